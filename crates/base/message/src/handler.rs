@@ -1,0 +1,169 @@
+use std::future::Future;
+use std::task::{Context, Poll};
+
+use crate::{BodyLimits, Fields, Head, Length, Peer, Reason, Record};
+
+/// Answers requests. Generic over the connection's protocol; dispatch between kinds of handlers is an enum, never a box.
+pub trait Handler: 'static {
+    /// What the raw step found out and the exchange step needs (such as the matched route), so that nothing is done twice.
+    type Plan: 'static;
+
+    /// The raw step: looks at the head, and either writes a whole reply at once or asks for the exchange step. No future,
+    /// no task, no allocation. A body that it leaves unread is drained under the connection's limits.
+    ///
+    /// Before returning [`Step::Exchange`] it must have written nothing.
+    fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Self::Plan>;
+
+    /// The exchange step: reads the body, waits, answers. An `Err` before the reply's head went out becomes an error
+    /// reply; after it, the connection (HTTP/1) or the stream (HTTP/2) is cut so that the client sees it incomplete.
+    fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> impl Future<Output = Result<(), Fault>>;
+}
+
+/// What the raw step decided.
+#[derive(Debug)]
+pub enum Step<P> {
+    /// The reply is complete in the outgoing buffer.
+    Done,
+    /// Go on with [`Handler::exchange`].
+    Exchange(P),
+}
+
+/// Why an exchange ended without a whole reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The stable reason.
+    pub reason: Reason,
+}
+
+impl From<Reason> for Fault {
+    fn from(reason: Reason) -> Self {
+        Self { reason }
+    }
+}
+
+/// Where a reply is written to: `status`, any number of `field`, `length`, then the body. Calls out of this order are
+/// ignored in release builds and asserted in debug builds.
+///
+/// The implementation adds what belongs to the connection: the framing fields (`content-length`, `transfer-encoding`),
+/// `connection`, and `date` unless a `date` field was written. A handler never writes the framing fields itself.
+pub trait Reply {
+    /// Starts the final head. `status` is 200 to 599, or 101 to become a tunnel.
+    fn status(&mut self, status: u16);
+
+    /// Appends a field line, in order, copied as it is. The caller has checked both: no CR, LF or NUL.
+    fn field(&mut self, name: &[u8], value: &[u8]);
+
+    /// Ends the head and says how the body will be delimited. For a reply to HEAD, and for 204 and 304, the length is
+    /// what would have been sent; no body byte goes out.
+    fn length(&mut self, length: Length);
+
+    /// Appends the whole of a small body, copied. After `length(Known(n))`, called once with `n` bytes.
+    fn body(&mut self, bytes: &[u8]);
+
+    /// Writes a whole reply that was prepared when the configuration was loaded: one copy, no formatting.
+    fn fixed(&mut self, reply: &Fixed) {
+        self.status(reply.status());
+        for (name, value) in reply.fields() {
+            self.field(name.as_bytes(), value.as_bytes());
+        }
+        self.length(Length::Known(reply.body().len() as u64));
+        self.body(reply.body());
+    }
+
+    /// The access record of this exchange.
+    fn record(&mut self) -> &mut Record;
+}
+
+/// A reply prepared once, at configuration time.
+#[derive(Clone, Debug)]
+pub struct Fixed {
+    status: u16,
+    fields: Vec<(String, String)>,
+    body: Vec<u8>,
+    lines: Vec<u8>,
+}
+
+impl Fixed {
+    /// Prepares a reply. The caller has checked that names and values are legal and that no framing field is among them.
+    pub fn new(status: u16, fields: Vec<(String, String)>, body: Vec<u8>) -> Self {
+        let mut lines = Vec::new();
+        for (name, value) in &fields {
+            lines.extend_from_slice(name.as_bytes());
+            lines.extend_from_slice(b": ");
+            lines.extend_from_slice(value.as_bytes());
+            lines.extend_from_slice(b"\r\n");
+        }
+        Self { status, fields, body, lines }
+    }
+
+    /// The status.
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// The fields.
+    pub fn fields(&self) -> &[(String, String)] {
+        &self.fields
+    }
+
+    /// The fields as HTTP/1 lines, each ended by CRLF.
+    pub fn lines(&self) -> &[u8] {
+        &self.lines
+    }
+
+    /// The body.
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+/// A piece of a body, lent by the connection that read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Bytes that arrived and were not consumed yet; never empty.
+    Data(&'a [u8]),
+    /// The body is complete (trailers are known now), or for a tunnel: the peer ended its direction.
+    End,
+}
+
+/// One request and its reply, of any protocol. Everything is polled by the one task that runs the exchange, so both
+/// directions can be driven from one loop without locks, tasks or channels.
+///
+/// Back pressure is in the signatures: bytes are lent by `poll_body` and stay with the connection until `consume`, and
+/// `poll_send` takes only what the connection can hold.
+pub trait Exchange: Reply {
+    /// The request's head.
+    fn request(&self) -> Head<'_>;
+
+    /// Who asks.
+    fn peer(&self) -> &Peer;
+
+    /// Sets limits for this request's body; to be called before the first `poll_body`.
+    fn limit_body(&mut self, limits: BodyLimits);
+
+    /// Lends the next bytes of the request body; the same bytes again until they are consumed. The first call sends
+    /// 100 (Continue) if the client waits for it.
+    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece<'_>, Reason>>;
+
+    /// Gives back the first `count` of the lent bytes.
+    fn consume(&mut self, count: usize);
+
+    /// The request's trailers, once `poll_body` has said `End`.
+    fn trailers(&self) -> Option<Fields<'_>>;
+
+    /// Writes an interim response (1xx other than 101) ahead of the final one. It leaves with the next flush.
+    fn interim(&mut self, status: u16, fields: Fields<'_>);
+
+    /// Sends body bytes after `length`; says how many of them were taken (copied or written). With nothing else to do
+    /// the head and the first bytes leave in one write.
+    fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>>;
+
+    /// Ends the reply's body. `trailers` are sent where the framing can carry them.
+    fn end(&mut self, trailers: Option<Fields<'_>>);
+
+    /// Writes out all that is buffered. An exchange that returns without flushing is flushed by the connection.
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>>;
+
+    /// Whether the reply's head was already written: an error can no longer become an error reply.
+    fn head_sent(&self) -> bool;
+}

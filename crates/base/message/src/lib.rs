@@ -1,0 +1,20 @@
+//! What every part of Leat agrees on: a head, a body's length, the named limits, the reasons for refusing, and the
+//! contract between the code that carries bytes and the code that answers requests. No I/O and no clock.
+
+mod handler;
+mod head;
+mod limits;
+mod method;
+mod name;
+mod peer;
+mod reason;
+mod record;
+
+pub use handler::{Exchange, Fault, Fixed, Handler, Piece, Reply, Step};
+pub use head::{Field, FieldIter, Fields, Head, Length, RequestLines, ResponseHead, ResponseLines, Span, Version};
+pub use limits::{BodyLimits, Limits, Profile};
+pub use method::Method;
+pub use name::Name;
+pub use peer::{Address, HostPolicy, Peer, Scheme, TlsInfo};
+pub use reason::{Blame, Reason};
+pub use record::Record;

@@ -1,0 +1,176 @@
+/// Who is to blame when the engine refuses or gives up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// The client that connected to us.
+    Peer,
+    /// Whoever called this exchange off in our own process or configuration (a route that does not exist, say).
+    Caller,
+    /// The server behind us.
+    Upstream,
+    /// Leat itself: overload, shutdown, a bug.
+    Us,
+}
+
+macro_rules! reasons {
+    ($($variant:ident => $code:literal, $status:literal, $blame:ident, $text:literal;)+) => {
+        /// Why something was refused. Every refusal has one; the code is stable and stands in the access record, in the
+        /// metric label and in the reference table.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Reason {
+            $(#[doc = $text] $variant,)+
+        }
+
+        impl Reason {
+            /// Every reason, in the order of the reference table.
+            pub const ALL: &'static [Reason] = &[$(Reason::$variant),+];
+
+            /// The stable code, such as `head.bare_lf`.
+            pub fn code(self) -> &'static str {
+                match self { $(Self::$variant => $code,)+ }
+            }
+
+            /// The HTTP status of the refusal; 0 where the connection just ends.
+            pub fn status(self) -> u16 {
+                match self { $(Self::$variant => $status,)+ }
+            }
+
+            /// Who is to blame.
+            pub fn blame(self) -> Blame {
+                match self { $(Self::$variant => Blame::$blame,)+ }
+            }
+
+            /// One sentence for people.
+            pub fn text(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+        }
+    };
+}
+
+reasons! {
+    // The request line and the fields (RFC 9112 sections 2, 3 and 5).
+    HeadBareCr => "head.bare_cr", 400, Peer, "A carriage return without a line feed in the head.";
+    HeadBareLf => "head.bare_lf", 400, Peer, "A line feed without a carriage return in the head.";
+    HeadControlByte => "head.control_byte", 400, Peer, "A control byte or NUL in the head.";
+    HeadObsFold => "head.obs_fold", 400, Peer, "A field value continued on a line that starts with white space.";
+    HeadSpaceBeforeColon => "head.space_before_colon", 400, Peer, "White space between a field name and its colon.";
+    HeadLeadingSpace => "head.leading_space", 400, Peer, "White space before the first field name.";
+    HeadNameEmpty => "head.name_empty", 400, Peer, "A field line with an empty name.";
+    HeadNameInvalid => "head.name_invalid", 400, Peer, "A field name with a byte that is not a token character.";
+    HeadColonMissing => "head.colon_missing", 400, Peer, "A field line without a colon.";
+    HeadCutOff => "head.cut_off", 400, Peer, "The connection ended inside a head.";
+    LineMethodInvalid => "line.method_invalid", 400, Peer, "The method is empty or has a byte that is not a token character.";
+    LineSpacing => "line.spacing", 400, Peer, "The request line is not method, one space, target, one space, version.";
+    LineTargetInvalid => "line.target_invalid", 400, Peer, "The request target has a byte or a form that is not allowed.";
+    LineTargetFragment => "line.target_fragment", 400, Peer, "The request target has a fragment.";
+    LineTargetForm => "line.target_form", 400, Peer, "The form of the request target does not fit the method.";
+    LineVersionInvalid => "line.version_invalid", 400, Peer, "The version is not written as HTTP/digit.digit.";
+    LineVersionUnsupported => "line.version_unsupported", 505, Peer, "The version is neither HTTP/1.0 nor HTTP/1.1.";
+    LineHttp2Preface => "line.http2_preface", 400, Peer, "An HTTP/2 preface on a listener where HTTP/2 is off.";
+    LineTlsBytes => "line.tls_bytes", 400, Peer, "A TLS handshake on a plain-text listener.";
+    HostMissing => "host.missing", 400, Peer, "An HTTP/1.1 request without Host.";
+    HostRepeated => "host.repeated", 400, Peer, "More than one Host field.";
+    HostInvalid => "host.invalid", 400, Peer, "Host or authority is not a host with an optional port.";
+    HostUserinfo => "host.userinfo", 400, Peer, "Host or authority carries user information.";
+    HostConflict => "host.conflict", 400, Peer, "Host differs from the authority of an absolute target.";
+    HostMisdirected => "host.misdirected", 421, Peer, "The host is not one that this TLS connection was opened for.";
+    ExpectUnknown => "expect.unknown", 417, Peer, "An Expect other than 100-continue.";
+    ConnectionInvalid => "connection.invalid", 400, Peer, "A Connection field that is not a list of tokens, or that names a field a message cannot do without.";
+    UpgradeInvalid => "upgrade.invalid", 400, Peer, "An Upgrade that is malformed or not allowed here.";
+
+    // Framing (RFC 9112 sections 6 and 7).
+    BodyLengthInvalid => "body.length_invalid", 400, Peer, "Content-Length is not a plain decimal number.";
+    BodyLengthRepeated => "body.length_repeated", 400, Peer, "More than one Content-Length, or a list.";
+    BodyLengthOverflow => "body.length_overflow", 400, Peer, "Content-Length is larger than any body could be.";
+    BodyLengthConflict => "body.length_conflict", 400, Peer, "Content-Length beside Transfer-Encoding.";
+    BodyCodingUnknown => "body.coding_unknown", 501, Peer, "A transfer coding other than chunked.";
+    BodyCodingInvalid => "body.coding_invalid", 400, Peer, "Transfer-Encoding is empty, repeated, obfuscated, or chunked is not last.";
+    BodyCodingHttp10 => "body.coding_http10", 400, Peer, "Transfer-Encoding in an HTTP/1.0 message.";
+    BodyNotAllowed => "body.not_allowed", 400, Peer, "A body with a method that must not have one.";
+    BodyCutOff => "body.cut_off", 400, Peer, "The connection ended inside a body.";
+    ChunkSizeInvalid => "chunk.size_invalid", 400, Peer, "A chunk size that is not plain hexadecimal.";
+    ChunkSizeOverflow => "chunk.size_overflow", 400, Peer, "A chunk size that does not fit 64 bits.";
+    ChunkExtensionInvalid => "chunk.extension_invalid", 400, Peer, "A chunk extension with a byte that is not allowed.";
+    ChunkEndMissing => "chunk.end_missing", 400, Peer, "A chunk or its size line that is not ended by CRLF.";
+    TrailerInvalid => "trailer.invalid", 400, Peer, "A malformed field line in the trailer section.";
+    TrailerForbidden => "trailer.forbidden", 400, Peer, "A trailer field that frames, routes or authenticates.";
+
+    // Named limits.
+    LimitHeadBytes => "limit.head_bytes", 431, Peer, "The head is longer than head_bytes_max.";
+    LimitFields => "limit.fields", 431, Peer, "The head has more fields than fields_max.";
+    LimitFieldBytes => "limit.field_bytes", 431, Peer, "A field is longer than field_bytes_max.";
+    LimitTargetBytes => "limit.target_bytes", 414, Peer, "The target is longer than target_bytes_max.";
+    LimitBodyBytes => "limit.body_bytes", 413, Peer, "The body is longer than body_bytes_max.";
+    LimitTrailerBytes => "limit.trailer_bytes", 431, Peer, "The trailer section is longer than trailer_bytes_max.";
+    LimitChunkExtension => "limit.chunk_extension", 400, Peer, "A chunk's extensions are longer than chunk_extension_bytes_max.";
+    LimitConnections => "limit.connections", 0, Us, "More connections than connections_max.";
+    LimitConnectionsPerClient => "limit.connections_per_client", 0, Peer, "More connections of one client than connections_per_client_max.";
+    LimitHandshakes => "limit.handshakes", 0, Us, "More TLS handshakes under way than handshakes_max.";
+    LimitMemory => "limit.memory", 503, Us, "Buffers hold more than memory_bytes_max.";
+    TimeHead => "time.head", 408, Peer, "The head did not arrive within head_time_ms.";
+    TimeBody => "time.body", 408, Peer, "The body did not arrive within body_time_ms.";
+    TimeIdle => "time.idle", 0, Peer, "No request within idle_time_ms.";
+    TimeHandshake => "time.handshake", 0, Peer, "The TLS handshake took longer than handshake_time_ms.";
+    SlowSender => "slow.sender", 408, Peer, "The client sent fewer bytes a second than throughput_bytes_min.";
+    SlowReader => "slow.reader", 0, Peer, "The client took fewer bytes a second than throughput_bytes_min.";
+
+    // Connections.
+    PeerReset => "peer.reset", 0, Peer, "The client ended the connection before its reply.";
+    PeerCancelled => "peer.cancelled", 0, Peer, "The client reset the stream.";
+    TlsHandshake => "tls.handshake", 0, Peer, "The TLS handshake failed.";
+    ProxyHeaderInvalid => "proxy_header.invalid", 0, Peer, "A malformed or missing PROXY protocol header.";
+    H2Flood => "h2.flood", 0, Peer, "A flood of HTTP/2 frames that serve no request.";
+    H2Protocol => "h2.protocol", 0, Peer, "An HTTP/2 protocol error.";
+    H2HeadInvalid => "h2.head_invalid", 400, Peer, "An HTTP/2 request head that HTTP/1.1 could not carry unharmed.";
+
+    // Routing and handlers.
+    RouteNotFound => "route.not_found", 404, Caller, "No route matches this request.";
+    RouteMethod => "route.method_not_allowed", 405, Caller, "The route does not allow this method.";
+    FileNotFound => "file.not_found", 404, Caller, "There is no such file.";
+    FileForbidden => "file.forbidden", 403, Caller, "The path is outside the directory, hidden, or may not be read.";
+    FileFailed => "file.failed", 500, Us, "The file could not be read.";
+    HandlerPanic => "handler.panic", 500, Us, "The handler panicked.";
+    HandlerFailed => "handler.failed", 500, Us, "The handler failed.";
+    Draining => "us.draining", 503, Us, "The process is shutting down.";
+
+    // The upstream (RFC 9110 section 15.6).
+    UpstreamResolve => "upstream.resolve", 502, Upstream, "The endpoint's name could not be resolved.";
+    UpstreamConnect => "upstream.connect", 502, Upstream, "The endpoint refused the connection or could not be reached.";
+    UpstreamConnectTime => "upstream.connect_time", 504, Upstream, "No connection to the endpoint within connect_time_ms.";
+    UpstreamTls => "upstream.tls", 502, Upstream, "The TLS handshake with the endpoint failed.";
+    UpstreamPool => "upstream.pool", 503, Upstream, "Every connection to the endpoint is in use and the queue is full or took too long.";
+    UpstreamNone => "upstream.none", 503, Upstream, "The upstream has no endpoint to try.";
+    UpstreamReset => "upstream.reset", 502, Upstream, "The endpoint ended the connection before its response was complete.";
+    UpstreamInvalid => "upstream.invalid", 502, Upstream, "The endpoint sent something that is not a valid response.";
+    UpstreamHeadBytes => "upstream.head_bytes", 502, Upstream, "The endpoint's response head is over the limit.";
+    UpstreamResponseTime => "upstream.response_time", 504, Upstream, "No response head within response_time_ms.";
+    UpstreamIdleTime => "upstream.idle_time", 504, Upstream, "The endpoint sent or took nothing for idle_time_ms.";
+    UpstreamTotalTime => "upstream.total_time", 504, Upstream, "The exchange took longer than total_time_ms.";
+    UpstreamUpgrade => "upstream.upgrade", 502, Upstream, "The endpoint switched to a protocol that the client did not ask for.";
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_well_formed() {
+        let mut seen = HashSet::new();
+        for reason in Reason::ALL {
+            assert!(seen.insert(reason.code()), "{} stands twice", reason.code());
+            assert!(
+                reason.code().bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'.')
+            );
+            assert!(reason.text().ends_with('.'));
+        }
+    }
+}

@@ -1,0 +1,24 @@
+use crate::Reason;
+
+/// What is known of one exchange when it ends, for the access log and the metrics. Plain data, written in place.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// Index of the route that matched, in the order of the configuration.
+    pub route: Option<u32>,
+    /// Index of the endpoint that answered, among all endpoints of the configuration.
+    pub endpoint: Option<u32>,
+    /// Why the engine refused or gave up, if it did.
+    pub reason: Option<Reason>,
+    /// Status of the final reply; 0 before there is one.
+    pub status: u16,
+    /// Body bytes received from the client.
+    pub bytes_in: u64,
+    /// Body bytes given to the client's connection.
+    pub bytes_out: u64,
+    /// Time until the upstream was connected, in microseconds; 0 for a pooled connection.
+    pub connect_us: u32,
+    /// Time from sending to the upstream's response head, in microseconds.
+    pub upstream_us: u32,
+    /// Tries made upstream.
+    pub attempts: u16,
+}
