@@ -1,5 +1,6 @@
 use std::future::Future;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use crate::{BodyLimits, Fields, Head, Length, Peer, Reason, Record};
 
@@ -17,6 +18,24 @@ pub trait Handler: 'static {
     /// The exchange step: reads the body, waits, answers. An `Err` before the reply's head went out becomes an error
     /// reply; after it, the connection (HTTP/1) or the stream (HTTP/2) is cut so that the client sees it incomplete.
     fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> impl Future<Output = Result<(), Fault>>;
+
+    /// Called once for every exchange and every refusal, after its reply was written to the outgoing buffer or cut off.
+    fn ended(&self, ended: Ended<'_>) {
+        let _ = ended;
+    }
+}
+
+/// What is known at the end of an exchange.
+#[derive(Debug)]
+pub struct Ended<'a> {
+    /// The request; `None` where its head was refused.
+    pub request: Option<Head<'a>>,
+    /// Who asked.
+    pub peer: &'a Peer,
+    /// What happened.
+    pub record: &'a Record,
+    /// When the read that completed the head returned.
+    pub started: Instant,
 }
 
 /// What the raw step decided.
@@ -145,13 +164,18 @@ pub trait Exchange: Reply {
     /// 100 (Continue) if the client waits for it.
     fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece<'_>, Reason>>;
 
+    /// Ready when nobody waits for the reply any more: the client closed, reset or cancelled. Costs no system call while
+    /// nothing arrives. To be polled beside whatever the exchange waits for.
+    fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason>;
+
     /// Gives back the first `count` of the lent bytes.
     fn consume(&mut self, count: usize);
 
     /// The request's trailers, once `poll_body` has said `End`.
     fn trailers(&self) -> Option<Fields<'_>>;
 
-    /// Writes an interim response (1xx other than 101) ahead of the final one. It leaves with the next flush.
+    /// Writes an interim response (1xx other than 101) ahead of the final one. It leaves with the next flush. A client
+    /// that may not be sent one (HTTP/1.0) gets none.
     fn interim(&mut self, status: u16, fields: Fields<'_>);
 
     /// Sends body bytes after `length`; says how many of them were taken (copied or written). With nothing else to do

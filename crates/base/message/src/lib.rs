@@ -10,7 +10,7 @@ mod peer;
 mod reason;
 mod record;
 
-pub use handler::{Exchange, Fault, Fixed, Handler, Piece, Reply, Step};
+pub use handler::{Ended, Exchange, Fault, Fixed, Handler, Piece, Reply, Step};
 pub use head::{Field, FieldIter, Fields, Head, Length, RequestLines, ResponseHead, ResponseLines, Span, Version};
 pub use limits::{BodyLimits, Limits, Profile};
 pub use method::Method;

@@ -9,6 +9,8 @@ pub struct Record {
     pub endpoint: Option<u32>,
     /// Why the engine refused or gave up, if it did.
     pub reason: Option<Reason>,
+    /// What exactly was wrong, where `reason` only says which side failed (such as `upstream.invalid`).
+    pub detail: Option<Reason>,
     /// Status of the final reply; 0 before there is one.
     pub status: u16,
     /// Body bytes received from the client.

@@ -30,6 +30,8 @@ pub struct Buffer {
     start: usize,
     /// Length of the prefix that stays in place; `start` is never below it.
     pinned: usize,
+    /// Whether the last read took all the room there was: then the next one gets more.
+    crowded: bool,
 }
 
 impl Buffer {
@@ -100,10 +102,11 @@ impl Buffer {
         if held >= bytes_max {
             return Poll::Ready(Err(io::ErrorKind::OutOfMemory.into()));
         }
-        if self.data.capacity() == self.data.len() {
+        if self.crowded || self.data.capacity() == self.data.len() {
             self.make_room(bytes_max);
         }
         let count = ready!(poll_read_buf(Pin::new(io), cx, &mut self.data))?;
+        self.crowded = self.data.len() == self.data.capacity();
         Poll::Ready(Ok(count))
     }
 
@@ -111,6 +114,7 @@ impl Buffer {
     pub fn release(&mut self) {
         self.start = 0;
         self.pinned = 0;
+        self.crowded = false;
         give_back(std::mem::take(&mut self.data));
     }
 
@@ -123,9 +127,10 @@ impl Buffer {
             self.data.drain(self.pinned..self.start);
             self.start = self.pinned;
         }
-        if self.data.capacity() - self.data.len() < self.data.capacity() / 2 {
-            let wanted = if self.data.capacity() < BULK_BYTES { BULK_BYTES } else { self.data.capacity() * 2 };
-            self.reserve_to(wanted.min(bytes_max.max(BULK_BYTES)));
+        if self.data.capacity() < BULK_BYTES {
+            self.reserve_to(BULK_BYTES);
+        } else if self.data.capacity() - self.data.len() < self.data.capacity() / 2 {
+            self.reserve_to((self.data.capacity() * 2).min(bytes_max.max(BULK_BYTES)));
         }
     }
 
@@ -153,7 +158,7 @@ impl Drop for Buffer {
 }
 
 /// Takes a block of at least `capacity` bytes; from the pool if one of that class is kept there.
-fn take(capacity: usize) -> Vec<u8> {
+pub(crate) fn take(capacity: usize) -> Vec<u8> {
     let (class, bytes) = match capacity {
         0..=BUFFER_BYTES => (0, BUFFER_BYTES),
         _ if capacity <= BULK_BYTES => (1, BULK_BYTES),
@@ -164,7 +169,7 @@ fn take(capacity: usize) -> Vec<u8> {
     kept.unwrap_or_else(|| Vec::with_capacity(bytes))
 }
 
-fn give_back(mut block: Vec<u8>) {
+pub(crate) fn give_back(mut block: Vec<u8>) {
     let class = match block.capacity() {
         0 => return,
         BUFFER_BYTES => 0,

@@ -5,9 +5,11 @@ mod buffer;
 pub mod clock;
 mod drain;
 pub mod memory;
+mod output;
 mod socket;
 
 pub use buffer::{BUFFER_BYTES, BULK_BYTES, Buffer};
 pub use clock::Timer;
 pub use drain::{begin_drain, is_draining};
+pub use output::Output;
 pub use socket::{Plain, Socket};
