@@ -64,7 +64,8 @@ impl From<Reason> for Fault {
 /// ignored in release builds and asserted in debug builds.
 ///
 /// The implementation adds what belongs to the connection: the framing fields (`content-length`, `transfer-encoding`),
-/// `connection`, and `date` unless a `date` field was written. A handler never writes the framing fields itself.
+/// `connection`, and `date` unless a `date` field was written. Of these a handler may write `content-length` itself, to
+/// keep its place among passed-on fields, with the value that it then gives to `length`; it never writes the others.
 pub trait Reply {
     /// Starts the final head. `status` is 200 to 599, or 101 to become a tunnel.
     fn status(&mut self, status: u16);

@@ -1,0 +1,524 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+use leat_h1::{Progress, parse_request};
+use leat_message::{Ended, Fault, Handler, Head, Length, Peer, Reason, RequestLines, Step};
+use leat_stream::clock::{NEVER, now_ms};
+use leat_stream::{BULK_BYTES, Buffer, Plain, Socket, Timer, is_draining, memory};
+use tokio::io::AsyncWrite;
+
+use super::body::{IncomingBody, Next as BodyNext};
+use super::reply::H1Reply;
+use crate::pace::Pace;
+use crate::refusal::{admit, write_problem};
+use crate::service::{OnError, Service, Site};
+
+/// One HTTP/1.x connection. The connection is its own exchange: requests on it are answered one after the other, so the
+/// state of "the current exchange" lives here and is reused.
+pub(super) struct Connection<H: Handler> {
+    pub(super) socket: Socket,
+    pub(super) input: Buffer,
+    pub(super) lines: RequestLines,
+    pub(super) reply: H1Reply,
+    pub(super) body: IncomingBody,
+    pub(super) peer: Rc<Peer>,
+    pub(super) site: Rc<Site<H>>,
+    service: Rc<Service<H>>,
+    progress: Progress,
+    /// When the head that is arriving must be complete; `NEVER` while none is.
+    head_deadline_ms: u64,
+    timer: Timer,
+    pace_in: Pace,
+    pace_out: Pace,
+    served: u64,
+    /// When the read returned that the current requests came with.
+    started: Instant,
+}
+
+/// What to do after the requests in the buffer were looked at.
+enum Next<P> {
+    /// All complete requests are answered: write the replies, then read more.
+    Read,
+    /// The batch is full: write the replies, then go on with what is buffered.
+    Write,
+    /// The request at the front of the buffer (pinned) is for the exchange step.
+    Exchange(P),
+    /// The reply is there but the request body is not: write, read the body off, go on.
+    Drain,
+    /// The last reply announced the end.
+    Close,
+    /// The next request is refused.
+    Refuse(Reason),
+}
+
+/// How a connection ends.
+enum End {
+    /// Every byte is accounted for: close at once.
+    Clean,
+    /// The client may still be sending: let it read the reply before the close destroys it.
+    Linger,
+    /// The connection is of no use any more, or the client must see that the reply is incomplete.
+    Abort,
+}
+
+impl<H: Handler> Connection<H> {
+    pub(super) fn new(socket: Socket, first_bytes: &[u8], peer: Rc<Peer>, service: Rc<Service<H>>) -> Self {
+        let mut input = Buffer::default();
+        if !first_bytes.is_empty() {
+            input.extend(first_bytes);
+        }
+        Self {
+            socket,
+            input,
+            lines: RequestLines::default(),
+            reply: H1Reply::new(),
+            body: IncomingBody::new(),
+            peer,
+            site: service.current(),
+            service,
+            progress: Progress::default(),
+            head_deadline_ms: NEVER,
+            timer: Timer::default(),
+            pace_in: Pace::new(),
+            pace_out: Pace::new(),
+            served: 0,
+            started: Instant::now(),
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        let end = self.serve().await;
+        match end {
+            End::Clean => {
+                // Plain sockets: the drop closes. TLS: the close is announced first (RFC 8446 section 6.1).
+                if matches!(self.socket, Socket::Tls(_)) {
+                    self.shut_down().await;
+                }
+            }
+            End::Linger => self.linger().await,
+            End::Abort => {
+                // A body that ends with the connection looks complete unless the end is a reset.
+                if let (true, Socket::Plain(Plain::Tcp(stream))) = (self.reply.ends_with_connection(), &self.socket) {
+                    let _ = stream.set_zero_linger();
+                }
+            }
+        }
+    }
+
+    async fn serve(&mut self) -> End {
+        loop {
+            match self.answer() {
+                Next::Read => {
+                    if !self.reply.output.is_empty() && self.flush().await.is_err() {
+                        return End::Abort;
+                    }
+                    match self.read_head().await {
+                        Ok(true) => {}
+                        Ok(false) => return End::Clean,
+                        Err(reason) => return self.refuse(reason).await,
+                    }
+                }
+                Next::Write => {
+                    if self.flush().await.is_err() {
+                        return End::Abort;
+                    }
+                }
+                Next::Exchange(plan) => {
+                    if let Some(end) = self.exchange(plan).await {
+                        return end;
+                    }
+                }
+                Next::Drain => {
+                    if self.flush().await.is_err() {
+                        return End::Abort;
+                    }
+                    if !self.drain_body().await {
+                        return End::Linger;
+                    }
+                }
+                Next::Close => {
+                    if self.flush().await.is_err() {
+                        return End::Abort;
+                    }
+                    return if self.input.is_empty() && self.body.is_done() { End::Clean } else { End::Linger };
+                }
+                Next::Refuse(reason) => return self.refuse(reason).await,
+            }
+        }
+    }
+
+    /// Parses and answers every complete request in the buffer, up to the byte cap of a batch.
+    fn answer(&mut self) -> Next<H::Plan> {
+        loop {
+            if self.input.is_empty() {
+                return Next::Read;
+            }
+            if self.reply.output.len() >= self.site.limits.batch_bytes_max {
+                return Next::Write;
+            }
+            let limits = &self.site.limits;
+            let parsed =
+                parse_request(self.input.bytes(), &mut self.progress, self.site.profile, limits, &mut self.lines);
+            let len = match parsed {
+                Ok(Some(len)) => len,
+                Ok(None) => return Next::Read,
+                Err(reason) => return Next::Refuse(reason),
+            };
+            self.progress = Progress::default();
+            self.head_deadline_ms = NEVER;
+            match self.begin(len) {
+                Ok(Step::Exchange(plan)) => {
+                    self.input.pin(len);
+                    return Next::Exchange(plan);
+                }
+                Ok(Step::Done) => {}
+                Err(reason) => self.fail(reason),
+            }
+            self.record_end(self.input.bytes().get(..len).unwrap_or_default());
+            self.input.consume(len);
+            if !self.body.is_done() && !self.skip_buffered_body() {
+                return if self.reply.keep_alive { Next::Drain } else { Next::Close };
+            }
+            if !self.reply.keep_alive {
+                return Next::Close;
+            }
+        }
+    }
+
+    /// Starts the exchange whose head is the first `len` bytes of the buffer, and takes its raw step.
+    fn begin(&mut self, len: usize) -> Result<Step<H::Plan>, Reason> {
+        self.served += 1;
+        let limits = &self.site.limits;
+        let keep_alive = self.lines.keep_alive && self.served < limits.requests_per_connection_max && !is_draining();
+        let has_body = !matches!(self.lines.length, Length::None | Length::Known(0));
+        let undrainable = matches!(self.lines.length, Length::Known(count) if count > limits.drain_bytes_max);
+        self.reply.begin(&self.lines, keep_alive, has_body && (self.lines.expect_continue || undrainable));
+        if has_body || !self.body.is_done() || self.body.is_tunnel() {
+            self.body.begin(self.lines.length, limits, self.lines.expect_continue, now_ms());
+        }
+        if memory::in_use() > limits.memory_bytes_max {
+            return Err(Reason::LimitMemory);
+        }
+        let head = Head::new(self.input.bytes().get(..len).unwrap_or_default(), &self.lines);
+        admit(head, &self.peer)?;
+        let reply = &mut self.reply;
+        let raw = catch_unwind(AssertUnwindSafe(|| self.site.handler.raw(head, &self.peer, reply)));
+        match raw {
+            Ok(Step::Done) if !self.reply.is_done() => Err(Reason::HandlerFailed),
+            Ok(step) => Ok(step),
+            Err(_) => Err(Reason::HandlerPanic),
+        }
+    }
+
+    /// Answers a request whose raw step failed.
+    fn fail(&mut self, reason: Reason) {
+        self.on_error(reason);
+        self.reply.record.reason = Some(reason);
+        let handler_broke = matches!(reason, Reason::HandlerPanic | Reason::HandlerFailed);
+        if !handler_broke || self.site.on_error == OnError::Close {
+            self.reply.keep_alive = false;
+        }
+        if self.reply.take_back() {
+            write_problem(&mut self.reply, reason);
+        }
+    }
+
+    fn on_error(&self, reason: Reason) {
+        if self.site.on_error == OnError::Crash && matches!(reason, Reason::HandlerPanic | Reason::HandlerFailed) {
+            std::process::abort();
+        }
+    }
+
+    /// Runs the exchange step for the pinned request. `None`: the connection goes on.
+    async fn exchange(&mut self, plan: H::Plan) -> Option<End> {
+        let outcome = self.run_handler(plan).await;
+        let complete = match outcome {
+            Ok(()) if self.reply.is_done() || self.reply.is_bodiless() => self.reply.end(None).is_ok(),
+            Ok(()) => self.cut_short(Reason::HandlerFailed),
+            Err(fault) => self.cut_short(fault.reason),
+        };
+        self.record_end(self.input.pinned());
+        let flushed = complete && self.flush().await.is_ok();
+        self.input.unpin();
+        self.site = self.service.current();
+        if !flushed {
+            return Some(End::Abort);
+        }
+        if self.reply.tunnel {
+            return Some(End::Clean);
+        }
+        if self.reply.keep_alive && (self.body.is_done() || self.drain_body().await) {
+            return None;
+        }
+        Some(if self.body.is_done() && self.input.is_empty() { End::Clean } else { End::Linger })
+    }
+
+    /// Polls the handler's future so that a panic ends this exchange alone; costs nothing while there is none.
+    async fn run_handler(&mut self, plan: H::Plan) -> Result<(), Fault> {
+        let site = Rc::clone(&self.site);
+        let mut future = Box::pin(site.handler.exchange(plan, self));
+        std::future::poll_fn(|cx| {
+            catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)))
+                .unwrap_or(Poll::Ready(Err(Fault::from(Reason::HandlerPanic))))
+        })
+        .await
+    }
+
+    /// An exchange failed: answers with an error if the reply's head is still ours, and says whether the client has a
+    /// complete reply then.
+    fn cut_short(&mut self, reason: Reason) -> bool {
+        self.on_error(reason);
+        self.reply.record.reason = Some(reason);
+        if reason.status() == 0 || !self.reply.take_back() {
+            return false;
+        }
+        let peer_broke_framing = !self.body.is_done() && reason.blame() == leat_message::Blame::Peer;
+        let handler_broke = matches!(reason, Reason::HandlerPanic | Reason::HandlerFailed);
+        if peer_broke_framing || handler_broke && self.site.on_error == OnError::Close {
+            self.reply.keep_alive = false;
+        }
+        write_problem(&mut self.reply, reason);
+        true
+    }
+
+    /// Tells the handler that the exchange with this head is over.
+    fn record_end(&self, head: &[u8]) {
+        self.site.handler.ended(Ended {
+            request: Some(Head::new(head, &self.lines)),
+            peer: &self.peer,
+            record: &self.reply.record,
+            started: self.started,
+        });
+    }
+
+    /// Answers something that is not a request, and ends the connection.
+    async fn refuse(&mut self, reason: Reason) -> End {
+        self.reply.begin_refusal();
+        self.reply.record.reason = Some(reason);
+        if reason.status() != 0 {
+            write_problem(&mut self.reply, reason);
+        }
+        self.site.handler.ended(Ended {
+            request: None,
+            peer: &self.peer,
+            record: &self.reply.record,
+            started: self.started,
+        });
+        if self.flush().await.is_err() || reason.status() == 0 {
+            return End::Abort;
+        }
+        End::Linger
+    }
+
+    /// Skips what is here of a body that nobody reads; says whether that was all of it.
+    fn skip_buffered_body(&mut self) -> bool {
+        loop {
+            match self.body.next(&mut self.input) {
+                Ok(BodyNext::Data(count)) => {
+                    self.body.consume(&mut self.input, count);
+                }
+                Ok(BodyNext::End) => return true,
+                Ok(BodyNext::Read) | Err(_) => return false,
+            }
+        }
+    }
+
+    /// Reads off a body that nobody read, under the limits for that; says whether its end was reached.
+    async fn drain_body(&mut self) -> bool {
+        if self.body.continue_owed {
+            return false;
+        }
+        let deadline = now_ms().saturating_add(self.site.limits.drain_time_ms);
+        let mut left = self.site.limits.drain_bytes_max;
+        std::future::poll_fn(|cx| {
+            loop {
+                let before = self.input.bytes().len();
+                match self.body.next(&mut self.input) {
+                    Ok(BodyNext::Data(count)) => {
+                        left = left.saturating_sub(count as u64);
+                        self.body.consume(&mut self.input, count);
+                    }
+                    Ok(BodyNext::End) => return Poll::Ready(true),
+                    Ok(BodyNext::Read) => {
+                        left = left.saturating_sub((before - self.input.bytes().len()) as u64);
+                        match self.input.poll_fill(&mut self.socket, cx, BULK_BYTES) {
+                            Poll::Ready(Ok(count)) if count > 0 => {}
+                            Poll::Ready(_) => return Poll::Ready(false),
+                            Poll::Pending => {
+                                self.timer.set(deadline);
+                                ready!(self.timer.poll_due(cx));
+                                return Poll::Ready(false);
+                            }
+                        }
+                    }
+                    Err(_) => return Poll::Ready(false),
+                }
+                if left == 0 {
+                    return Poll::Ready(false);
+                }
+            }
+        })
+        .await
+    }
+
+    /// Waits for more bytes of a head. `Ok(false)`: the connection ends here, which is nobody's fault.
+    async fn read_head(&mut self) -> Result<bool, Reason> {
+        let limits = &self.site.limits;
+        let first = self.input.is_empty();
+        if !first && self.head_deadline_ms == NEVER {
+            self.head_deadline_ms = now_ms().saturating_add(limits.head_time_ms);
+        }
+        let mut deadline = if first { now_ms().saturating_add(limits.idle_time_ms) } else { self.head_deadline_ms };
+        // The parser refuses a head above its limit, so there is always room for one more read.
+        let bytes_max = limits.head_bytes_max + BULK_BYTES;
+        let mut graced = false;
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(read) = self.input.poll_fill(&mut self.socket, cx, bytes_max) {
+                self.started = Instant::now();
+                self.site = self.service.current();
+                return Poll::Ready(match read {
+                    Ok(0) | Err(_) if first => Ok(false),
+                    Ok(0) => Err(Reason::HeadCutOff),
+                    Ok(_) => Ok(true),
+                    Err(_) => Err(Reason::PeerReset),
+                });
+            }
+            if first {
+                self.rest();
+                if is_draining() && !graced {
+                    graced = true;
+                    deadline = deadline.min(now_ms().saturating_add(self.site.drain_grace_ms));
+                }
+            }
+            self.timer.set(deadline);
+            ready!(self.timer.poll_due(cx));
+            Poll::Ready(if first { Ok(false) } else { Err(Reason::TimeHead) })
+        })
+        .await
+    }
+
+    /// Gives back all memory that an idle connection does not need.
+    fn rest(&mut self) {
+        self.input.release();
+        self.reply.output.release();
+    }
+
+    pub(super) async fn flush(&mut self) -> Result<(), Reason> {
+        std::future::poll_fn(|cx| self.poll_write_out(cx)).await
+    }
+
+    /// Writes out what waits. A reader that is too slow loses its connection.
+    pub(super) fn poll_write_out(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
+        self.reply.note_write();
+        loop {
+            let before = self.reply.output.len();
+            let flushed = self.reply.output.poll_flush(&mut self.socket, cx);
+            self.pace_out.moved(before - self.reply.output.len(), now_ms());
+            match flushed {
+                Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
+                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
+                Poll::Pending => {
+                    self.pace_out.wait(now_ms());
+                    ready!(self.poll_wait(cx))?;
+                }
+            }
+        }
+    }
+
+    /// Writes what waits and then `parts` without copying them; ready with the bytes of `parts` that were taken.
+    pub(super) fn poll_write_with(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 3]) -> Poll<Result<usize, Reason>> {
+        self.reply.note_write();
+        loop {
+            let before = self.reply.output.len();
+            let written = self.reply.output.poll_write_with(&mut self.socket, cx, parts);
+            let taken = if let Poll::Ready(Ok(count)) = written { count } else { 0 };
+            self.pace_out.moved(before - self.reply.output.len() + taken, now_ms());
+            match written {
+                Poll::Ready(Ok(0)) => {}
+                Poll::Ready(Ok(count)) => return Poll::Ready(Ok(count)),
+                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
+                Poll::Pending => {
+                    self.pace_out.wait(now_ms());
+                    ready!(self.poll_wait(cx))?;
+                }
+            }
+        }
+    }
+
+    /// Reads more of a body that is wanted. A sender that is too slow, or late with the whole, loses its connection.
+    pub(super) fn poll_read_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Reason>> {
+        let bytes_max = self.input.pinned().len() + BULK_BYTES;
+        loop {
+            match self.input.poll_fill(&mut self.socket, cx, bytes_max) {
+                Poll::Ready(Ok(count)) => {
+                    self.pace_in.moved(count, now_ms());
+                    return Poll::Ready(Ok(count));
+                }
+                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
+                Poll::Pending => {
+                    if self.body.timed {
+                        self.pace_in.wait(now_ms());
+                    }
+                    ready!(self.poll_wait(cx))?;
+                }
+            }
+        }
+    }
+
+    /// Waits for the first of the deadlines that apply now. Ready with `Ok` where one passed but the peer is in time.
+    fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
+        let limits = &self.site.limits;
+        let now = now_ms();
+        if self.pace_out.is_slow(now, limits) {
+            return Poll::Ready(Err(Reason::SlowReader));
+        }
+        if self.pace_in.is_slow(now, limits) {
+            return Poll::Ready(Err(Reason::SlowSender));
+        }
+        let body_deadline = if self.body.is_done() { NEVER } else { self.body.deadline_ms };
+        if body_deadline <= now {
+            return Poll::Ready(Err(Reason::TimeBody));
+        }
+        self.timer.set(body_deadline.min(self.pace_out.due_ms(limits)).min(self.pace_in.due_ms(limits)));
+        self.timer.poll_due(cx).map(Ok)
+    }
+
+    async fn shut_down(&mut self) {
+        let deadline = now_ms().saturating_add(self.site.limits.drain_time_ms);
+        std::future::poll_fn(|cx| {
+            if Pin::new(&mut self.socket).poll_shutdown(cx).is_ready() {
+                return Poll::Ready(());
+            }
+            self.timer.set(deadline);
+            self.timer.poll_due(cx)
+        })
+        .await;
+    }
+
+    /// Ends our direction and reads the client's off for a while: closing with unread bytes would reset the connection
+    /// and could destroy the reply before the client has read it (RFC 9112 section 9.6).
+    async fn linger(&mut self) {
+        self.shut_down().await;
+        let deadline = now_ms().saturating_add(self.site.limits.drain_time_ms);
+        let mut left = self.site.limits.drain_bytes_max;
+        std::future::poll_fn(|cx| {
+            loop {
+                self.input.unpin();
+                self.input.consume(usize::MAX);
+                match self.input.poll_fill(&mut self.socket, cx, BULK_BYTES) {
+                    Poll::Ready(Ok(count)) if count > 0 && left > 0 => left = left.saturating_sub(count as u64),
+                    Poll::Ready(_) => return Poll::Ready(()),
+                    Poll::Pending => {
+                        self.timer.set(deadline);
+                        return self.timer.poll_due(cx);
+                    }
+                }
+            }
+        })
+        .await;
+    }
+}

@@ -1,0 +1,187 @@
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use leat_message::{
+    BodyLimits, Exchange, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record, Reply,
+};
+
+use tokio::io::AsyncWrite;
+
+use super::body::Next;
+use super::connection::Connection;
+
+/// Body pieces up to this size are copied behind the head so that they leave in one write; larger ones are written from
+/// where they are.
+const COPY_BYTES_MAX: usize = 8 * 1024;
+/// Waiting output above which more body is only taken after a write.
+const BACKLOG_BYTES_MAX: usize = 64 * 1024;
+
+impl<H: Handler> Reply for Connection<H> {
+    fn status(&mut self, status: u16) {
+        self.reply.status(status);
+    }
+
+    fn field(&mut self, name: &[u8], value: &[u8]) {
+        self.reply.field(name, value);
+    }
+
+    fn length(&mut self, length: Length) {
+        self.reply.length(length);
+        if self.reply.tunnel {
+            self.body.become_tunnel();
+        }
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        self.reply.body(bytes);
+    }
+
+    fn fixed(&mut self, reply: &Fixed) {
+        self.reply.fixed(reply);
+    }
+
+    fn record(&mut self) -> &mut Record {
+        &mut self.reply.record
+    }
+}
+
+impl<H: Handler> Exchange for Connection<H> {
+    fn request(&self) -> Head<'_> {
+        Head::new(self.input.pinned(), &self.lines)
+    }
+
+    fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    fn limit_body(&mut self, limits: BodyLimits) {
+        self.body.limit(limits.bytes_max, limits.time_ms, leat_stream::clock::now_ms());
+    }
+
+    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece<'_>, Reason>> {
+        loop {
+            match self.body.next(&mut self.input)? {
+                Next::Data(count) => {
+                    let data = self.input.bytes().get(..count).unwrap_or_default();
+                    return Poll::Ready(Ok(Piece::Data(data)));
+                }
+                Next::End => {
+                    self.reply.close_if_unread = false;
+                    return Poll::Ready(Ok(Piece::End));
+                }
+                Next::Read => {
+                    if self.body.continue_owed {
+                        self.body.continue_owed = false;
+                        self.reply.interim(100, Fields::new(&[], &[]));
+                        // Whatever is not written now leaves with the next flush.
+                        if let Poll::Ready(Err(reason)) = self.poll_write_out(cx) {
+                            return Poll::Ready(Err(reason));
+                        }
+                    }
+                    if ready!(self.poll_read_body(cx))? == 0 {
+                        self.body.end_of_input()?;
+                    }
+                }
+            }
+        }
+    }
+
+    fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
+        if !self.body.is_done() {
+            return Poll::Pending;
+        }
+        // Requests that are pipelined behind this one are read ahead, up to one head's worth.
+        let ahead_max = self.input.pinned().len() + self.site.limits.head_bytes_max;
+        while self.input.bytes().len() < self.site.limits.head_bytes_max {
+            match ready!(self.input.poll_fill(&mut self.socket, cx, ahead_max)) {
+                Ok(count) if count > 0 => {}
+                _ => return Poll::Ready(Reason::PeerReset),
+            }
+        }
+        Poll::Pending
+    }
+
+    fn consume(&mut self, count: usize) {
+        let count = self.body.consume(&mut self.input, count);
+        self.reply.record.bytes_in += count as u64;
+    }
+
+    fn trailers(&self) -> Option<Fields<'_>> {
+        self.body.trailers()
+    }
+
+    fn interim(&mut self, status: u16, fields: Fields<'_>) {
+        if status == 100 {
+            self.body.continue_owed = false;
+        }
+        self.reply.interim(status, fields);
+    }
+
+    fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>> {
+        if self.reply.is_bodiless() || bytes.is_empty() {
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        if bytes.len() as u64 > self.reply.left() {
+            return Poll::Ready(Err(Reason::HandlerFailed));
+        }
+        if self.reply.output.len() >= BACKLOG_BYTES_MAX {
+            ready!(self.poll_write_out(cx))?;
+        }
+        let taken = if bytes.len() <= COPY_BYTES_MAX {
+            let framed = self.reply.frame(bytes.len())?;
+            let out = self.reply.output.buffer();
+            out.extend_from_slice(framed.prefix());
+            out.extend_from_slice(bytes);
+            out.extend_from_slice(framed.suffix);
+            bytes.len()
+        } else {
+            ready!(self.poll_send_large(cx, bytes))?
+        };
+        self.reply.record.bytes_out += taken as u64;
+        Poll::Ready(Ok(taken))
+    }
+
+    fn end(&mut self, trailers: Option<Fields<'_>>) {
+        // A handler that announced more than it sent is found out after it returned: its reply is not done.
+        let _ = self.reply.end(trailers);
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
+        if !self.reply.output.is_empty() {
+            ready!(self.poll_write_out(cx))?;
+        }
+        if self.reply.tunnel && self.reply.is_done() {
+            // The other direction may go on: only ours ends.
+            return Pin::new(&mut self.socket).poll_shutdown(cx).map_err(|_| Reason::PeerReset);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn head_sent(&self) -> bool {
+        self.reply.head_sent()
+    }
+}
+
+impl<H: Handler> Connection<H> {
+    /// Writes the waiting output and `bytes` in one call. Of a chunk that the socket takes only in part, the rest is
+    /// copied, since its size is already on the wire; other bodies keep what was not taken.
+    fn poll_send_large(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>> {
+        if !self.reply.is_chunked() {
+            let taken = ready!(self.poll_write_with(cx, [&[], bytes, &[]]))?;
+            self.reply.frame(taken)?;
+            return Poll::Ready(Ok(taken));
+        }
+        let framed = self.reply.frame(bytes.len())?;
+        let parts = [framed.prefix(), bytes, framed.suffix];
+        let mut written = match self.poll_write_with(cx, parts) {
+            Poll::Ready(written) => written?,
+            Poll::Pending => 0,
+        };
+        for part in parts {
+            let skip = written.min(part.len());
+            written -= skip;
+            self.reply.output.buffer().extend_from_slice(part.get(skip..).unwrap_or_default());
+        }
+        Poll::Ready(Ok(bytes.len()))
+    }
+}

@@ -1,0 +1,292 @@
+use leat_h1::{BodyEncoder, encode};
+use leat_message::{Fields, Fixed, Length, Reason, Record, Reply, RequestLines, Version};
+use leat_stream::{Output, clock};
+
+/// How far a reply has come.
+#[derive(Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing of the final reply was written.
+    Waiting,
+    /// Between `status` and `length`.
+    Head,
+    /// Body bytes go through the encoder.
+    Body,
+    /// The reply has no body (HEAD, 204, 304): bytes are counted out, not sent.
+    Bodiless,
+    /// Everything is in the output.
+    Done,
+}
+
+/// Encodes one reply after the other into the connection's outgoing buffer.
+#[derive(Debug)]
+pub(super) struct H1Reply {
+    pub(super) output: Output,
+    pub(super) record: Record,
+    /// Whether the connection goes on after this reply; announced in its head.
+    pub(super) keep_alive: bool,
+    /// Whether an unread request body means the end of the connection.
+    pub(super) close_if_unread: bool,
+    /// Whether both directions are opaque bytes now.
+    pub(super) tunnel: bool,
+    phase: Phase,
+    encoder: BodyEncoder,
+    /// How the body is delimited.
+    length: Length,
+    /// Where this reply's final head begins in the output, while nothing of it was written out.
+    mark: usize,
+    /// Whether some of this reply's final head was written out.
+    sent: bool,
+    status: u16,
+    http10: bool,
+    head_request: bool,
+    date_seen: bool,
+    length_seen: bool,
+}
+
+impl H1Reply {
+    pub(super) fn new() -> Self {
+        Self {
+            output: Output::default(),
+            record: Record::default(),
+            keep_alive: true,
+            close_if_unread: false,
+            tunnel: false,
+            phase: Phase::Done,
+            encoder: BodyEncoder::new(Length::None),
+            length: Length::None,
+            mark: 0,
+            sent: false,
+            status: 0,
+            http10: false,
+            head_request: false,
+            date_seen: false,
+            length_seen: false,
+        }
+    }
+
+    /// Gets ready for the reply to `request`.
+    pub(super) fn begin(&mut self, request: &RequestLines, keep_alive: bool, close_if_unread: bool) {
+        self.record = Record::default();
+        self.keep_alive = keep_alive;
+        self.close_if_unread = close_if_unread;
+        self.tunnel = false;
+        self.phase = Phase::Waiting;
+        self.mark = self.output.mark();
+        self.sent = false;
+        self.status = 0;
+        self.http10 = request.version == Version::Http10;
+        self.head_request = request.method == leat_message::Method::Head;
+        self.date_seen = false;
+        self.length_seen = false;
+    }
+
+    /// Gets ready for an error reply where there is no request to answer.
+    pub(super) fn begin_refusal(&mut self) {
+        self.begin(&RequestLines::default(), false, false);
+    }
+
+    /// Takes back what was written of the final reply, so that another can be written; says whether that was possible.
+    pub(super) fn take_back(&mut self) -> bool {
+        if self.sent {
+            return false;
+        }
+        self.output.truncate(self.mark);
+        self.phase = Phase::Waiting;
+        self.tunnel = false;
+        self.date_seen = false;
+        self.length_seen = false;
+        self.record.bytes_out = 0;
+        true
+    }
+
+    /// To be called before bytes of the output go to the socket.
+    #[inline]
+    pub(super) fn note_write(&mut self) {
+        self.sent |= self.phase != Phase::Waiting;
+        self.mark = 0;
+    }
+
+    pub(super) fn head_sent(&self) -> bool {
+        self.sent
+    }
+
+    /// Whether the whole reply is in the output or was written.
+    #[inline]
+    pub(super) fn is_done(&self) -> bool {
+        self.phase == Phase::Done
+    }
+
+    /// Whether body bytes go nowhere because this reply has no body.
+    pub(super) fn is_bodiless(&self) -> bool {
+        self.phase == Phase::Bodiless
+    }
+
+    /// Whether each piece has framing around it.
+    pub(super) fn is_chunked(&self) -> bool {
+        self.length == Length::Stream
+    }
+
+    /// Whether only the end of the connection ends the body.
+    pub(super) fn ends_with_connection(&self) -> bool {
+        self.phase == Phase::Body && self.length == Length::Close
+    }
+
+    /// Body bytes that may still be sent.
+    pub(super) fn left(&self) -> u64 {
+        match self.length {
+            _ if self.phase != Phase::Body => 0,
+            Length::Known(count) => count.saturating_sub(self.record.bytes_out),
+            _ => u64::MAX,
+        }
+    }
+
+    /// The framing around a piece of `len` body bytes.
+    pub(super) fn frame(&mut self, len: usize) -> Result<leat_h1::Framed, Reason> {
+        if self.phase != Phase::Body {
+            return Err(Reason::HandlerFailed);
+        }
+        self.encoder.piece(len).map_err(|_| Reason::HandlerFailed)
+    }
+
+    /// Appends an interim response.
+    pub(super) fn interim(&mut self, status: u16, fields: Fields<'_>) {
+        if self.http10 || self.phase != Phase::Waiting || !(100..200).contains(&status) || status == 101 {
+            return;
+        }
+        let out = self.output.buffer();
+        encode::status_line(out, status);
+        for (_, name, value) in fields {
+            encode::field(out, name, value);
+        }
+        out.extend_from_slice(b"\r\n");
+        self.mark = self.output.mark();
+    }
+
+    /// Ends the body; `Err` where bytes that were announced are missing.
+    pub(super) fn end(&mut self, trailers: Option<Fields<'_>>) -> Result<(), Reason> {
+        match self.phase {
+            Phase::Body => {
+                self.encoder.end(trailers, self.output.buffer()).map_err(|_| Reason::HandlerFailed)?;
+                self.phase = Phase::Done;
+                Ok(())
+            }
+            Phase::Bodiless | Phase::Done => {
+                self.phase = Phase::Done;
+                Ok(())
+            }
+            Phase::Waiting | Phase::Head => Err(Reason::HandlerFailed),
+        }
+    }
+
+    /// What the connection adds to every head, and the framing.
+    fn close_head(&mut self, length: Length) {
+        if self.close_if_unread {
+            self.keep_alive = false;
+        }
+        // An HTTP/1.0 client knows no chunks: the end of the connection ends the body (RFC 9112 section 6.3).
+        let length = match length {
+            Length::Stream if self.http10 => Length::Close,
+            // A handler that wrote a length and then streams: never both framings in one head.
+            Length::Stream if self.length_seen => Length::Close,
+            other => other,
+        };
+        let may_have_body = !(self.head_request || self.status == 204 || self.status == 304 || self.status < 200);
+        if length == Length::Close && may_have_body || length == Length::Tunnel {
+            self.keep_alive = false;
+        }
+        let (date_seen, length_seen) = (self.date_seen, self.length_seen);
+        let out = self.output.buffer();
+        if !date_seen {
+            out.extend_from_slice(b"date: ");
+            out.extend_from_slice(&clock::date());
+            out.extend_from_slice(b"\r\n");
+        }
+        match length {
+            Length::Tunnel if self.status == 101 => out.extend_from_slice(b"connection: upgrade\r\n"),
+            Length::Tunnel => {}
+            _ if !self.keep_alive => out.extend_from_slice(b"connection: close\r\n"),
+            _ if self.http10 => out.extend_from_slice(b"connection: keep-alive\r\n"),
+            _ => {}
+        }
+        match length {
+            // No framing field in 1xx and 204 (RFC 9110 section 8.6, RFC 9112 section 6.1).
+            _ if self.status < 200 || self.status == 204 => {}
+            Length::Known(_) | Length::None if length_seen => {}
+            Length::Known(count) => encode::content_length(out, count),
+            Length::Stream => out.extend_from_slice(b"transfer-encoding: chunked\r\n"),
+            Length::None if may_have_body => encode::content_length(out, 0),
+            Length::None | Length::Close | Length::Tunnel => {}
+        }
+        out.extend_from_slice(b"\r\n");
+        self.length = length;
+        self.tunnel = length == Length::Tunnel;
+        self.phase = match length {
+            Length::Tunnel => Phase::Body,
+            _ if !may_have_body => Phase::Bodiless,
+            Length::None | Length::Known(0) => Phase::Done,
+            Length::Known(_) | Length::Stream | Length::Close => Phase::Body,
+        };
+        if self.phase == Phase::Body {
+            self.encoder = BodyEncoder::new(length);
+        }
+    }
+}
+
+impl Reply for H1Reply {
+    #[inline]
+    fn status(&mut self, status: u16) {
+        debug_assert_eq!(self.phase, Phase::Waiting, "status() comes first and once");
+        if self.phase != Phase::Waiting {
+            return;
+        }
+        self.status = status;
+        self.record.status = status;
+        self.phase = Phase::Head;
+        encode::status_line(self.output.buffer(), status);
+    }
+
+    #[inline]
+    fn field(&mut self, name: &[u8], value: &[u8]) {
+        if self.phase != Phase::Head {
+            return;
+        }
+        match name.len() {
+            4 => self.date_seen |= name.eq_ignore_ascii_case(b"date"),
+            14 => self.length_seen |= name.eq_ignore_ascii_case(b"content-length"),
+            _ => {}
+        }
+        encode::field(self.output.buffer(), name, value);
+    }
+
+    #[inline]
+    fn length(&mut self, length: Length) {
+        if self.phase == Phase::Head {
+            self.close_head(length);
+        }
+    }
+
+    #[inline]
+    fn body(&mut self, bytes: &[u8]) {
+        self.record.bytes_out += bytes.len() as u64;
+        if self.phase == Phase::Body && self.encoder.piece(bytes.len()).is_ok() {
+            self.output.buffer().extend_from_slice(bytes);
+        }
+        self.phase = Phase::Done;
+    }
+
+    #[inline]
+    fn fixed(&mut self, reply: &Fixed) {
+        self.status(reply.status());
+        self.output.buffer().extend_from_slice(reply.lines());
+        self.close_head(Length::Known(reply.body().len() as u64));
+        if self.phase == Phase::Body {
+            self.record.bytes_out = reply.body().len() as u64;
+            self.output.buffer().extend_from_slice(reply.body());
+        }
+        self.phase = Phase::Done;
+    }
+
+    fn record(&mut self) -> &mut Record {
+        &mut self.record
+    }
+}
