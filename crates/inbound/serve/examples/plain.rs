@@ -8,7 +8,7 @@ use std::rc::Rc;
 use leat_message::{
     Address, Exchange, Fault, Fixed, Handler, Head, Limits, Peer, Profile, Reason, Reply, Scheme, Step,
 };
-use leat_serve::{OnError, Service, Site, serve_h1};
+use leat_serve::{OnError, Protocol, Service, Site, serve};
 use tokio::net::TcpListener;
 use tokio::task::{LocalSet, spawn_local};
 
@@ -46,9 +46,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let (stream, remote) = listener.accept().await?;
             stream.set_nodelay(true)?;
             let local = stream.local_addr()?;
-            let peer =
-                Peer { remote: Address::Ip(remote), local: Address::Ip(local), scheme: Scheme::Http, tls: None };
-            spawn_local(serve_h1(stream.into(), Vec::new(), Rc::new(peer), Rc::clone(&service)));
+            let peer = Peer { remote: Address::Ip(remote), local: Address::Ip(local), scheme: Scheme::Http, tls: None };
+            spawn_local(serve(stream.into(), Vec::new(), Protocol::Sniff, Rc::new(peer), Rc::clone(&service)));
         }
     })
 }

@@ -3,11 +3,15 @@
 //!
 //! [`Handler`]: leat_message::Handler
 
+mod connection;
 mod h1;
+mod h2;
 mod pace;
 mod refusal;
 mod service;
 
+pub use connection::{Protocol, serve};
 pub use h1::serve_h1;
+pub use h2::serve_h2;
 pub use refusal::problem;
 pub use service::{OnError, Service, Site};

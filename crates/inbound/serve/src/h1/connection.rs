@@ -1,5 +1,5 @@
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};

@@ -1,9 +1,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use leat_message::{
-    BodyLimits, Exchange, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record, Reply,
-};
+use leat_message::{BodyLimits, Exchange, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record, Reply};
 
 use tokio::io::AsyncWrite;
 

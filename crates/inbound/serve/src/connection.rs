@@ -1,0 +1,97 @@
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Instant;
+
+use leat_message::{Ended, Handler, Peer, Reason, Record};
+use leat_stream::{Buffer, Socket, Timer};
+
+use crate::h2::PREFACE;
+use crate::{Service, serve_h1, serve_h2};
+
+/// What is spoken on an accepted connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.x.
+    Http1,
+    /// HTTP/2, settled by ALPN.
+    Http2,
+    /// Either: the first bytes tell (HTTP/2 with prior knowledge, RFC 9113 section 3.3).
+    Sniff,
+}
+
+/// Serves one connection until it ends. `first_bytes` were read from the socket already.
+pub async fn serve<H: Handler>(
+    mut socket: Socket,
+    mut first_bytes: Vec<u8>,
+    protocol: Protocol,
+    peer: Rc<Peer>,
+    service: Rc<Service<H>>,
+) {
+    let http2 = match protocol {
+        Protocol::Http1 => false,
+        Protocol::Http2 => true,
+        Protocol::Sniff => match sniff(&mut socket, &mut first_bytes, &service).await {
+            Some(false) if is_no_http(&first_bytes) => {
+                let record = Record { reason: Some(Reason::LineVersionInvalid), ..Record::default() };
+                let ended = Ended { request: None, peer: &peer, record: &record, started: Instant::now() };
+                service.current().handler.ended(ended);
+                return;
+            }
+            Some(http2) => http2,
+            None => return,
+        },
+    };
+    if http2 {
+        serve_h2(socket, first_bytes, peer, service).await;
+    } else {
+        serve_h1(socket, first_bytes, peer, service).await;
+    }
+}
+
+/// Whether the first line can't be HTTP/1 of any form, which always has a slash in its version: probably a broken
+/// HTTP/2 preface. An answer in HTTP/1 would only be garbage to such a client (RFC 9113 section 3.4).
+fn is_no_http(bytes: &[u8]) -> bool {
+    bytes.iter().position(|&b| b == b'\n').is_some_and(|end| !bytes.iter().take(end).any(|&b| b == b'/'))
+}
+
+/// Reads until the bytes either are the HTTP/2 preface or can't become it; `None` if the connection ended, or idled,
+/// without a byte. What was read so far of an unfinished preface is HTTP/1's to judge.
+async fn sniff<H: Handler>(socket: &mut Socket, first_bytes: &mut Vec<u8>, service: &Service<H>) -> Option<bool> {
+    let mut buffer = Buffer::default();
+    if !first_bytes.is_empty() {
+        buffer.extend(first_bytes);
+    }
+    let mut timer = Timer::default();
+    timer.set_after(service.current().limits.idle_time_ms);
+    loop {
+        let seen = buffer.bytes();
+        let compared = seen.len().min(PREFACE.len());
+        if seen.get(..compared) != PREFACE.get(..compared) || compared == PREFACE.len() {
+            break;
+        }
+        let read = poll_fn(|cx| match buffer.poll_fill(socket, cx, usize::MAX) {
+            Poll::Ready(read) => Poll::Ready(read.ok()),
+            Poll::Pending => {
+                if buffer.is_empty() {
+                    buffer.release();
+                }
+                if leat_stream::is_draining() {
+                    return Poll::Ready(Some(0));
+                }
+                timer.poll_due(cx).map(|()| None)
+            }
+        })
+        .await;
+        match read {
+            Some(count) if count > 0 => {}
+            // HTTP/1 gives a request that is on its way its grace.
+            _ if leat_stream::is_draining() => break,
+            _ if buffer.is_empty() => return None,
+            _ => break,
+        }
+    }
+    let http2 = buffer.bytes().starts_with(PREFACE);
+    *first_bytes = buffer.bytes().to_vec();
+    Some(http2)
+}

@@ -1,0 +1,94 @@
+use std::cell::RefCell;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use leat_stream::{Socket, clock};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::meter::Meter;
+
+/// The socket below an h2 connection: shared, so that it can still be closed with care when the connection is gone.
+#[derive(Clone)]
+pub(super) struct Io(Rc<RefCell<State>>);
+
+struct State {
+    socket: Socket,
+    /// Bytes that were read before the protocol was known.
+    first_bytes: Vec<u8>,
+    meter: Meter,
+    flood: bool,
+    /// Whether the last write found no room.
+    blocked: bool,
+}
+
+impl Io {
+    pub(super) fn new(socket: Socket, first_bytes: Vec<u8>) -> Self {
+        Self(Rc::new(RefCell::new(State { socket, first_bytes, meter: Meter::new(), flood: false, blocked: false })))
+    }
+
+    /// Whether the client floods us.
+    pub(super) fn is_flooded(&self) -> bool {
+        self.0.borrow().flood
+    }
+
+    /// Whether a request head has begun and not ended.
+    pub(super) fn in_head(&self) -> bool {
+        self.0.borrow().meter.in_head()
+    }
+
+    /// Whether the last write found no room.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.0.borrow().blocked
+    }
+}
+
+impl AsyncRead for Io {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let state = &mut *self.0.borrow_mut();
+        let before = buf.filled().len();
+        if state.first_bytes.is_empty() {
+            ready!(Pin::new(&mut state.socket).poll_read(cx, buf))?;
+        } else {
+            let count = state.first_bytes.len().min(buf.remaining());
+            buf.put_slice(state.first_bytes.get(..count).unwrap_or_default());
+            state.first_bytes.drain(..count);
+        }
+        let read = buf.filled().get(before..).unwrap_or_default();
+        state.flood |= state.meter.is_flood(read, clock::now_ms());
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Io {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let state = &mut *self.0.borrow_mut();
+        let written = Pin::new(&mut state.socket).poll_write(cx, buf);
+        state.blocked = written.is_pending();
+        written
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let state = &mut *self.0.borrow_mut();
+        let written = Pin::new(&mut state.socket).poll_write_vectored(cx, bufs);
+        state.blocked = written.is_pending();
+        written
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0.borrow_mut().socket).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0.borrow_mut().socket).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,279 @@
+use std::task::{Context, Poll, ready};
+
+use bytes::{Bytes, BytesMut};
+use h2::server::SendResponse;
+use h2::{Reason as Code, SendStream};
+use http::header::{CONTENT_LENGTH, DATE};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use leat_message::{Fields, Fixed, Length, Reason, Record, Reply};
+use leat_stream::clock;
+
+use super::head::to_field;
+
+/// Body bytes gathered before they are offered to the stream: the end of a small body leaves with its last bytes.
+pub(super) const HELD_BYTES_MAX: usize = 16 * 1024;
+
+/// How far a reply has come.
+#[derive(Debug, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    Head,
+    /// The head is complete; it leaves with the first body bytes, or at the next flush.
+    HeadReady,
+    Body,
+    Done,
+}
+
+/// Turns one reply into the frames of one stream.
+pub(super) struct H2Reply {
+    pub(super) record: Record,
+    respond: SendResponse<Bytes>,
+    stream: Option<SendStream<Bytes>>,
+    status: StatusCode,
+    fields: HeaderMap,
+    phase: Phase,
+    /// Whether body bytes go nowhere (HEAD, 204, 304).
+    pub(super) bodiless: bool,
+    head_request: bool,
+    /// Body bytes that were announced and not taken yet; `None` where the length is not known.
+    left: Option<u64>,
+    held: BytesMut,
+}
+
+impl H2Reply {
+    pub(super) fn new(respond: SendResponse<Bytes>, head_request: bool) -> Self {
+        Self {
+            record: Record::default(),
+            respond,
+            stream: None,
+            status: StatusCode::OK,
+            fields: HeaderMap::new(),
+            phase: Phase::Waiting,
+            bodiless: false,
+            head_request,
+            left: None,
+            held: BytesMut::new(),
+        }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.phase == Phase::Done
+    }
+
+    pub(super) fn head_sent(&self) -> bool {
+        self.stream.is_some() || self.phase == Phase::Done
+    }
+
+    /// Takes back what was written of the reply; says whether that was possible.
+    pub(super) fn take_back(&mut self) -> bool {
+        if self.head_sent() {
+            return false;
+        }
+        self.fields.clear();
+        self.held.clear();
+        self.left = None;
+        self.bodiless = false;
+        self.phase = Phase::Waiting;
+        self.record.bytes_out = 0;
+        true
+    }
+
+    /// Whether `count` more body bytes fit what was announced.
+    pub(super) fn has_room_for(&self, count: usize) -> bool {
+        matches!(self.phase, Phase::HeadReady | Phase::Body) && self.left.is_none_or(|left| count as u64 <= left)
+    }
+
+    /// Holds body bytes back.
+    pub(super) fn hold(&mut self, bytes: &[u8]) {
+        self.left = self.left.map(|left| left.saturating_sub(bytes.len() as u64));
+        self.held.extend_from_slice(bytes);
+    }
+
+    pub(super) fn held_bytes(&self) -> usize {
+        self.held.len()
+    }
+
+    pub(super) fn interim(&mut self, status: u16, fields: Fields<'_>) {
+        if self.phase != Phase::Waiting || status == 101 {
+            return;
+        }
+        let mut head = Response::new(());
+        let Ok(status) = StatusCode::from_u16(status) else { return };
+        *head.status_mut() = status;
+        for (name, value) in fields.iter().filter_map(|(_, name, value)| to_field(name, value)) {
+            head.headers_mut().append(name, value);
+        }
+        // A stream that the client reset is noticed by the next call that can say so.
+        let _ = self.respond.send_informational(head);
+    }
+
+    /// Ready once the client reset the stream.
+    pub(super) fn poll_reset(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
+        let reset = match &mut self.stream {
+            Some(stream) => stream.poll_reset(cx),
+            None if self.phase == Phase::Done => return Poll::Pending,
+            None => self.respond.poll_reset(cx),
+        };
+        reset.map(|code| if code.is_ok() { Reason::PeerCancelled } else { Reason::PeerReset })
+    }
+
+    /// Gives everything held back to the stream, as its window allows. Ready once nothing is held.
+    pub(super) fn poll_push(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
+        if self.phase == Phase::HeadReady {
+            self.send_head(false)?;
+        }
+        while !self.held.is_empty() {
+            let Some(stream) = &mut self.stream else { return Poll::Ready(Err(Reason::HandlerFailed)) };
+            stream.reserve_capacity(self.held.len());
+            let capacity = match stream.capacity() {
+                0 => match ready!(stream.poll_capacity(cx)) {
+                    Some(Ok(capacity)) => capacity,
+                    _ => return Poll::Ready(Err(Reason::PeerCancelled)),
+                },
+                capacity => capacity,
+            };
+            let piece = self.held.split_to(capacity.min(self.held.len())).freeze();
+            if !piece.is_empty() {
+                stream.send_data(piece, false).map_err(|_| Reason::PeerCancelled)?;
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Ends the reply. What is still held goes to the stream whole, which is bounded by [`HELD_BYTES_MAX`].
+    pub(super) fn end(&mut self, trailers: Option<Fields<'_>>) -> Result<(), Reason> {
+        if self.phase == Phase::Done {
+            return Ok(());
+        }
+        if !matches!(self.phase, Phase::HeadReady | Phase::Body)
+            || self.left.is_some_and(|left| left > 0) && !self.bodiless
+        {
+            return Err(Reason::HandlerFailed);
+        }
+        let trailers = trailers.filter(|trailers| !trailers.is_empty());
+        let body = std::mem::take(&mut self.held);
+        let nothing_follows = body.is_empty() && trailers.is_none();
+        if self.phase == Phase::HeadReady {
+            self.send_head(nothing_follows)?;
+            if nothing_follows {
+                self.phase = Phase::Done;
+                return Ok(());
+            }
+        }
+        let Some(stream) = &mut self.stream else { return Err(Reason::HandlerFailed) };
+        if !body.is_empty() || trailers.is_none() {
+            stream.send_data(body.freeze(), trailers.is_none()).map_err(|_| Reason::PeerCancelled)?;
+        }
+        if let Some(trailers) = trailers {
+            let mut map = HeaderMap::new();
+            for (name, value) in trailers.iter().filter_map(|(_, name, value)| to_field(name, value)) {
+                map.append(name, value);
+            }
+            stream.send_trailers(map).map_err(|_| Reason::PeerCancelled)?;
+        }
+        self.phase = Phase::Done;
+        Ok(())
+    }
+
+    /// Cuts the reply off, so that the client sees it incomplete.
+    pub(super) fn cut(&mut self, reason: Reason) {
+        let code = match reason.blame() {
+            leat_message::Blame::Peer => Code::CANCEL,
+            _ => Code::INTERNAL_ERROR,
+        };
+        match &mut self.stream {
+            Some(stream) => stream.send_reset(code),
+            None => self.respond.send_reset(code),
+        }
+    }
+
+    fn send_head(&mut self, ended: bool) -> Result<(), Reason> {
+        let mut head = Response::new(());
+        *head.status_mut() = self.status;
+        *head.headers_mut() = std::mem::take(&mut self.fields);
+        let stream = self.respond.send_response(head, ended).map_err(|_| Reason::PeerCancelled)?;
+        self.stream = Some(stream);
+        self.phase = Phase::Body;
+        Ok(())
+    }
+
+    fn close_head(&mut self, length: Length) {
+        if !self.fields.contains_key(DATE) {
+            self.fields.insert(DATE, date());
+        }
+        self.bodiless = self.head_request || matches!(self.status.as_u16(), 204 | 304);
+        if let Length::Known(count) = length {
+            self.left = Some(count);
+            if self.status != StatusCode::NO_CONTENT && !self.fields.contains_key(CONTENT_LENGTH) {
+                self.fields.insert(CONTENT_LENGTH, HeaderValue::from(count));
+            }
+        }
+        if length == Length::None && !self.bodiless {
+            self.left = Some(0);
+        }
+        self.phase = Phase::HeadReady;
+    }
+}
+
+impl Reply for H2Reply {
+    fn status(&mut self, status: u16) {
+        if self.phase != Phase::Waiting {
+            return;
+        }
+        self.record.status = status;
+        self.status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        self.phase = Phase::Head;
+    }
+
+    fn field(&mut self, name: &[u8], value: &[u8]) {
+        if self.phase == Phase::Head
+            && let Some((name, value)) = to_field(name, value)
+        {
+            self.fields.append(name, value);
+        }
+    }
+
+    fn length(&mut self, length: Length) {
+        if self.phase == Phase::Head {
+            self.close_head(length);
+        }
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        self.record.bytes_out += bytes.len() as u64;
+        if !self.bodiless && self.has_room_for(bytes.len()) {
+            self.hold(bytes);
+        }
+    }
+
+    fn fixed(&mut self, reply: &Fixed) {
+        self.status(reply.status());
+        for (name, value) in reply.fields() {
+            self.field(name.as_bytes(), value.as_bytes());
+        }
+        self.length(Length::Known(reply.body().len() as u64));
+        self.body(reply.body());
+    }
+
+    fn record(&mut self) -> &mut Record {
+        &mut self.record
+    }
+}
+
+/// The Date field, made once a second.
+fn date() -> HeaderValue {
+    thread_local! {
+        static DATE: std::cell::RefCell<([u8; 29], HeaderValue)> =
+            const { std::cell::RefCell::new(([0; 29], HeaderValue::from_static(""))) };
+    }
+    let now = clock::date();
+    DATE.with_borrow_mut(|(text, value)| {
+        if *text != now {
+            *text = now;
+            if let Ok(fresh) = HeaderValue::from_maybe_shared(Bytes::copy_from_slice(&now)) {
+                *value = fresh;
+            }
+        }
+        value.clone()
+    })
+}
