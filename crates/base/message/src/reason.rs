@@ -67,6 +67,7 @@ reasons! {
     LineTargetForm => "line.target_form", 400, Peer, "The form of the request target does not fit the method.";
     LineVersionInvalid => "line.version_invalid", 400, Peer, "The version is not written as HTTP/digit.digit.";
     LineVersionUnsupported => "line.version_unsupported", 505, Peer, "The version is neither HTTP/1.0 nor HTTP/1.1.";
+    LineStatusInvalid => "line.status_invalid", 400, Peer, "The status is not three digits from 100 to 599 between single spaces.";
     LineHttp2Preface => "line.http2_preface", 400, Peer, "An HTTP/2 preface on a listener where HTTP/2 is off.";
     LineTlsBytes => "line.tls_bytes", 400, Peer, "A TLS handshake on a plain-text listener.";
     HostMissing => "host.missing", 400, Peer, "An HTTP/1.1 request without Host.";

@@ -1,0 +1,133 @@
+use leat_message::{Field, Name, Profile, Reason, Version};
+
+use crate::class::{TOKEN, is_blank};
+
+/// What the Connection fields of a message say together (RFC 9110 section 7.6.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) close: bool,
+    pub(crate) keep_alive: bool,
+    pub(crate) upgrade: bool,
+}
+
+impl Options {
+    /// Reads every Connection field.
+    ///
+    /// # Errors
+    /// `connection.invalid` for a member that is not a token, and for one that names a field which a message cannot do
+    /// without: a proxy that obeyed would strip Host, Content-Length or a client's identity on the next hop
+    /// (CVE-2022-31813 and its kin).
+    pub(crate) fn parse(bytes: &[u8], fields: &[Field], profile: Profile) -> Result<Self, Reason> {
+        let mut options = Self::default();
+        for field in fields.iter().filter(|field| field.id == Name::Connection) {
+            for member in members(field.value.of(bytes)) {
+                options.add(member, profile)?;
+            }
+        }
+        if profile == Profile::Strict && options.close && options.keep_alive {
+            return Err(Reason::ConnectionInvalid);
+        }
+        Ok(options)
+    }
+
+    fn add(&mut self, member: &[u8], profile: Profile) -> Result<(), Reason> {
+        if member.eq_ignore_ascii_case(b"keep-alive") {
+            self.keep_alive = true;
+        } else if member.eq_ignore_ascii_case(b"close") {
+            self.close = true;
+        } else if member.eq_ignore_ascii_case(b"upgrade") {
+            self.upgrade = true;
+        } else if member.is_empty() {
+            // An empty list member is legal to receive (RFC 9110 section 5.6.1.2).
+            if profile == Profile::Strict {
+                return Err(Reason::ConnectionInvalid);
+            }
+        } else if !TOKEN.all(member) || is_essential(Name::from_bytes(member), profile) {
+            return Err(Reason::ConnectionInvalid);
+        }
+        Ok(())
+    }
+
+    /// Whether the connection may carry another message (RFC 9112 section 9.3).
+    pub(crate) fn keeps_alive(self, version: Version) -> bool {
+        !self.close && (version == Version::Http11 || self.keep_alive)
+    }
+}
+
+/// Whether a field frames, routes, authenticates or describes a message, so that no hop may drop it. Strict: every known
+/// field that is not about the connection.
+fn is_essential(name: Name, profile: Profile) -> bool {
+    match name {
+        Name::Host
+        | Name::ContentLength
+        | Name::TransferEncoding
+        | Name::ContentEncoding
+        | Name::ContentType
+        | Name::ContentRange
+        | Name::Expect
+        | Name::Authorization
+        | Name::Cookie
+        | Name::SetCookie
+        | Name::Forwarded
+        | Name::XForwardedFor
+        | Name::XForwardedHost
+        | Name::XForwardedPort
+        | Name::XForwardedProto
+        | Name::Via => true,
+        Name::Other | Name::Trailer | Name::ProxyAuthenticate | Name::ProxyAuthorization => false,
+        other => profile == Profile::Strict && !other.is_hop_by_hop(),
+    }
+}
+
+/// What the Upgrade fields ask for (RFC 9110 section 7.8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Protocols {
+    /// Whether there is a protocol besides `h2c`. RFC 9113 withdrew `h2c`, and a proxy that passes it on opens a tunnel
+    /// around its own rules.
+    pub(crate) usable: bool,
+}
+
+impl Protocols {
+    /// Reads every Upgrade field.
+    ///
+    /// # Errors
+    /// `upgrade.invalid` unless each is a list of `name` or `name/version`.
+    pub(crate) fn parse(bytes: &[u8], fields: &[Field]) -> Result<Self, Reason> {
+        let mut protocols = 0;
+        let mut h2c = false;
+        for field in fields.iter().filter(|field| field.id == Name::Upgrade) {
+            for member in members(field.value.of(bytes)) {
+                let (name, version) = match member.iter().position(|&b| b == b'/') {
+                    Some(slash) => (member.get(..slash), member.get(slash + 1..)),
+                    None => (Some(member), None),
+                };
+                let is_token = |part: &[u8]| !part.is_empty() && TOKEN.all(part);
+                if !name.is_some_and(is_token) || !version.is_none_or(is_token) {
+                    return Err(Reason::UpgradeInvalid);
+                }
+                h2c |= member.eq_ignore_ascii_case(b"h2c");
+                protocols += 1;
+            }
+        }
+        Ok(Self { usable: protocols > 0 && !h2c })
+    }
+}
+
+/// Members of a comma-separated list, without the blanks around them; empty ones too.
+pub(crate) fn members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|&b| b == b',').map(trim)
+}
+
+fn trim(mut bytes: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = bytes
+        && is_blank(*first)
+    {
+        bytes = rest;
+    }
+    while let [rest @ .., last] = bytes
+        && is_blank(*last)
+    {
+        bytes = rest;
+    }
+    bytes
+}

@@ -1,0 +1,76 @@
+use leat_message::{Length, Profile, Reason, Version};
+
+use crate::class::TOKEN;
+use crate::connection::members;
+use crate::fields::{Repeat, Seen};
+
+/// What Content-Length and Transfer-Encoding say together (RFC 9112 section 6.3): `None` where both are absent.
+#[inline(always)]
+pub(crate) fn announced(bytes: &[u8], seen: &Seen, version: Version, profile: Profile) -> Result<Length, Reason> {
+    if seen.length.count == 0 && seen.coding.count == 0 {
+        return Ok(Length::None);
+    }
+    present(bytes, seen, version, profile)
+}
+
+#[inline(never)]
+fn present(bytes: &[u8], seen: &Seen, version: Version, profile: Profile) -> Result<Length, Reason> {
+    if seen.coding.count > 0 {
+        if seen.length.count > 0 {
+            return Err(Reason::BodyLengthConflict);
+        }
+        if version == Version::Http10 {
+            return Err(Reason::BodyCodingHttp10);
+        }
+        return coding(bytes, seen.coding).map(|()| Length::Stream);
+    }
+    if seen.length.count > 1 {
+        return Err(Reason::BodyLengthRepeated);
+    }
+    content_length(seen.length.value.of(bytes), profile).map(Length::Known)
+}
+
+/// Reads a Content-Length (RFC 9110 section 8.6): digits and nothing else, one number.
+pub(crate) fn content_length(value: &[u8], profile: Profile) -> Result<u64, Reason> {
+    if value.is_empty() {
+        return Err(Reason::BodyLengthInvalid);
+    }
+    let mut number = 0u64;
+    for &byte in value {
+        if !byte.is_ascii_digit() {
+            let is_list = members(value).all(|member| !member.is_empty() && member.iter().all(u8::is_ascii_digit));
+            return Err(if is_list { Reason::BodyLengthRepeated } else { Reason::BodyLengthInvalid });
+        }
+        number = number
+            .checked_mul(10)
+            .and_then(|n| n.checked_add(u64::from(byte - b'0')))
+            // Others keep lengths in signed integers.
+            .filter(|&n| i64::try_from(n).is_ok())
+            .ok_or(Reason::BodyLengthOverflow)?;
+    }
+    // Legal, but some read a leading zero as octal.
+    if profile == Profile::Strict && value.len() > 1 && value.first() == Some(&b'0') {
+        return Err(Reason::BodyLengthInvalid);
+    }
+    Ok(number)
+}
+
+/// Accepts `chunked` alone, once. Codings before a final `chunked` are legal and not understood (RFC 9112 section 6.1:
+/// 501); every other form is a way to make two readers disagree.
+fn coding(bytes: &[u8], coding: Repeat) -> Result<(), Reason> {
+    let value = coding.value.of(bytes);
+    if coding.count > 1 {
+        return Err(Reason::BodyCodingInvalid);
+    }
+    if value.eq_ignore_ascii_case(b"chunked") {
+        return Ok(());
+    }
+    let mut last_is_chunked = false;
+    for member in members(value) {
+        if last_is_chunked || member.is_empty() || !TOKEN.all(member) {
+            return Err(Reason::BodyCodingInvalid);
+        }
+        last_is_chunked = member.eq_ignore_ascii_case(b"chunked");
+    }
+    Err(if last_is_chunked { Reason::BodyCodingUnknown } else { Reason::BodyCodingInvalid })
+}

@@ -1,0 +1,137 @@
+use leat_message::{Length, Method, Profile, Reason, ResponseLines, Span, Version};
+
+use crate::connection::Options;
+use crate::fields::{self, SectionLimits, Seen};
+use crate::framing;
+use crate::limits::ResponseLimits;
+use crate::progress::{Progress, Stop};
+use crate::request_line::version_digits;
+use crate::scan::Scan;
+
+/// Parses a response head at the front of `bytes`; the answer to a request with `request_method`.
+///
+/// Incremental in the same way as [`crate::parse_request`]. An interim response (1xx but 101) is a head of its own: its
+/// `length` is [`Length::None`], and the caller goes on behind it with a fresh `progress`.
+///
+/// # Errors
+/// The first thing that is wrong in the order of the bytes, then of the rules for the whole head.
+pub fn parse_response(
+    bytes: &[u8],
+    progress: &mut Progress,
+    limits: &ResponseLimits,
+    request_method: Method,
+    lines: &mut ResponseLines,
+) -> Result<Option<usize>, Reason> {
+    if !progress.worth_parsing(bytes) {
+        return Ok(None);
+    }
+    lines.clear();
+    let head = bytes.get(..limits.head_bytes_max).unwrap_or(bytes);
+    match parse(head, limits, request_method, lines) {
+        Ok(len) => Ok(Some(len)),
+        Err(Stop::Refuse(reason)) => Err(reason),
+        Err(Stop::More(_)) if bytes.len() >= limits.head_bytes_max => Err(Reason::LimitHeadBytes),
+        Err(Stop::More(look_at)) => {
+            progress.pause(bytes.len(), look_at.min(limits.head_bytes_max), !bytes.is_empty());
+            Ok(None)
+        }
+    }
+}
+
+#[inline(always)]
+fn parse(
+    bytes: &[u8],
+    limits: &ResponseLimits,
+    request_method: Method,
+    lines: &mut ResponseLines,
+) -> Result<usize, Stop> {
+    let mut scan = Scan::new(bytes);
+    let fields_start = status_line(&mut scan, limits, lines)?;
+    let mut seen = Seen::default();
+    let section = SectionLimits { fields_max: limits.fields_max, field_bytes_max: limits.head_bytes_max };
+    let end = fields::parse(&mut scan, fields_start, section, &mut lines.fields, &mut seen)?;
+    let options = Options::parse(bytes, &lines.fields, Profile::Compatible)?;
+    lines.length = length(bytes, &seen, request_method, lines)?;
+    lines.keep_alive = options.keeps_alive(lines.version) && !matches!(lines.length, Length::Close | Length::Tunnel);
+    Ok(end)
+}
+
+/// Parses the status line (RFC 9112 section 4): version, one space, three digits, one space, reason phrase, CRLF. The
+/// second space may be missing where there is no phrase: many servers leave it out, and nothing depends on it.
+#[inline(always)]
+fn status_line(scan: &mut Scan<'_>, limits: &ResponseLimits, lines: &mut ResponseLines) -> Result<usize, Stop> {
+    let bytes = scan.bytes();
+    let max = limits.head_bytes_max;
+    // Few bytes: look at each new one, so that another protocol shows at once.
+    let more = Stop::More(if bytes.len() < 13 { bytes.len() + 1 } else { max });
+    lines.version = match bytes.get(..9) {
+        Some(b"HTTP/1.1 ") => Version::Http11,
+        Some(b"HTTP/1.0 ") => Version::Http10,
+        _ => return Err(bad_version(bytes)),
+    };
+    let mut status = 0;
+    for at in 9..12 {
+        match bytes.get(at) {
+            None => return Err(more),
+            Some(digit @ b'0'..=b'9') => status = status * 10 + u16::from(digit - b'0'),
+            Some(b'\n') => return Err(Reason::HeadBareLf.into()),
+            Some(_) => return Err(Reason::LineStatusInvalid.into()),
+        }
+    }
+    if !(100..=599).contains(&status) {
+        return Err(Reason::LineStatusInvalid.into());
+    }
+    lines.status = status;
+    let line_end = match bytes.get(12) {
+        None => return Err(more),
+        Some(b' ') => scan.value_end(13),
+        Some(b'\r') => 12,
+        Some(b'\n') => return Err(Reason::HeadBareLf.into()),
+        Some(_) => return Err(Reason::LineStatusInvalid.into()),
+    };
+    lines.reason = Span::new((12 + 1).min(line_end), line_end);
+    match bytes.get(line_end..line_end + 2) {
+        Some(b"\r\n") => Ok(line_end + 2),
+        _ => Err(fields::bad_value(bytes, line_end, max)),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn bad_version(bytes: &[u8]) -> Stop {
+    let digits = match version_digits(bytes, bytes.len() + 1) {
+        Ok(digits) => digits,
+        Err(Stop::Refuse(Reason::LineSpacing)) => return Reason::LineVersionInvalid.into(),
+        Err(stop) => return stop,
+    };
+    let reason = match bytes.get(8) {
+        None => return Stop::More(bytes.len() + 1),
+        Some(b'\n') => Reason::HeadBareLf,
+        Some(b' ') if digits != *b"11" && digits != *b"10" => Reason::LineVersionUnsupported,
+        Some(_) => Reason::LineStatusInvalid,
+    };
+    reason.into()
+}
+
+/// How the response's body is delimited (RFC 9112 section 6.3).
+#[inline(always)]
+fn length(bytes: &[u8], seen: &Seen, request_method: Method, lines: &ResponseLines) -> Result<Length, Reason> {
+    let status = lines.status;
+    // Rule 2: what such a response says about its length is to be ignored.
+    if status == 101 || (request_method == Method::Connect && (200..=299).contains(&status)) {
+        return Ok(Length::Tunnel);
+    }
+    let announced = framing::announced(bytes, seen, lines.version, Profile::Compatible)?;
+    match status {
+        // Rule 1. `Content-Length: 0` is forbidden here, and common; any other announcement may be followed by bytes
+        // that the next response would be taken from.
+        100..=199 | 204 => match announced {
+            Length::None | Length::Known(0) => Ok(Length::None),
+            _ => Err(Reason::BodyNotAllowed),
+        },
+        304 => Ok(Length::None),
+        _ if request_method == Method::Head => Ok(Length::None),
+        _ if announced == Length::None => Ok(Length::Close),
+        _ => Ok(announced),
+    }
+}
