@@ -17,8 +17,16 @@ pub struct Call {
 }
 
 enum Inner {
-    H1 { connection: Box<h1::Connection>, pool: Rc<Pool>, endpoint: Rc<Endpoint>, reused: bool },
-    H2 { exchange: Box<h2::Exchange>, endpoint: Rc<Endpoint> },
+    H1 {
+        connection: Box<h1::Connection>,
+        pool: Rc<Pool>,
+        endpoint: Rc<Endpoint>,
+        reused: bool,
+    },
+    H2 {
+        exchange: Box<h2::Exchange>,
+        endpoint: Rc<Endpoint>,
+    },
     /// Only while it is dropped.
     Gone,
 }

@@ -193,7 +193,9 @@ async fn sweep(pools: Weak<Pools>) {
         let all: Vec<Rc<Pool>> = pools.pools.borrow().values().map(Rc::clone).collect();
         let mut any = false;
         for pool in all {
-            if let Some(addresses) = pool.name.as_ref().filter(|_| pool.is_open()).and_then(|name| pools.resolver.current(name)) {
+            if let Some(addresses) =
+                pool.name.as_ref().filter(|_| pool.is_open()).and_then(|name| pools.resolver.current(name))
+            {
                 pool.set_addresses(addresses);
             }
             any |= pool.sweep();

@@ -72,9 +72,9 @@ impl Trust {
             let certificate =
                 certificate.map_err(|error| TrustError::Malformed(PathBuf::new(), format!("not PEM ({error:?})")))?;
             hasher.write(&certificate);
-            roots
-                .add(certificate)
-                .map_err(|error| TrustError::Malformed(PathBuf::new(), format!("a certificate is malformed ({error})")))?;
+            roots.add(certificate).map_err(|error| {
+                TrustError::Malformed(PathBuf::new(), format!("a certificate is malformed ({error})"))
+            })?;
         }
         if roots.is_empty() {
             return Err(TrustError::Empty(PathBuf::new()));

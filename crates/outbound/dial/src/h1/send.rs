@@ -98,7 +98,12 @@ impl Send {
         !self.out.is_empty()
     }
 
-    pub(crate) fn poll_send(&mut self, socket: &mut Socket, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>> {
+    pub(crate) fn poll_send(
+        &mut self,
+        socket: &mut Socket,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<Result<usize, Reason>> {
         if bytes.is_empty() {
             return Poll::Ready(Ok(0));
         }

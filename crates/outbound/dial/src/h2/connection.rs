@@ -101,7 +101,10 @@ impl Connection {
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("h2::Connection").field("ip", &self.ip).field("streams", &self.streams.get()).finish_non_exhaustive()
+        f.debug_struct("h2::Connection")
+            .field("ip", &self.ip)
+            .field("streams", &self.streams.get())
+            .finish_non_exhaustive()
     }
 }
 
