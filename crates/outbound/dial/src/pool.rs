@@ -22,7 +22,8 @@ pub(crate) struct Pool {
     /// The addresses that connections may stay with; `None` where there is no name or nothing is known yet.
     addresses: RefCell<Option<Arc<Addresses>>>,
     /// Unused HTTP/1.1 connections, the one used last at the end: it is the likeliest to be alive, and the others may
-    /// become old and go.
+    /// become old and go. Boxed, since they move between here and their calls.
+    #[expect(clippy::vec_box)]
     idle: RefCell<Vec<Box<h1::Connection>>>,
     /// HTTP/2 connections that take new streams or still carry some.
     shared: RefCell<Vec<Rc<h2::Connection>>>,
