@@ -1,0 +1,270 @@
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use leat_h1::{BodyEncoder, encode};
+use leat_message::{Fields, Length, Reason};
+use leat_stream::Socket;
+use tokio::io::AsyncWrite;
+
+use crate::out::Out;
+
+/// Body bytes that are copied behind what waits rather than written apart: below it, a copy costs less than a write.
+const COPY_BYTES_MAX: usize = 4 * 1024;
+/// Bytes that may wait before the socket has to take some of them.
+const WAITING_BYTES_MAX: usize = 16 * 1024;
+/// One chunk on the way, in bytes: what may have to be copied where the socket takes only a part of it.
+const CHUNK_BYTES_MAX: usize = 64 * 1024;
+
+/// The request's direction of an exchange.
+#[derive(Debug)]
+pub(crate) struct Send {
+    out: Out,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// The head is being written.
+    Head,
+    /// So many bytes of the body are still to come.
+    Known(u64),
+    /// The body comes in chunks.
+    Chunked(BodyEncoder),
+    /// The request is complete, up to what waits to be written.
+    Done,
+    /// Opaque bytes.
+    Tunnel,
+    /// Opaque bytes, of which no more come: this side is to be closed once all are written.
+    TunnelEnd,
+    /// This side of a tunnel is closed.
+    Closed,
+    /// The peer takes no more, though it may have sent a response. What is sent from here on goes nowhere; how the
+    /// exchange ended is for the other direction to tell.
+    Broken,
+    /// More or fewer bytes were sent than announced: our own fault.
+    Wrong,
+}
+
+impl Send {
+    pub(crate) fn new() -> Self {
+        Self { out: Out::default(), state: State::Head }
+    }
+
+    /// Makes ready for the next request; holds no memory then.
+    pub(crate) fn reset(&mut self) {
+        self.out.release();
+        self.state = State::Head;
+    }
+
+    /// Where to append the lines of the head.
+    #[inline]
+    pub(crate) fn head(&mut self) -> &mut Vec<u8> {
+        self.out.tail()
+    }
+
+    /// Ends the head with the fields that frame the body.
+    pub(crate) fn length(&mut self, length: Length) {
+        let out = self.out.tail();
+        self.state = match length {
+            Length::Known(count) => {
+                encode::content_length(out, count);
+                if count == 0 { State::Done } else { State::Known(count) }
+            }
+            Length::Stream => {
+                encode::chunked(out);
+                State::Chunked(BodyEncoder::new(length))
+            }
+            Length::None | Length::Close | Length::Tunnel => State::Done,
+        };
+        encode::end(out);
+    }
+
+    /// From here on bytes go through as they are: the response has opened a tunnel.
+    pub(crate) fn open_tunnel(&mut self) {
+        if matches!(self.state, State::Done) {
+            self.state = State::Tunnel;
+        }
+    }
+
+    /// Whether the whole request was given to the socket.
+    pub(crate) fn is_complete(&self) -> bool {
+        matches!(self.state, State::Done) && self.out.is_empty()
+    }
+
+    /// Whether anything waits to be written.
+    #[inline]
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.out.is_empty()
+    }
+
+    pub(crate) fn poll_send(
+        &mut self,
+        socket: &mut Socket,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<Result<usize, Reason>> {
+        if bytes.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        match self.state {
+            State::Known(left) if bytes.len() as u64 > left => self.wrong(),
+            State::Known(left) => {
+                let taken = ready!(self.poll_plain(socket, cx, bytes));
+                if let State::Known(_) = self.state {
+                    let left = left - taken as u64;
+                    self.state = if left == 0 { State::Done } else { State::Known(left) };
+                }
+                Poll::Ready(Ok(taken))
+            }
+            State::Chunked(encoder) => self.poll_chunk(socket, cx, encoder, bytes),
+            State::Tunnel => self.poll_plain(socket, cx, bytes).map(Ok),
+            State::Broken => Poll::Ready(Ok(bytes.len())),
+            State::Head | State::Done | State::TunnelEnd | State::Closed | State::Wrong => self.wrong(),
+        }
+    }
+
+    fn wrong(&mut self) -> Poll<Result<usize, Reason>> {
+        self.state = State::Wrong;
+        Poll::Ready(Err(Reason::HandlerFailed))
+    }
+
+    /// Sends bytes as they are, small ones by copying them behind what waits. Ready with how many were taken.
+    fn poll_plain(&mut self, socket: &mut Socket, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<usize> {
+        loop {
+            if bytes.len() <= COPY_BYTES_MAX && self.out.len() + bytes.len() <= WAITING_BYTES_MAX {
+                self.out.tail().extend_from_slice(bytes);
+                return Poll::Ready(bytes.len());
+            }
+            match ready!(poll_vectored(socket, cx, [self.out.bytes(), bytes, &[]])) {
+                Ok(written) => {
+                    let waited = self.out.len().min(written);
+                    self.out.consume(waited);
+                    if written > waited {
+                        return Poll::Ready(written - waited);
+                    }
+                }
+                Err(_) => {
+                    self.break_off();
+                    return Poll::Ready(bytes.len());
+                }
+            }
+        }
+    }
+
+    /// Sends one chunk: small ones by copying, large ones beside what waits. What the socket does not take of a chunk that
+    /// it has begun is copied, so that a chunk is always taken whole.
+    fn poll_chunk(
+        &mut self,
+        socket: &mut Socket,
+        cx: &mut Context<'_>,
+        mut encoder: BodyEncoder,
+        bytes: &[u8],
+    ) -> Poll<Result<usize, Reason>> {
+        let data = bytes.get(..CHUNK_BYTES_MAX).unwrap_or(bytes);
+        if self.out.len() + data.len() > WAITING_BYTES_MAX && self.out.len() > COPY_BYTES_MAX {
+            ready!(self.poll_write(socket, cx));
+            if let State::Broken = self.state {
+                return Poll::Ready(Ok(bytes.len()));
+            }
+        }
+        let Ok(framed) = encoder.piece(data.len()) else {
+            return self.wrong();
+        };
+        let waited = self.out.len();
+        self.out.tail().extend_from_slice(framed.prefix());
+        if data.len() <= COPY_BYTES_MAX {
+            let out = self.out.tail();
+            out.extend_from_slice(data);
+            out.extend_from_slice(framed.suffix);
+            return Poll::Ready(Ok(data.len()));
+        }
+        match poll_vectored(socket, cx, [self.out.bytes(), data, framed.suffix]) {
+            Poll::Pending => {
+                self.out.shorten(waited);
+                Poll::Pending
+            }
+            Poll::Ready(Ok(mut written)) => {
+                let before = self.out.len().min(written);
+                self.out.consume(before);
+                written -= before;
+                for part in [data, framed.suffix] {
+                    let rest = part.get(written..).unwrap_or_default();
+                    written = written.saturating_sub(part.len());
+                    if !rest.is_empty() {
+                        self.out.tail().extend_from_slice(rest);
+                    }
+                }
+                Poll::Ready(Ok(data.len()))
+            }
+            Poll::Ready(Err(_)) => {
+                self.break_off();
+                Poll::Ready(Ok(data.len()))
+            }
+        }
+    }
+
+    /// Ends the body; in a tunnel, this side of it.
+    pub(crate) fn end(&mut self, trailers: Option<Fields<'_>>) {
+        match self.state {
+            State::Chunked(mut encoder) => {
+                let out = self.out.tail();
+                // A trailer that must not be one is left out with the others: RFC 9110 section 6.5.1 lets them be dropped.
+                let ended = encoder.end(trailers, out).or_else(|_| encoder.end(None, out));
+                self.state = if ended.is_ok() { State::Done } else { State::Wrong };
+            }
+            State::Tunnel => self.state = State::TunnelEnd,
+            State::Head | State::Known(_) => self.state = State::Wrong,
+            State::Done | State::TunnelEnd | State::Closed | State::Broken | State::Wrong => {}
+        }
+    }
+
+    /// Gives all that waits to the socket, and closes this side of a tunnel that has ended.
+    ///
+    /// # Errors
+    /// `HandlerFailed` where the request was not sent as announced. A peer that takes no more is no error here.
+    pub(crate) fn poll_flush(&mut self, socket: &mut Socket, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
+        ready!(self.poll_write(socket, cx));
+        match self.state {
+            State::Wrong => return Poll::Ready(Err(Reason::HandlerFailed)),
+            State::Broken | State::Closed => return Poll::Ready(Ok(())),
+            _ => {}
+        }
+        // Over TLS, bytes that were taken may still wait in the session.
+        let flushed = match self.state {
+            State::TunnelEnd => ready!(Pin::new(socket).poll_shutdown(cx)),
+            _ => ready!(Pin::new(socket).poll_flush(cx)),
+        };
+        match (flushed, self.state) {
+            (Err(_), _) => self.break_off(),
+            (Ok(()), State::TunnelEnd) => self.state = State::Closed,
+            (Ok(()), _) => {}
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Writes what waits.
+    fn poll_write(&mut self, socket: &mut Socket, cx: &mut Context<'_>) -> Poll<()> {
+        while !self.out.is_empty() {
+            match ready!(poll_vectored(socket, cx, [self.out.bytes(), &[], &[]])) {
+                Ok(written) => self.out.consume(written),
+                Err(_) => self.break_off(),
+            }
+        }
+        Poll::Ready(())
+    }
+
+    fn break_off(&mut self) {
+        self.out.release();
+        self.state = State::Broken;
+    }
+}
+
+/// Writes the parts one behind the other, with one system call. A socket that takes nothing is an error.
+fn poll_vectored(socket: &mut Socket, cx: &mut Context<'_>, parts: [&[u8]; 3]) -> Poll<io::Result<usize>> {
+    let written = match parts {
+        [one, [], []] | [[], one, []] => ready!(Pin::new(socket).poll_write(cx, one))?,
+        _ => ready!(Pin::new(socket).poll_write_vectored(cx, &parts.map(IoSlice::new)))?,
+    };
+    if written == 0 { Poll::Ready(Err(io::ErrorKind::WriteZero.into())) } else { Poll::Ready(Ok(written)) }
+}
