@@ -9,5 +9,5 @@ mod socket;
 
 pub use buffer::{BUFFER_BYTES, BULK_BYTES, Buffer};
 pub use clock::Timer;
-pub use drain::{begin_drain, is_draining};
+pub use drain::{begin_drain, drain_begun, is_draining};
 pub use socket::{Plain, Socket};
