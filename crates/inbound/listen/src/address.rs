@@ -43,7 +43,8 @@ impl FromStr for ListenAddress {
             };
         }
         if let Some(name) = text.strip_prefix("systemd:") {
-            let legal = !name.is_empty() && name.len() <= 255 && name.bytes().all(|b| b.is_ascii_graphic() && b != b':');
+            let legal =
+                !name.is_empty() && name.len() <= 255 && name.bytes().all(|b| b.is_ascii_graphic() && b != b':');
             return if legal { Ok(Self::Named(name.to_owned())) } else { Err(wrong(Problem::Name)) };
         }
         tcp(text).map_err(wrong)
@@ -165,7 +166,9 @@ impl fmt::Display for AddressError {
             Problem::PathLong => {
                 write!(f, "the path of a Unix socket has at most {UNIX_PATH_BYTES_MAX} bytes; choose a shorter one")
             }
-            Problem::Mode => f.write_str("the mode is not three octal digits; write, say, unix:/run/leat.sock,mode=660"),
+            Problem::Mode => {
+                f.write_str("the mode is not three octal digits; write, say, unix:/run/leat.sock,mode=660")
+            }
             Problem::Descriptor => {
                 f.write_str("a passed descriptor has a number from 3 on; write fd:3 for the first one")
             }

@@ -38,12 +38,11 @@ impl ListenerSet {
     /// The first address that cannot be listened on; then nothing is.
     pub fn bind(addresses: &[ListenAddress], workers: usize, mut inherited: Inherited) -> Result<Self, ListenError> {
         let workers = workers.max(1);
+        if let Some(repeated) = repeated(addresses) {
+            return Err(ListenError::Repeated(repeated.clone()));
+        }
         let mut endpoints: Vec<Endpoint> = Vec::with_capacity(addresses.len());
         for address in addresses {
-            let repeatable = matches!(address, ListenAddress::Tcp(tcp) if tcp.port() == 0);
-            if !repeatable && endpoints.iter().any(|endpoint| endpoint.address.same_place(address)) {
-                return Err(ListenError::Repeated(address.clone()));
-            }
             let stack = stack_of(address, addresses);
             let passed = inherited.take_for(address);
             let sockets = if passed.is_empty() {
@@ -152,13 +151,20 @@ impl std::fmt::Display for Local {
     }
 }
 
-impl ListenAddress {
-    /// Whether two addresses cannot both be listened on; a Unix socket's mode makes no difference.
-    fn same_place(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Unix { path, .. }, Self::Unix { path: other, .. }) => path == other,
-            _ => self == other,
-        }
+/// The first address that stands twice. Port 0 is another port each time.
+fn repeated(addresses: &[ListenAddress]) -> Option<&ListenAddress> {
+    addresses.iter().enumerate().find_map(|(index, address)| {
+        let before = addresses.get(..index).unwrap_or_default();
+        let chosen_by_system = matches!(address, ListenAddress::Tcp(tcp) if tcp.port() == 0);
+        (!chosen_by_system && before.iter().any(|other| same_place(address, other))).then_some(address)
+    })
+}
+
+/// Whether two addresses cannot both be listened on; a Unix socket's mode makes no difference.
+fn same_place(one: &ListenAddress, other: &ListenAddress) -> bool {
+    match (one, other) {
+        (ListenAddress::Unix { path, .. }, ListenAddress::Unix { path: other, .. }) => path == other,
+        _ => one == other,
     }
 }
 

@@ -154,6 +154,7 @@ pub struct Permit {
 impl Permit {
     /// Counts the connection for its client, once it is known.
     pub(crate) fn count_for(&mut self, address: IpAddr) -> Result<(), Reason> {
+        self.forget_client();
         let client = Client::new(address);
         let count_max = self.gate.connections_per_client_max.load(Relaxed);
         if let Some(shard) = self.gate.shard(client) {
@@ -167,7 +168,6 @@ impl Permit {
             }
             *count += 1;
         }
-        self.forget_client();
         self.client = Some(client);
         Ok(())
     }

@@ -157,9 +157,11 @@ mod tests {
 
     #[test]
     fn a_mapped_address_is_the_ipv4_address() {
-        for (text, canonically) in
-            [("[::ffff:192.0.2.1]:5", "192.0.2.1:5"), ("[2001:db8::1]:5", "[2001:db8::1]:5"), ("192.0.2.1:5", "192.0.2.1:5")]
-        {
+        for (text, canonically) in [
+            ("[::ffff:192.0.2.1]:5", "192.0.2.1:5"),
+            ("[2001:db8::1]:5", "[2001:db8::1]:5"),
+            ("192.0.2.1:5", "192.0.2.1:5"),
+        ] {
             assert_eq!(canonical(text.parse().unwrap()), canonicaladdr(canonically));
         }
     }

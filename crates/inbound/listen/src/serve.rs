@@ -197,15 +197,19 @@ impl<F: Fn(Accepted) + 'static> Door<F> {
                 connection.remote = remote;
                 connection.local = local;
             }
-            count_client(&mut permit, &connection.remote)?;
+            if let Err(reason) = count_client(&mut permit, &connection.remote) {
+                if self.options.tls.is_none() {
+                    self.shed.reply(connection.socket, reason);
+                }
+                return Err(reason);
+            }
         }
         let (Some(tls), Some(hosts)) = (&self.options.tls, &self.hosts) else {
             return Ok(self.plain(connection, permit));
         };
         let shaken = tls::handshake(connection.socket, tls).await?;
         let tls = TlsInfo { server_name: shaken.server_name, hosts: Rc::clone(hosts) };
-        let peer =
-            Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Https, tls: Some(tls) };
+        let peer = Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Https, tls: Some(tls) };
         Ok(Accepted { socket: shaken.socket, peer: Rc::new(peer), protocol: shaken.protocol, permit })
     }
 
@@ -214,8 +218,7 @@ impl<F: Fn(Accepted) + 'static> Door<F> {
     }
 
     fn plain(&self, connection: Connection, permit: Permit) -> Accepted {
-        let peer =
-            Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Http, tls: None };
+        let peer = Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Http, tls: None };
         let protocol = if self.options.http2_plain { Protocol::Sniff } else { Protocol::Http1 };
         Accepted { socket: Socket::Plain(connection.socket), peer: Rc::new(peer), protocol, permit }
     }

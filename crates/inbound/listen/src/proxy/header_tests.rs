@@ -41,7 +41,8 @@ fn good_headers_give_their_addresses_and_leave_what_follows() {
     ipv6[16..32].copy_from_slice(&"2001:db8::2".parse::<Ipv6Addr>().unwrap().octets());
     ipv6[32..].copy_from_slice(&[0, 1, 0, 2]);
     let with_tlvs = [&IPV4[..], &[0x04, 0, 2, 9, 9], &[0x20, 0, 0]].concat();
-    let longest = "PROXY TCP6 ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff 65535 65535\r\n";
+    let longest =
+        "PROXY TCP6 ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff 65535 65535\r\n";
     let huge = [&IPV4[..], &[0x04, 0x0f, 0xe1][..], &[0; 0xfe1][..]].concat();
     for (header, origin) in [
         (b"PROXY TCP4 192.0.2.1 198.51.100.2 12345 443\r\n".to_vec(), tcp("192.0.2.1:12345", "198.51.100.2:443")),
@@ -50,10 +51,7 @@ fn good_headers_give_their_addresses_and_leave_what_follows() {
         (b"PROXY TCP6 ::ffff:192.0.2.1 ::1 1 2\r\n".to_vec(), tcp("192.0.2.1:1", "[::1]:2")),
         (
             longest.as_bytes().to_vec(),
-            tcp(
-                "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535",
-                "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535",
-            ),
+            tcp("[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535", "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535"),
         ),
         (b"PROXY UNKNOWN\r\n".to_vec(), Origin::Direct),
         (b"PROXY UNKNOWN what ever 1 2\r\n".to_vec(), Origin::Direct),
