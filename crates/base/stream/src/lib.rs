@@ -10,6 +10,6 @@ mod socket;
 
 pub use buffer::{BUFFER_BYTES, BULK_BYTES, Buffer};
 pub use clock::Timer;
-pub use drain::{begin_drain, is_draining};
+pub use drain::{begin_drain, drain_begun, is_draining};
 pub use output::Output;
 pub use socket::{Plain, Socket};

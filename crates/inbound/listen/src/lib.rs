@@ -1,1 +1,32 @@
-//! leat-listen
+//! From an address to accepted connections: binds sockets (or inherits them), accepts under caps, reads PROXY protocol
+//! headers, ends TLS, and says who is on the other end. What it hands on starts with the first byte of HTTP.
+//!
+//! A process binds one [`ListenerSet`] and makes one [`Gate`]; each core runs [`serve`] for its [`Listener`] of every
+//! endpoint.
+
+mod address;
+mod bind;
+mod bound;
+mod error;
+mod gate;
+mod handover;
+mod inherited;
+mod listener;
+mod proxy;
+mod serve;
+mod shed;
+mod tcp;
+mod tls;
+mod unix;
+
+pub use address::{AddressError, ListenAddress, TrustedSource};
+pub use bind::{Endpoint, ListenerSet};
+pub use bound::BACKLOG;
+pub use error::ListenError;
+pub use gate::{Gate, Permit};
+pub use handover::{Successor, hand_over};
+pub use inherited::{Inherited, ReadySignal};
+pub use listener::Listener;
+pub use proxy::ProxyProtocol;
+pub use serve::{Accepted, Protocol, ServeOptions, serve};
+pub use tls::{CertificateFiles, Reloaded, TicketKeys, TlsOptions, TlsSettings, TlsVersions};

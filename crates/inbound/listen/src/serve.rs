@@ -1,0 +1,240 @@
+use std::future::poll_fn;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use leat_message::{Address, HostPolicy, Limits, Peer, Reason, Scheme, TlsInfo};
+use leat_stream::{Plain, Socket, clock, drain_begun};
+use rustix::io::Errno;
+
+use crate::bound::BACKLOG;
+use crate::gate::HandshakePermit;
+use crate::listener::{Connection, Incoming};
+use crate::proxy::{self, Origin};
+use crate::shed::Shed;
+use crate::tls::{self, TlsSettings};
+use crate::{Gate, Listener, Permit, ProxyProtocol};
+
+/// Connections accepted before the core's other tasks get their turn.
+const ACCEPTS_PER_TURN: usize = 32;
+/// First pause after the system ran out of descriptors or memory, in milliseconds; doubles while it lasts.
+const PAUSE_MS_MIN: u64 = 20;
+/// Longest such pause: how late at most accepting resumes.
+const PAUSE_MS_MAX: u64 = 1_000;
+
+/// How connections of one listener are taken in.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// TLS; `None` for plain text.
+    pub tls: Option<TlsSettings>,
+    /// Whether a plain connection may open with the HTTP/2 preface (prior knowledge). TLS settles it by ALPN.
+    pub http2_plain: bool,
+    /// From whom a PROXY protocol header is expected.
+    pub proxy_protocol: ProxyProtocol,
+    /// From accept to the end of PROXY header and TLS handshake, in milliseconds.
+    pub handshake_time_ms: u64,
+}
+
+impl Default for ServeOptions {
+    fn default() -> Self {
+        Self {
+            tls: None,
+            http2_plain: false,
+            proxy_protocol: ProxyProtocol::Off,
+            handshake_time_ms: Limits::default().handshake_time_ms,
+        }
+    }
+}
+
+/// What a connection speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1 or 1.0.
+    Http1,
+    /// HTTP/2, by ALPN.
+    Http2,
+    /// HTTP/2 if the first bytes are its preface (RFC 9113 section 3.4), otherwise HTTP/1.
+    Sniff,
+}
+
+/// A connection that is ready for HTTP: its next byte is the first one of the client's first request.
+#[derive(Debug)]
+pub struct Accepted {
+    /// The connection.
+    pub socket: Socket,
+    /// Who is on the other end.
+    pub peer: Rc<Peer>,
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// Its place in the counts: to be dropped with the connection.
+    pub permit: Permit,
+}
+
+/// Accepts connections until the core drains; then takes those that wait in the queue still, closes its descriptors and
+/// returns. Runs inside a `LocalSet` on the core's runtime, beside [`clock::run`].
+///
+/// A plain connection goes to `on_connection` at once and without an allocation but its [`Peer`]. Handshakes and PROXY
+/// headers are waited for in local tasks of their own, which outlive this future. Dropping the future stops accepting
+/// and loses nothing as long as the [`crate::ListenerSet`] lives: what waits is accepted by the next `serve`.
+///
+/// # Errors
+/// When the sockets cannot be registered with the runtime. Errors of accepting end neither the loop nor anything else.
+pub async fn serve<F>(listener: Listener, gate: Arc<Gate>, options: ServeOptions, on_connection: F) -> io::Result<()>
+where
+    F: Fn(Accepted) + 'static,
+{
+    let mut incoming = listener.register()?;
+    let door = Rc::new(Door::new(gate, options, on_connection));
+    tokio::select! {
+        biased;
+        () = drain_begun() => {}
+        () = accept_all(&door, &mut incoming) => {}
+    }
+    for connection in incoming.drain(BACKLOG as usize)? {
+        door.admit(connection);
+    }
+    Ok(())
+}
+
+async fn accept_all<F: Fn(Accepted) + 'static>(door: &Rc<Door<F>>, incoming: &mut Incoming) {
+    let mut pause_ms = PAUSE_MS_MIN;
+    loop {
+        for _ in 0..ACCEPTS_PER_TURN {
+            match poll_fn(|cx| incoming.poll_accept(cx)).await {
+                Ok(connection) => {
+                    pause_ms = PAUSE_MS_MIN;
+                    door.admit(connection);
+                }
+                Err(error) if is_connections_own(&error) => {}
+                // Out of descriptors or memory, or something unheard of: the connection stays in the queue, and looking
+                // again at once would only burn time that others need to finish and free what is scarce.
+                Err(_) => {
+                    door.gate.count_pause();
+                    clock::sleep(pause_ms).await;
+                    pause_ms = (pause_ms * 2).min(PAUSE_MS_MAX);
+                }
+            }
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Whether the error belongs to the one connection that would have been accepted: accept(2) passes on what happened to
+/// it since it was queued, and what a firewall says.
+fn is_connections_own(error: &io::Error) -> bool {
+    matches!(
+        Errno::from_io_error(error),
+        Some(
+            Errno::CONNABORTED
+                | Errno::CONNRESET
+                | Errno::INTR
+                | Errno::PROTO
+                | Errno::PERM
+                | Errno::NETDOWN
+                | Errno::NETUNREACH
+                | Errno::HOSTDOWN
+                | Errno::HOSTUNREACH
+                | Errno::NOPROTOOPT
+                | Errno::OPNOTSUPP
+                | Errno::TIMEDOUT
+        )
+    )
+}
+
+/// What every connection of one listener on one core goes through.
+struct Door<F> {
+    gate: Arc<Gate>,
+    options: ServeOptions,
+    hosts: Option<Rc<dyn HostPolicy>>,
+    shed: Shed,
+    on_connection: F,
+}
+
+impl<F: Fn(Accepted) + 'static> Door<F> {
+    fn new(gate: Arc<Gate>, options: ServeOptions, on_connection: F) -> Self {
+        let hosts = options.tls.as_ref().map(TlsSettings::host_policy);
+        Self { gate, options, hosts, shed: Shed::default(), on_connection }
+    }
+
+    fn admit(self: &Rc<Self>, connection: Connection) {
+        self.gate.count_accepted();
+        let mut permit = match self.gate.admit() {
+            Ok(permit) => permit,
+            Err(reason) => return self.refuse(connection.socket, reason),
+        };
+        let proxied = self.options.proxy_protocol.expects(&connection.remote);
+        if !proxied && let Err(reason) = count_client(&mut permit, &connection.remote) {
+            return self.refuse(connection.socket, reason);
+        }
+        if !proxied && self.options.tls.is_none() {
+            return self.hand_on_plain(connection, permit);
+        }
+        match self.gate.admit_handshake() {
+            Ok(handshake) => {
+                tokio::task::spawn_local(Rc::clone(self).settle(connection, permit, handshake));
+            }
+            Err(reason) => self.refuse(connection.socket, reason),
+        }
+    }
+
+    /// Reads what comes before HTTP, within the time for it.
+    async fn settle(self: Rc<Self>, connection: Connection, permit: Permit, handshake: HandshakePermit) {
+        let settled = tokio::select! {
+            biased;
+            settled = self.identify(connection, permit) => settled,
+            () = clock::sleep(self.options.handshake_time_ms) => Err(Reason::TimeHandshake),
+        };
+        drop(handshake);
+        match settled {
+            Ok(accepted) => (self.on_connection)(accepted),
+            Err(reason) => self.gate.count_refused(reason),
+        }
+    }
+
+    async fn identify(&self, mut connection: Connection, mut permit: Permit) -> Result<Accepted, Reason> {
+        if self.options.proxy_protocol.expects(&connection.remote) {
+            if let Origin::Proxied { remote, local } = proxy::read(&mut connection.socket).await? {
+                connection.remote = remote;
+                connection.local = local;
+            }
+            if let Err(reason) = count_client(&mut permit, &connection.remote) {
+                if self.options.tls.is_none() {
+                    self.shed.reply(connection.socket, reason);
+                }
+                return Err(reason);
+            }
+        }
+        let (Some(tls), Some(hosts)) = (&self.options.tls, &self.hosts) else {
+            return Ok(self.plain(connection, permit));
+        };
+        let shaken = tls::handshake(connection.socket, tls).await?;
+        let tls = TlsInfo { server_name: shaken.server_name, hosts: Rc::clone(hosts) };
+        let peer = Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Https, tls: Some(tls) };
+        Ok(Accepted { socket: shaken.socket, peer: Rc::new(peer), protocol: shaken.protocol, permit })
+    }
+
+    fn hand_on_plain(&self, connection: Connection, permit: Permit) {
+        (self.on_connection)(self.plain(connection, permit));
+    }
+
+    fn plain(&self, connection: Connection, permit: Permit) -> Accepted {
+        let peer = Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Http, tls: None };
+        let protocol = if self.options.http2_plain { Protocol::Sniff } else { Protocol::Http1 };
+        Accepted { socket: Socket::Plain(connection.socket), peer: Rc::new(peer), protocol, permit }
+    }
+
+    /// Closes a connection for which there is no place; a plain one is told why.
+    fn refuse(&self, socket: Plain, reason: Reason) {
+        self.gate.count_refused(reason);
+        if self.options.tls.is_none() {
+            self.shed.reply(socket, reason);
+        }
+    }
+}
+
+fn count_client(permit: &mut Permit, remote: &Address) -> Result<(), Reason> {
+    match remote {
+        Address::Ip(address) => permit.count_for(address.ip()),
+        Address::Unix => Ok(()),
+    }
+}

@@ -1,0 +1,85 @@
+use std::cell::Cell;
+use std::io;
+use std::rc::Rc;
+
+use leat_message::Reason;
+use leat_stream::{Plain, clock};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// Refused connections of a listener that a core waits for at once, so that they read their reply; more are just closed.
+const LINGERING_MAX: usize = 64;
+/// How long such a connection may take to read its reply and close, in milliseconds.
+const LINGER_MS: u64 = 500;
+/// What is read and thrown away of such a connection's request, in bytes.
+const LINGER_BYTES_MAX: u64 = 64 * 1024;
+
+/// Tells plain connections that there is no place for them: 503 before their request is read.
+#[derive(Debug, Default)]
+pub(crate) struct Shed {
+    lingering: Rc<Cell<usize>>,
+}
+
+impl Shed {
+    /// Writes the reply without waiting, and closes once the client had a chance to read it: a close with unread bytes
+    /// of the request would be a reset, which takes the reply away (RFC 9112 section 9.6).
+    pub(crate) fn reply(&self, mut socket: Plain, reason: Reason) {
+        let reply = reply(reason);
+        if !matches!(try_write(&socket, reply.as_bytes()), Ok(count) if count == reply.len()) {
+            return;
+        }
+        if self.lingering.get() >= LINGERING_MAX {
+            return;
+        }
+        let place = Place::take(&self.lingering);
+        tokio::task::spawn_local(async move {
+            tokio::select! {
+                _ = linger(&mut socket) => {}
+                () = clock::sleep(LINGER_MS) => {}
+            }
+            drop(place);
+        });
+    }
+}
+
+async fn linger(socket: &mut Plain) -> io::Result<()> {
+    socket.shutdown().await?;
+    tokio::io::copy(&mut socket.take(LINGER_BYTES_MAX), &mut tokio::io::sink()).await?;
+    Ok(())
+}
+
+fn try_write(socket: &Plain, bytes: &[u8]) -> io::Result<usize> {
+    match socket {
+        Plain::Tcp(stream) => stream.try_write(bytes),
+        Plain::Unix(stream) => stream.try_write(bytes),
+    }
+}
+
+fn reply(reason: Reason) -> String {
+    let date = clock::date();
+    let date = str::from_utf8(&date).unwrap_or_default();
+    let body = format!(
+        "{{\"title\":\"Service Unavailable\",\"status\":503,\"reason\":\"{}\",\"detail\":\"{}\"}}\n",
+        reason.code(),
+        reason.text()
+    );
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\ndate: {date}\r\ncontent-type: application/problem+json\r\n\
+         content-length: {}\r\nretry-after: 1\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+struct Place(Rc<Cell<usize>>);
+
+impl Place {
+    fn take(count: &Rc<Cell<usize>>) -> Self {
+        count.set(count.get() + 1);
+        Self(Rc::clone(count))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.set(self.0.get().saturating_sub(1));
+    }
+}

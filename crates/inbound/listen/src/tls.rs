@@ -1,0 +1,168 @@
+//! TLS by rustls: certificates chosen by server name, replaced while connections use them.
+
+mod certificate;
+mod handshake;
+mod table;
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use leat_message::HostPolicy;
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs::{Ticketer, default_provider};
+use rustls::server::{NoServerSessionStorage, ProducesTickets};
+use rustls::version::{TLS12, TLS13};
+use tokio_rustls::TlsAcceptor;
+
+pub use certificate::CertificateFiles;
+pub(crate) use handshake::handshake;
+
+use crate::ListenError;
+use certificate::Certificate;
+use table::{CertificateHosts, CurrentTable, Table};
+
+/// Which versions of TLS are spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TlsVersions {
+    /// TLS 1.2 and 1.3.
+    #[default]
+    From12,
+    /// TLS 1.3 only.
+    Only13,
+}
+
+/// How a listener speaks TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsOptions {
+    /// Certificates with their keys. The first one is the default, for clients that ask for no name or for one that no
+    /// certificate has. Several may have the same names with keys of different kinds: a client gets one it can use.
+    pub certificates: Vec<CertificateFiles>,
+    /// Whether ALPN offers `http/1.1`; also what a client without ALPN speaks.
+    pub http1: bool,
+    /// Whether ALPN offers `h2`, before `http/1.1`.
+    pub http2: bool,
+    /// The versions.
+    pub versions: TlsVersions,
+}
+
+impl TlsOptions {
+    /// HTTP/1.1 and HTTP/2 over TLS 1.2 and 1.3 with these certificates.
+    pub fn new(certificates: Vec<CertificateFiles>) -> Self {
+        Self { certificates, http1: true, http2: true, versions: TlsVersions::default() }
+    }
+}
+
+/// The keys that session tickets are sealed with: new ones every 6 hours, the last ones valid for another 6. One for the
+/// process, so that a session resumes on whichever core and listener the client comes back to, also after a reload.
+#[derive(Clone, Debug)]
+pub struct TicketKeys(Arc<dyn ProducesTickets>);
+
+impl TicketKeys {
+    /// Fresh keys.
+    ///
+    /// # Errors
+    /// [`ListenError::TicketKeys`] without a source of random bytes.
+    pub fn new() -> Result<Self, ListenError> {
+        Ticketer::new().map(Self).map_err(ListenError::TicketKeys)
+    }
+}
+
+/// TLS ready to use; a copy is a reference to the same. Cores read it without a lock.
+#[derive(Clone)]
+pub struct TlsSettings {
+    config: Arc<ServerConfig>,
+    table: Arc<CurrentTable>,
+    reloading: Arc<Mutex<()>>,
+}
+
+/// What a reload did.
+#[derive(Debug, Default)]
+pub struct Reloaded {
+    /// Chain files of the certificates that were replaced.
+    pub replaced: Vec<PathBuf>,
+    /// Why others were not although their files changed; the old ones stay in use. Reported by every reload for as long
+    /// as the files are as they are.
+    pub refused: Vec<ListenError>,
+}
+
+impl TlsSettings {
+    /// Reads the certificates.
+    ///
+    /// # Errors
+    /// The first file that cannot be read or used, by name.
+    pub fn load(options: &TlsOptions, tickets: &TicketKeys) -> Result<Self, ListenError> {
+        if options.certificates.is_empty() {
+            return Err(ListenError::CertificateMissing);
+        }
+        if !options.http1 && !options.http2 {
+            return Err(ListenError::ProtocolMissing);
+        }
+        let certificates: Result<Vec<_>, _> =
+            options.certificates.iter().map(|files| Certificate::load(files).map(Arc::new)).collect();
+        let table = Arc::new(CurrentTable::new(Table::new(certificates?)));
+        let versions = match options.versions {
+            TlsVersions::From12 => &[&TLS13, &TLS12][..],
+            TlsVersions::Only13 => &[&TLS13][..],
+        };
+        let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_protocol_versions(versions)
+            .map_err(|_| ListenError::ProtocolMissing)?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(&table) as _);
+        // Tickets carry the whole session: a cache on our side would only be a lock that all cores share.
+        config.ticketer = Arc::clone(&tickets.0);
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        if options.http2 {
+            config.alpn_protocols.push(b"h2".to_vec());
+        }
+        if options.http1 {
+            config.alpn_protocols.push(b"http/1.1".to_vec());
+        }
+        Ok(Self { config: Arc::new(config), table, reloading: Arc::default() })
+    }
+
+    /// Reads every certificate's files again and puts those that changed to use, for new handshakes; connections are not
+    /// touched. Compares contents, so it sees every change and costs only the reading: for a control thread, on a timer
+    /// or on demand. A certificate whose new files do not fit (such as a chain that was renewed before its key) stays
+    /// the old one.
+    pub fn reload(&self) -> Reloaded {
+        let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reloaded = Reloaded::default();
+        let current = self.table.load();
+        let certificates = current
+            .certificates()
+            .iter()
+            .map(|old| match old.reload() {
+                Ok(None) => Arc::clone(old),
+                Ok(Some(new)) => {
+                    reloaded.replaced.push(new.files().chain.clone());
+                    Arc::new(new)
+                }
+                Err(error) => {
+                    reloaded.refused.push(error);
+                    Arc::clone(old)
+                }
+            })
+            .collect();
+        if !reloaded.replaced.is_empty() {
+            self.table.store(Table::new(certificates));
+        }
+        reloaded
+    }
+
+    /// The rule of which hosts a connection is for: those whose certificate is the one that the server name got.
+    pub(crate) fn host_policy(&self) -> Rc<dyn HostPolicy> {
+        Rc::new(CertificateHosts::new(Arc::clone(&self.table)))
+    }
+
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(Arc::clone(&self.config))
+    }
+}
+
+impl std::fmt::Debug for TlsSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TlsSettings").finish_non_exhaustive()
+    }
+}
