@@ -10,8 +10,9 @@ use crate::{EndpointCells, Registry, Shape};
 /// The counters of one core under one configuration. Belongs to the core's thread (it is not `Send`), which is what
 /// makes a count a plain load and store.
 ///
-/// After a reload [`Core::reshape`] makes the next one; both write to the same cells. An exchange that began under the
-/// old configuration is observed with the old one, since its record holds that configuration's indexes.
+/// A handler keeps one beside the configuration it was built from. After a reload [`Core::reshape`] makes the next
+/// handler's; both write to the same cells, and exchanges that began under the old configuration end with the old one,
+/// whose indexes their records hold.
 #[derive(Debug)]
 pub struct Core {
     lease: Rc<Lease>,

@@ -109,7 +109,8 @@ fn a_json_line_has_every_field() {
         request: Some(request.head()),
         request_id: b"r-1",
         record: &Record {
-            reason: Some(Reason::UpstreamReset),
+            reason: Some(Reason::UpstreamInvalid),
+            detail: Some(Reason::ChunkSizeInvalid),
             status: 502,
             bytes_in: 1 << 40,
             bytes_out: 12,
@@ -125,7 +126,7 @@ fn a_json_line_has_every_field() {
     let expected = json!({
         "time": "2026-01-02T03:04:05.678Z", "id": "r-1", "remote": "[2001:db8::1]:443", "method": "GET",
         "host": "example.org:8080", "target": "/a?b=c", "version": "HTTP/1.1", "status": 502,
-        "reason": "upstream.reset", "blame": "upstream", "bytes_in": 1u64 << 40, "bytes_out": 12, "duration_us": 1234,
+        "reason": "upstream.invalid", "blame": "upstream", "detail": "chunk.size_invalid", "bytes_in": 1u64 << 40, "bytes_out": 12, "duration_us": 1234,
         "route": "api", "endpoint": "10.0.0.1:80", "upstream_us": 99, "connect_us": 88, "attempts": 2,
         "user_agent": "curl/8",
     });

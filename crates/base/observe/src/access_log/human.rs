@@ -28,6 +28,9 @@ pub(super) fn write(line: &Line<'_>, out: &mut Vec<u8>) {
     if let Some(reason) = line.reason {
         let _ = write!(out, " reason={}", reason.code());
     }
+    if let Some(detail) = line.detail {
+        let _ = write!(out, " detail={}", detail.code());
+    }
     pair(" route=", line.route, out);
     pair(" endpoint=", line.endpoint, out);
     if line.attempts > 0 {

@@ -32,6 +32,9 @@ pub(super) fn write(line: &Line<'_>, out: &mut Vec<u8>) {
         word("reason", reason.code(), out);
         word("blame", blame(reason.blame()), out);
     }
+    if let Some(detail) = line.detail {
+        word("detail", detail.code(), out);
+    }
     number("bytes_in", line.bytes_in, out);
     number("bytes_out", line.bytes_out, out);
     number("duration_us", line.duration_us, out);

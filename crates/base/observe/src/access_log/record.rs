@@ -60,7 +60,7 @@ pub(super) fn append(entry: &Entry<'_>, user_agent: bool, producer: &Producer) -
     }
     let Some(mut slot) = producer.begin(words) else { return false };
     let (family, port, address) = remote_bits(&entry.peer.remote);
-    let reason = record.reason.map_or(0, |reason| reason as u64 + 1);
+    let reason = |reason: Option<Reason>| reason.map_or(0, |reason| reason as u64 + 1);
     let version = request.map_or(0, |head| 1 + head.version() as u64);
     let [lengths_first, lengths_last] = lengths;
     slot.word(words as u64);
@@ -72,9 +72,10 @@ pub(super) fn append(entry: &Entry<'_>, user_agent: bool, producer: &Producer) -
     slot.word(
         u64::from(record.status)
             | u64::from(record.attempts) << 16
-            | reason << 32
+            | reason(record.reason) << 32
             | family << 40
-            | version << 48
+            | version << 44
+            | reason(record.detail) << 48
             | cut << 56,
     );
     slot.word(address as u64);
@@ -106,6 +107,7 @@ pub(super) struct Line<'a> {
     pub(super) status: u16,
     pub(super) attempts: u16,
     pub(super) reason: Option<Reason>,
+    pub(super) detail: Option<Reason>,
     pub(super) version: Option<Version>,
     /// `None` for a Unix socket.
     pub(super) remote: Option<SocketAddr>,
@@ -155,14 +157,15 @@ pub(super) fn decode<'a, 'w>(words: &'w [u64], scratch: &'a mut Vec<u8>) -> Opti
         upstream_us: (times >> 32) as u32,
         status: flags as u16,
         attempts: (flags >> 16) as u16,
-        reason: usize::from((flags >> 32) as u8).checked_sub(1).and_then(|i| Reason::ALL.get(i)).copied(),
-        version: match (flags >> 48) as u8 {
+        reason: reason((flags >> 32) as u8),
+        detail: reason((flags >> 48) as u8),
+        version: match (flags >> 44) as u8 & 15 {
             1 => Some(Version::Http10),
             2 => Some(Version::Http11),
             3 => Some(Version::Http2),
             _ => None,
         },
-        remote: remote((flags >> 40) as u8, (lengths_last >> 48) as u16, u128::from(low) | u128::from(high) << 64),
+        remote: remote((flags >> 40) as u8 & 15, (lengths_last >> 48) as u16, u128::from(low) | u128::from(high) << 64),
         id: next(0),
         method: next(1),
         host: next(2),
@@ -172,6 +175,10 @@ pub(super) fn decode<'a, 'w>(words: &'w [u64], scratch: &'a mut Vec<u8>) -> Opti
         user_agent: next(6),
     };
     Some((line, rest))
+}
+
+fn reason(number: u8) -> Option<Reason> {
+    Reason::ALL.get(usize::from(number.checked_sub(1)?)).copied()
 }
 
 fn remote(family: u8, port: u16, address: u128) -> Option<SocketAddr> {
