@@ -1,1 +1,25 @@
-//! leat-observe
+//! What Leat counts and what it writes down about every exchange.
+//!
+//! A core counts into cells that only it writes ([`Core`]): a load and a store each, no lock and no shared cache line.
+//! The control thread sums the cores up ([`Registry::snapshot`]) and formats the sums ([`exposition::write`]). Access
+//! records go from each core through a ring of its own to one writer thread ([`access_log`]).
+//!
+//! Nothing here opens a port: who serves the text decides where.
+
+pub mod access_log;
+mod block;
+mod cell;
+mod core;
+pub mod exposition;
+mod histogram;
+mod registry;
+mod shape;
+mod snapshot;
+
+pub use self::core::{Core, Endpoint};
+pub use block::EndpointCells;
+pub use cell::{Counter, Gauge, Shared};
+pub use histogram::{BOUNDS_US, Histogram, HistogramCounts};
+pub use registry::{NAMES_MAX, Process, Registry};
+pub use shape::{EndpointName, Shape};
+pub use snapshot::{EndpointCounts, RouteCounts, Snapshot};

@@ -1,0 +1,66 @@
+//! A line for a person: time, status, method, where to, how long, how much, then what is out of the ordinary.
+
+use std::io::Write;
+
+use super::json::version_word;
+use super::record::{Line, Text};
+use super::text::Place;
+use super::{text, time};
+
+/// Appends a record and a line feed.
+pub(super) fn write(line: &Line<'_>, out: &mut Vec<u8>) {
+    time::write(line.time_ms, out);
+    let _ = write!(out, " {:03} ", line.status);
+    if line.method.bytes.is_empty() {
+        out.push(b'-');
+    } else {
+        text::write(line.method, Place::Word, out);
+        out.push(b' ');
+        text::write(line.host, Place::Word, out);
+        out.push(b' ');
+        text::write(line.target, Place::Word, out);
+    }
+    if let Some(version) = line.version {
+        let _ = write!(out, " {}", version_word(version));
+    }
+    let _ = write!(out, " {}.{:03}ms", line.duration_us / 1_000, line.duration_us % 1_000);
+    let _ = write!(out, " in={} out={}", line.bytes_in, line.bytes_out);
+    if let Some(reason) = line.reason {
+        let _ = write!(out, " reason={}", reason.code());
+    }
+    if let Some(detail) = line.detail {
+        let _ = write!(out, " detail={}", detail.code());
+    }
+    pair(" route=", line.route, out);
+    pair(" endpoint=", line.endpoint, out);
+    if line.attempts > 0 {
+        let _ =
+            write!(out, " upstream={}us connect={}us attempts={}", line.upstream_us, line.connect_us, line.attempts);
+    }
+    match line.remote {
+        Some(remote) => {
+            let _ = write!(out, " from={remote}");
+        }
+        None => out.extend_from_slice(b" from=unix"),
+    }
+    pair(" id=", line.id, out);
+    if !line.user_agent.bytes.is_empty() {
+        out.extend_from_slice(b" agent=\"");
+        text::write(line.user_agent, Place::Quoted, out);
+        out.push(b'"');
+    }
+    out.push(b'\n');
+}
+
+/// Appends a line that tells of dropped records.
+pub(super) fn write_dropped(now_ms: u64, dropped: u64, out: &mut Vec<u8>) {
+    time::write(now_ms, out);
+    let _ = writeln!(out, " dropped={dropped} access records: the log's writer did not keep up");
+}
+
+fn pair(key: &str, value: Text<'_>, out: &mut Vec<u8>) {
+    if !value.bytes.is_empty() {
+        out.extend_from_slice(key.as_bytes());
+        text::write(value, Place::Word, out);
+    }
+}

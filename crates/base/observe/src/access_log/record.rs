@@ -1,0 +1,191 @@
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use leat_message::{Address, Head, Name, Peer, Reason, Record, Version};
+
+use super::ring::Producer;
+
+/// What a line is made from; borrowed for the length of one call.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// When the request's head was complete, in milliseconds since 1970.
+    pub time_ms: u64,
+    /// From there to the end of the reply, in microseconds.
+    pub duration_us: u64,
+    /// Who asked.
+    pub peer: &'a Peer,
+    /// The request; `None` where its head could not be read.
+    pub request: Option<Head<'a>>,
+    /// The request's id; may be empty.
+    pub request_id: &'a [u8],
+    /// What is known of the exchange.
+    pub record: &'a Record,
+    /// Name of the route; may be empty.
+    pub route: &'a str,
+    /// Name of the endpoint; may be empty.
+    pub endpoint: &'a str,
+}
+
+/// The texts of a record, in the order that they are copied in, with the most bytes that are kept of each. Longer ones
+/// are cut, and the line says so.
+const TEXTS_MAX: [usize; TEXTS] = [64, 32, 255, 1_024, 128, 128, 256];
+const TEXTS: usize = 7;
+const WORDS_FIXED: usize = 11;
+
+/// Copies an entry into the ring; false if there was no room. No allocation.
+#[inline]
+pub(super) fn append(entry: &Entry<'_>, user_agent: bool, producer: &Producer) -> bool {
+    let (record, request) = (entry.record, entry.request);
+    let agent = if user_agent { request.and_then(|head| head.fields().get(Name::UserAgent)) } else { None };
+    let mut texts = [
+        entry.request_id,
+        request.map_or(&b""[..], |head| head.method_bytes()),
+        request.map_or(&b""[..], |head| head.authority()),
+        request.map_or(&b""[..], |head| head.target()),
+        entry.route.as_bytes(),
+        entry.endpoint.as_bytes(),
+        agent.unwrap_or_default(),
+    ];
+    let (mut words, mut cut, mut lengths) = (WORDS_FIXED, 0, [0u64; 2]);
+    for (i, (text, max)) in texts.iter_mut().zip(TEXTS_MAX).enumerate() {
+        if let Some(kept) = text.get(..max)
+            && text.len() > max
+        {
+            *text = kept;
+            cut |= 1u64 << i;
+        }
+        words += text.len().div_ceil(8);
+        if let Some(word) = lengths.get_mut(i / 4) {
+            *word |= (text.len() as u64) << (i % 4 * 16);
+        }
+    }
+    let Some(mut slot) = producer.begin(words) else { return false };
+    let (family, port, address) = remote_bits(&entry.peer.remote);
+    let reason = |reason: Option<Reason>| reason.map_or(0, |reason| reason as u64 + 1);
+    let version = request.map_or(0, |head| 1 + head.version() as u64);
+    let [lengths_first, lengths_last] = lengths;
+    slot.word(words as u64);
+    slot.word(entry.time_ms);
+    slot.word(entry.duration_us);
+    slot.word(record.bytes_in);
+    slot.word(record.bytes_out);
+    slot.word(u64::from(record.connect_us) | u64::from(record.upstream_us) << 32);
+    slot.word(
+        u64::from(record.status)
+            | u64::from(record.attempts) << 16
+            | reason(record.reason) << 32
+            | family << 40
+            | version << 44
+            | reason(record.detail) << 48
+            | cut << 56,
+    );
+    slot.word(address as u64);
+    slot.word((address >> 64) as u64);
+    slot.word(lengths_first);
+    slot.word(lengths_last | u64::from(port) << 48);
+    texts.into_iter().for_each(|text| slot.bytes(text));
+    slot.commit();
+    true
+}
+
+fn remote_bits(remote: &Address) -> (u64, u16, u128) {
+    match remote {
+        Address::Ip(SocketAddr::V4(v4)) => (4, v4.port(), u128::from(u32::from(*v4.ip()))),
+        Address::Ip(SocketAddr::V6(v6)) => (6, v6.port(), u128::from(*v6.ip())),
+        Address::Unix => (0, 0, 0),
+    }
+}
+
+/// A record as the writer reads it.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    pub(super) time_ms: u64,
+    pub(super) duration_us: u64,
+    pub(super) bytes_in: u64,
+    pub(super) bytes_out: u64,
+    pub(super) connect_us: u32,
+    pub(super) upstream_us: u32,
+    pub(super) status: u16,
+    pub(super) attempts: u16,
+    pub(super) reason: Option<Reason>,
+    pub(super) detail: Option<Reason>,
+    pub(super) version: Option<Version>,
+    /// `None` for a Unix socket.
+    pub(super) remote: Option<SocketAddr>,
+    pub(super) id: Text<'a>,
+    pub(super) method: Text<'a>,
+    pub(super) host: Text<'a>,
+    pub(super) target: Text<'a>,
+    pub(super) route: Text<'a>,
+    pub(super) endpoint: Text<'a>,
+    pub(super) user_agent: Text<'a>,
+}
+
+/// Bytes that came from a peer or from a configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Text<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Whether there was more.
+    pub(super) cut: bool,
+}
+
+/// Reads the record at the front of `words`, and says what comes after it. `scratch` holds the texts. `None` at the end.
+pub(super) fn decode<'a, 'w>(words: &'w [u64], scratch: &'a mut Vec<u8>) -> Option<(Line<'a>, &'w [u64])> {
+    let length = usize::try_from(*words.first()?).ok()?;
+    let (record, rest) = words.split_at_checked(length.max(1))?;
+    let (fixed, texts) = record.split_at_checked(WORDS_FIXED)?;
+    let &[_, time_ms, duration_us, bytes_in, bytes_out, times, flags, low, high, lengths_first, lengths_last] = fixed
+    else {
+        return None;
+    };
+    scratch.clear();
+    texts.iter().for_each(|word| scratch.extend_from_slice(&word.to_le_bytes()));
+    let mut left: &'a [u8] = scratch;
+    let mut next = |i: usize| {
+        let lengths = if i < 4 { lengths_first } else { lengths_last };
+        let length = usize::from((lengths >> (i % 4 * 16)) as u16);
+        let padded = length.next_multiple_of(8).min(left.len());
+        let (text, after) = left.split_at(padded);
+        left = after;
+        Text { bytes: text.get(..length).unwrap_or_default(), cut: flags >> (56 + i) & 1 == 1 }
+    };
+    let line = Line {
+        time_ms,
+        duration_us,
+        bytes_in,
+        bytes_out,
+        connect_us: times as u32,
+        upstream_us: (times >> 32) as u32,
+        status: flags as u16,
+        attempts: (flags >> 16) as u16,
+        reason: reason((flags >> 32) as u8),
+        detail: reason((flags >> 48) as u8),
+        version: match (flags >> 44) as u8 & 15 {
+            1 => Some(Version::Http10),
+            2 => Some(Version::Http11),
+            3 => Some(Version::Http2),
+            _ => None,
+        },
+        remote: remote((flags >> 40) as u8 & 15, (lengths_last >> 48) as u16, u128::from(low) | u128::from(high) << 64),
+        id: next(0),
+        method: next(1),
+        host: next(2),
+        target: next(3),
+        route: next(4),
+        endpoint: next(5),
+        user_agent: next(6),
+    };
+    Some((line, rest))
+}
+
+fn reason(number: u8) -> Option<Reason> {
+    Reason::ALL.get(usize::from(number.checked_sub(1)?)).copied()
+}
+
+fn remote(family: u8, port: u16, address: u128) -> Option<SocketAddr> {
+    let ip = match family {
+        4 => IpAddr::V4(Ipv4Addr::from(address as u32)),
+        6 => IpAddr::V6(Ipv6Addr::from(address)),
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, port))
+}

@@ -1,0 +1,285 @@
+//! The numbers as text in the Prometheus exposition format, version 0.0.4.
+
+use std::fmt::Write;
+
+use leat_message::{Blame, Reason};
+
+use crate::{BOUNDS_US, EndpointName, HistogramCounts, RouteCounts, Snapshot};
+
+/// The media type of the text.
+pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The route label of exchanges that no route matched.
+const UNMATCHED: &str = "(none)";
+/// The reason label of connections that came to their end without one.
+const DONE: &str = "done";
+/// Which of the bounds are shown: 1, 2.5 and 5 in each factor of ten. The rest would be three times the text.
+const SHOWN_MANTISSAS: [u64; 3] = [10, 25, 50];
+/// The least bound shown, in microseconds.
+const SHOWN_US_MIN: u64 = 50;
+
+const CLASSES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
+
+/// Appends the numbers to `out`. Series that are labelled with a reason appear once that reason has occurred.
+pub fn write(snapshot: &Snapshot, out: &mut String) {
+    let mut text = Text { out };
+    process(&mut text, snapshot);
+    connections(&mut text, snapshot);
+    routes(&mut text, snapshot);
+    endpoints(&mut text, snapshot);
+}
+
+fn process(text: &mut Text<'_>, s: &Snapshot) {
+    text.family(
+        "leat_config_reloads_total",
+        "counter",
+        "Configurations taken over (ok) or refused (failed) after the first.",
+    );
+    text.sample("leat_config_reloads_total", &[("outcome", "ok")], s.reloads_done);
+    text.sample("leat_config_reloads_total", &[("outcome", "failed")], s.reloads_failed);
+    text.single("leat_buffer_bytes", "gauge", "Bytes held in buffers.", s.buffer_bytes);
+    text.single("leat_access_log_records_total", "counter", "Access records written.", s.log_records);
+    text.single(
+        "leat_access_log_dropped_total",
+        "counter",
+        "Access records dropped because the writer did not keep up.",
+        s.log_dropped,
+    );
+    text.single(
+        "leat_access_log_write_errors_total",
+        "counter",
+        "Failed writes of the access log.",
+        s.log_write_errors,
+    );
+}
+
+fn connections(text: &mut Text<'_>, s: &Snapshot) {
+    text.single("leat_connections_accepted_total", "counter", "Connections accepted.", s.connections_accepted);
+    text.single("leat_connections_open", "gauge", "Connections open.", s.connections_open);
+    text.family(
+        "leat_connections_closed_total",
+        "counter",
+        "Connections closed, by reason; done where there was none.",
+    );
+    text.sample("leat_connections_closed_total", &[("reason", DONE)], s.connections_done);
+    for (reason, count) in occurred(&s.connections_closed) {
+        text.sample("leat_connections_closed_total", &[("reason", reason.code())], count);
+    }
+    text.single(
+        "leat_accept_pauses_total",
+        "counter",
+        "Times that accepting paused for want of file descriptors.",
+        s.accept_pauses,
+    );
+    text.family("leat_tls_handshakes_total", "counter", "TLS handshakes with clients that ended.");
+    text.sample("leat_tls_handshakes_total", &[("outcome", "ok")], s.handshakes_done);
+    text.sample("leat_tls_handshakes_total", &[("outcome", "failed")], s.handshakes_failed);
+    text.single("leat_tls_handshakes_open", "gauge", "TLS handshakes under way.", s.handshakes_open);
+    text.single("leat_h2_streams_total", "counter", "HTTP/2 streams opened by clients.", s.h2_streams);
+    text.single("leat_h2_streams_open", "gauge", "HTTP/2 streams open.", s.h2_streams_open);
+    text.family("leat_refusals_total", "counter", "Requests, connections and streams refused or given up, by reason.");
+    for (reason, count) in occurred(&s.refusals) {
+        text.sample("leat_refusals_total", &[("reason", reason.code()), ("blame", blame(reason.blame()))], count);
+    }
+}
+
+fn routes(text: &mut Text<'_>, s: &Snapshot) {
+    let all = || {
+        let unmatched: (&str, &RouteCounts) = (UNMATCHED, &s.unmatched);
+        std::iter::once(unmatched).chain(s.routes.iter().map(|(name, counts)| (&**name, counts)))
+    };
+    text.family("leat_requests_total", "counter", "Requests by route and status class; none where no reply was sent.");
+    for (route, counts) in all() {
+        for (class, &count) in CLASSES.iter().zip(&counts.classes) {
+            text.sample("leat_requests_total", &[("route", route), ("class", class)], count);
+        }
+    }
+    text.family("leat_request_body_bytes_total", "counter", "Body bytes received from clients.");
+    for (route, counts) in all() {
+        text.sample("leat_request_body_bytes_total", &[("route", route)], counts.bytes_in);
+    }
+    text.family("leat_response_body_bytes_total", "counter", "Body bytes sent to clients.");
+    for (route, counts) in all() {
+        text.sample("leat_response_body_bytes_total", &[("route", route)], counts.bytes_out);
+    }
+    text.family("leat_request_duration_seconds", "histogram", "From a request's head to the end of its reply.");
+    for (route, counts) in all() {
+        text.histogram("leat_request_duration_seconds", &[("route", route)], &counts.duration);
+    }
+}
+
+fn endpoints(text: &mut Text<'_>, s: &Snapshot) {
+    type Read = fn(&crate::EndpointCounts) -> u64;
+    let numbers: [(&str, &str, &str, Read); 5] = [
+        ("leat_upstream_requests_total", "counter", "Tries at an endpoint.", |c| c.requests),
+        ("leat_upstream_connections_opened_total", "counter", "Connections opened to an endpoint.", |c| {
+            c.connections_opened
+        }),
+        ("leat_upstream_connections_reused_total", "counter", "Exchanges over a pooled connection.", |c| {
+            c.connections_reused
+        }),
+        ("leat_upstream_connections_open", "gauge", "Connections open to an endpoint.", |c| c.connections_open),
+        ("leat_upstream_connections_idle", "gauge", "Connections idle in the pool.", |c| c.connections_idle),
+    ];
+    for (name, kind, help, read) in numbers {
+        text.family(name, kind, help);
+        for (endpoint, counts) in &s.endpoints {
+            text.sample(name, &labels(endpoint), read(counts));
+        }
+    }
+    text.family("leat_upstream_errors_total", "counter", "Tries that failed, by endpoint and reason.");
+    for (endpoint, counts) in &s.endpoints {
+        let [upstream, address] = labels(endpoint);
+        for (reason, count) in occurred(&counts.errors) {
+            text.sample("leat_upstream_errors_total", &[upstream, address, ("reason", reason.code())], count);
+        }
+    }
+    text.family("leat_upstream_connect_seconds", "histogram", "Time to connect to an endpoint.");
+    for (endpoint, counts) in &s.endpoints {
+        text.histogram("leat_upstream_connect_seconds", &labels(endpoint), &counts.connect);
+    }
+    text.family("leat_upstream_response_seconds", "histogram", "From sending a request to the response's head.");
+    for (endpoint, counts) in &s.endpoints {
+        text.histogram("leat_upstream_response_seconds", &labels(endpoint), &counts.response);
+    }
+}
+
+fn labels(endpoint: &EndpointName) -> [(&'static str, &str); 2] {
+    [("upstream", &endpoint.upstream), ("endpoint", &endpoint.address)]
+}
+
+fn occurred(counts: &[u64]) -> impl Iterator<Item = (Reason, u64)> {
+    Reason::ALL.iter().zip(counts).filter(|&(_, &count)| count > 0).map(|(&reason, &count)| (reason, count))
+}
+
+/// The word for who is to blame, in metric labels and in access records.
+pub fn blame(blame: Blame) -> &'static str {
+    match blame {
+        Blame::Peer => "peer",
+        Blame::Caller => "caller",
+        Blame::Upstream => "upstream",
+        Blame::Us => "us",
+    }
+}
+
+/// Writing to a `String` cannot fail, so its results are not looked at.
+struct Text<'a> {
+    out: &'a mut String,
+}
+
+impl Text<'_> {
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn single(&mut self, name: &str, kind: &str, help: &str, value: u64) {
+        self.family(name, kind, help);
+        self.sample(name, &[], value);
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: u64) {
+        self.series(name, labels, None);
+        let _ = writeln!(self.out, " {value}");
+    }
+
+    fn series(&mut self, name: &str, labels: &[(&str, &str)], bound: Option<Bound>) {
+        self.out.push_str(name);
+        let mut before = '{';
+        for (label, value) in labels {
+            let _ = write!(self.out, "{before}{label}=\"");
+            escape(value, self.out);
+            self.out.push('"');
+            before = ',';
+        }
+        match bound {
+            Some(Bound::Us(us)) => {
+                let _ = write!(self.out, "{before}le=\"");
+                seconds(us, self.out);
+                self.out.push('"');
+            }
+            Some(Bound::Infinite) => {
+                let _ = write!(self.out, "{before}le=\"+Inf\"");
+            }
+            None => {}
+        }
+        if bound.is_some() || !labels.is_empty() {
+            self.out.push('}');
+        }
+    }
+
+    fn histogram(&mut self, name: &str, labels: &[(&str, &str)], counts: &HistogramCounts) {
+        let bucket = format!("{name}_bucket");
+        for &bound_us in BOUNDS_US.iter().filter(|&&bound_us| is_shown(bound_us)) {
+            self.series(&bucket, labels, Some(Bound::Us(bound_us)));
+            let _ = writeln!(self.out, " {}", counts.at_most(bound_us));
+        }
+        let count = counts.count();
+        self.series(&bucket, labels, Some(Bound::Infinite));
+        let _ = writeln!(self.out, " {count}");
+        self.series(&format!("{name}_sum"), labels, None);
+        self.out.push(' ');
+        seconds(counts.sum_us, self.out);
+        self.out.push('\n');
+        self.sample(&format!("{name}_count"), labels, count);
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Bound {
+    Us(u64),
+    Infinite,
+}
+
+fn is_shown(bound_us: u64) -> bool {
+    let mut mantissa = bound_us;
+    while mantissa >= 100 && mantissa.is_multiple_of(10) {
+        mantissa /= 10;
+    }
+    bound_us >= SHOWN_US_MIN && SHOWN_MANTISSAS.contains(&mantissa)
+}
+
+/// Writes microseconds as decimal seconds, exactly and without trailing zeros.
+fn seconds(us: u64, out: &mut String) {
+    let _ = write!(out, "{}", us / 1_000_000);
+    let rest = us % 1_000_000;
+    if rest > 0 {
+        let digits = format!("{rest:06}");
+        let _ = write!(out, ".{}", digits.trim_end_matches('0'));
+    }
+}
+
+/// Label values: backslash, quote and line feed are escaped, all else is UTF-8 as it stands.
+fn escape(value: &str, out: &mut String) {
+    for c in value.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '"' => out.push_str("\\\""),
+            '\n' => out.push_str("\\n"),
+            c => out.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_exact_and_short() {
+        for (us, text) in
+            [(0, "0"), (1, "0.000001"), (50, "0.00005"), (250_000, "0.25"), (10_000_000, "10"), (1_500_001, "1.500001")]
+        {
+            let mut out = String::new();
+            seconds(us, &mut out);
+            assert_eq!(out, text);
+        }
+    }
+
+    #[test]
+    fn shown_bounds_are_1_2_5_and_5_from_50_us_to_100_s() {
+        let shown: Vec<u64> = BOUNDS_US.into_iter().filter(|&us| is_shown(us)).collect();
+        assert_eq!(shown.len(), 20);
+        assert_eq!(shown[..5], [50, 100, 250, 500, 1000]);
+        assert_eq!(shown[17..], [25_000_000, 50_000_000, 100_000_000]);
+    }
+}
