@@ -8,6 +8,9 @@ use serde_json::json;
 
 use crate::reply;
 
+/// After so many refusals the server is full, and the rest is not tried.
+const REFUSED_MAX: usize = 20;
+
 #[derive(Args)]
 pub(crate) struct Options {
     address: SocketAddr,
@@ -26,7 +29,7 @@ pub(crate) fn run(options: &Options) -> io::Result<()> {
     let mut buffer = Vec::new();
     let mut held = Vec::with_capacity(options.connections);
     let mut refused = 0;
-    while held.len() + refused < options.connections {
+    while held.len() < options.connections && refused < REFUSED_MAX {
         match open(options.address, &request, &mut buffer) {
             Ok(socket) => held.push(socket),
             Err(_) => refused += 1,
@@ -41,7 +44,7 @@ pub(crate) fn run(options: &Options) -> io::Result<()> {
 
 fn open(address: SocketAddr, request: &[u8], buffer: &mut Vec<u8>) -> io::Result<TcpStream> {
     let mut socket = TcpStream::connect(address)?;
-    socket.set_read_timeout(Some(Duration::from_secs(5)))?;
+    socket.set_read_timeout(Some(Duration::from_secs(2)))?;
     if reply::ask(&mut socket, request, buffer)? { Ok(socket) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
