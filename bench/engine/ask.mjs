@@ -1,0 +1,53 @@
+// One request by Node's own clients: is the subject up, and does it answer what the scenario expects?
+
+import http from 'node:http';
+import http2 from 'node:http2';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const READY_PATIENCE_MS = 10_000;
+
+/** Waits until the process answers, and checks that it answers what every other subject does. */
+export async function ready(process, { port, path, body, expect }) {
+  const ask = expect.protocol === 'h2' ? askH2 : askH1;
+  const begin = Date.now();
+  for (;;) {
+    if (process.child.exitCode !== null) throw new Error(`ended before it answered: ${process.output.stderr.trim().slice(-1000)}`);
+    try {
+      const { status, bytes } = await ask(port, path, body ? Buffer.alloc(body, 'x') : undefined);
+      if (status !== 200 || bytes !== expect.bytes) {
+        throw Object.assign(new Error(`answered ${status} with ${bytes} bytes where 200 with ${expect.bytes} is expected`), { wrong: true });
+      }
+      return;
+    } catch (error) {
+      if (error.wrong || Date.now() - begin > READY_PATIENCE_MS) throw error;
+      await pause(10);
+    }
+  }
+}
+
+function askH1(port, path, body) {
+  return new Promise((resolve, reject) => {
+    const headers = body ? { 'content-length': body.length } : {};
+    const request = http.request({ port, host: '127.0.0.1', path, method: body ? 'POST' : 'GET', headers, agent: false }, (response) => {
+      let bytes = 0;
+      response.on('data', (chunk) => { bytes += chunk.length; });
+      response.on('end', () => resolve({ status: response.statusCode, bytes }));
+      response.on('error', reject);
+    });
+    request.on('error', reject).end(body);
+  });
+}
+
+function askH2(port, path) {
+  return new Promise((resolve, reject) => {
+    const session = http2.connect(`http://127.0.0.1:${port}`);
+    session.on('error', reject);
+    const stream = session.request({ ':path': path });
+    let status;
+    let bytes = 0;
+    stream.on('response', (headers) => { status = headers[':status']; });
+    stream.on('data', (chunk) => { bytes += chunk.length; });
+    stream.on('end', () => { session.close(); resolve({ status, bytes }); });
+    stream.on('error', reject);
+  });
+}

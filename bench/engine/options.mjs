@@ -1,0 +1,56 @@
+// What a run is asked to do: flags first, then the environment (as `make bench NAME=value` passes it).
+
+import { parseArgs } from 'node:util';
+
+const USAGE = `usage: node bench/run.mjs [NAME…] [--quick] [--rounds N] [--seconds N] [--leat PATH] [--no-build] [--list]
+  NAME          scenarios of this name, or that begin with NAME- (ONLY=NAME,NAME); all unless told
+  --quick       2 rounds of 1 s; prints, and leaves results and docs as they are (QUICK=1)
+  --rounds N    5 unless told (ROUNDS)
+  --seconds N   length of a measurement: 5 unless told (DURATION)
+  --leat PATH   the binary to measure: target/release/leat unless told (LEAT)
+  --no-build    measure the programs as they are (NO_BUILD=1)
+  --list        print the scenarios`;
+
+/** Settings of a run, or an `Error` whose message says what to write instead. */
+export function options(argv, env, names) {
+  let values;
+  let positionals;
+  try {
+    ({ values, positionals } = parseArgs({ args: argv, allowPositionals: true, options: {
+      quick: { type: 'boolean' }, rounds: { type: 'string' }, seconds: { type: 'string' },
+      leat: { type: 'string' }, 'no-build': { type: 'boolean' }, list: { type: 'boolean' }, help: { type: 'boolean' },
+    } }));
+  } catch (error) {
+    throw new Error(`${error.message}\n${USAGE}`);
+  }
+  if (values.help) throw new Error(USAGE);
+  const quick = values.quick ?? on(env.QUICK);
+  return {
+    quick,
+    list: values.list ?? false,
+    build: !(values['no-build'] ?? on(env.NO_BUILD)),
+    leat: values.leat ?? env.LEAT,
+    rounds: count('rounds', values.rounds ?? env.ROUNDS ?? (quick ? '2' : '5')),
+    seconds: count('seconds', values.seconds ?? env.DURATION ?? (quick ? '1' : '5')),
+    warmup: 1,
+    names: select(positionals.length ? positionals.join(',') : env.ONLY, names),
+  };
+}
+
+/** The scenarios that `only` names, in their own order; all without it. */
+export function select(only, names) {
+  if (!only) return names;
+  const wanted = only.split(/[\s,]+/).filter(Boolean);
+  const matches = (wish, name) => name === wish || name.startsWith(`${wish}-`);
+  const unknown = wanted.filter((wish) => !names.some((name) => matches(wish, name)));
+  if (unknown.length) throw new Error(`no scenario ${unknown.join(', ')}; there are: ${names.join(', ')}`);
+  return names.filter((name) => wanted.some((wish) => matches(wish, name)));
+}
+
+function count(name, text) {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 1000) throw new Error(`${name}: "${text}" is not a whole number from 1 to 1000`);
+  return value;
+}
+
+const on = (text) => text !== undefined && text !== '' && text !== '0';

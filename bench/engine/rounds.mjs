@@ -1,0 +1,89 @@
+// All rounds of one scenario: who takes part, in which order, with the control, and what comes of it.
+
+import { loads } from '../loads.mjs';
+import { measures } from '../measures.mjs';
+import { measure, withUpstream } from './measure.mjs';
+import { ratio, spread, verdict } from './statistics.mjs';
+import { judge } from './targets.mjs';
+
+/** Suffix of the subject that is entered twice. */
+export const CONTROL = ' (A/A)';
+
+/** Runs a scenario. `absent` are the subjects that cannot run, each with its reason; `say` reports progress. */
+export async function run(scenario, context, settings, absent, say) {
+  const present = scenario.subjects.filter((name) => !absent.has(name));
+  if (present.length === 0) return { samples: {}, failures: {} };
+  const entries = withControl(present);
+  const samples = Object.fromEntries(entries.map((name) => [name, []]));
+  const failures = {};
+  const outcome = await withUpstream(scenario, context, async (upstreamPort) => {
+    const rate = scenario.load.share && await openRate(scenario, present, context, upstreamPort, settings, say);
+    for (let round = 0; round < settings.rounds; round += 1) {
+      for (const entry of order(entries, round)) {
+        if (failures[entry]) continue;
+        try {
+          const sample = await measure(scenario, original(entry), context, upstreamPort, { ...settings, rate });
+          samples[entry].push(sample);
+          say(`${scenario.name}, round ${round + 1}/${settings.rounds}, ${entry}: ${brief(sample, scenario)}`);
+        } catch (error) {
+          failures[entry] = error.message;
+          say(`${scenario.name}: ${error.message}`);
+        }
+      }
+    }
+    return { rate };
+  });
+  for (const entry of Object.keys(failures)) delete samples[entry];
+  return { ...outcome, samples, failures };
+}
+
+/** The first subject a second time, at the other end of the order. */
+export const withControl = (names) => [...names, `${names[0]}${CONTROL}`];
+
+/** Forwards in even rounds, backwards in odd ones: what drifts over a round meets everybody alike. */
+export const order = (entries, round) => (round % 2 ? [...entries].reverse() : entries);
+
+const original = (entry) => entry.replace(CONTROL, '');
+
+/** The rate of an open loop: a share of what the slowest subject carries when it is asked as fast as it answers. */
+async function openRate(scenario, names, context, upstreamPort, settings, say) {
+  const flat = { ...scenario, load: { kind: 'wrk', connections: scenario.load.connections, path: scenario.load.path } };
+  const highest = [];
+  for (const name of names) {
+    const { rps } = await measure(flat, name, context, upstreamPort, { seconds: Math.min(2, settings.seconds), warmup: 0 });
+    highest.push(rps);
+  }
+  const rate = Math.round(Math.min(...highest) * scenario.load.share);
+  say(`${scenario.name}: ${rate} requests/s, ${scenario.load.share} of ${Math.round(Math.min(...highest))}`);
+  return rate;
+}
+
+function brief(sample, scenario) {
+  const shown = scenario.measures.filter((name) => Number.isFinite(sample[name])).map((name) => `${name} ${sample[name].toFixed(measures[name].decimals)}`);
+  return `${shown.join(', ')}${sample.errors ? `, ERRORS ${sample.errors}` : ''}`;
+}
+
+/** Medians and spreads of every subject, ratios of the first to each other, and the targets. */
+export function summarise(scenario, samples) {
+  const entries = Object.keys(samples);
+  const values = (entry, measure) => samples[entry].map((sample) => sample[measure]);
+  const figures = Object.fromEntries(entries.map((entry) => [entry, {
+    ...Object.fromEntries(scenario.measures.map((name) => [name, spread(values(entry, name))])),
+    errors: samples[entry].reduce((sum, sample) => sum + (sample.errors ?? 0), 0),
+  }]));
+  const reference = entries[0];
+  const control = `${reference}${CONTROL}`;
+  const ratios = {};
+  for (const entry of entries.slice(1)) {
+    ratios[entry] = Object.fromEntries(scenario.compare.map((name) => {
+      const ours = ratio(values(reference, name), values(entry, name));
+      const chance = samples[control] && ratio(values(reference, name), values(control, name));
+      const says = entry === control ? 'control' : verdict(ours, chance, measures[name].better);
+      return [name, { ...ours, verdict: says }];
+    }));
+  }
+  return { reference, figures, ratios, targets: judge(scenario, samples) };
+}
+
+/** The tools that a scenario's load needs and this machine lacks. */
+export const missingTools = (scenario, has) => loads[scenario.load.kind].needs.filter(({ tool }) => !has(tool));

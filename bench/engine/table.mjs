@@ -1,0 +1,71 @@
+// The page that people read, from the results of every scenario that was measured.
+
+import { loads } from '../loads.mjs';
+import { measures } from '../measures.mjs';
+
+const MARK = { better: 'win', worse: '**loss**', same: 'even', control: 'control', unknown: '?' };
+
+/** `docs/benchmarks.md` from results in the scenarios' order. */
+export function page(results) {
+  return [
+    '# Benchmarks',
+    '',
+    'Written by `make bench`; do not edit. How it is measured, and how to read it: [bench/README.md](../bench/README.md).',
+    '',
+    'The subject runs on core 0. The load runs on core 1, and so does the origin behind proxies: it is the same for all, so',
+    'ratios are fair, but a proxy that leaves its core idle (`core busy` below 0.95) is limited by the load, and then CPU a request is',
+    'the figure to compare. `core disturbed` is what others took of the subject\'s core meanwhile: above 0.05 the run is noise.',
+    'Each figure is the median of the rounds; each ratio is made round by round (median, and the extremes of all rounds).',
+    'A ratio within what the control (a subject against itself) showed is called even.',
+    '',
+    '## Targets',
+    '',
+    ...table(['scenario', 'target', 'measured', 'outcome'], results.flatMap((result) => result.summary.targets.map((target) =>
+      [`[${result.scenario}](#${result.scenario})`, target.text, target.measured ? range(target.measured, 2) : '', target.outcome === 'missed' ? '**missed**' : target.outcome]))),
+    ...results.flatMap(section),
+  ].join('\n');
+}
+
+/** One scenario, also what is printed to the terminal. */
+export function section(result) {
+  const { summary, measures: columns } = result;
+  const entries = Object.keys(summary.figures);
+  const rows = entries.map((entry) => {
+    const figures = summary.figures[entry];
+    return [entry, ...columns.map((name) => number(figures[name].median, measures[name].decimals)), figures.errors ? `**${figures.errors}**` : '0'];
+  });
+  const compared = Object.entries(summary.ratios).map(([entry, ratios]) =>
+    [entry, ...Object.values(ratios).map((figure) => `${range(figure, 2)} ${MARK[figure.verdict]}`)]);
+  return [
+    '',
+    `## ${result.scenario}`,
+    '',
+    `${result.title}. ${result.rounds} rounds${loads[result.load.kind].drive ? '' : ` of ${result.seconds} s`}${result.rate ? ` at ${result.rate} requests/s` : ''}, ${result.date}, \`${result.command}\`.`,
+    '',
+    ...table(['subject', ...columns.map((name) => measures[name].title), 'errors'], rows),
+    '',
+    ...(compared.length ? table([`${summary.reference} ÷`, ...result.compare.map((name) => `${measures[name].title} (${measures[name].better} is better)`)], compared) : []),
+    ...Object.entries(result.skipped).map(([name, reason]) => `\nNot measured: ${name}: ${reason}.`),
+    ...Object.entries(result.failures).map(([name, reason]) => `\n**Failed**: ${name}: ${reason.split('\n')[0]}.`),
+    '',
+    `${facts(result.machine)}. ${Object.values(result.versions).join('; ')}.`,
+  ];
+}
+
+function facts({ cpu, cores, virtual, memory_gb: memory, system, kernel, load }) {
+  return `${cpu}, ${cores} cores${virtual ? ' (virtual)' : ''}, ${memory} GB, ${system}, Linux ${kernel}, load average before ${load}`;
+}
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map((_, column) => (column ? '---:' : '---'))), ...rows.map(line)];
+}
+
+function number(value, decimals) {
+  if (!Number.isFinite(value)) return '';
+  return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+function range({ median, min, max }, decimals) {
+  return `${number(median, decimals)} (${number(min, decimals)}–${number(max, decimals)})`;
+}

@@ -1,0 +1,86 @@
+// How subjects are asked, as data: one entry a kind of load. `needs` lists the tools it runs, each with the Debian
+// package that brings it. `command` is what runs on the load's core; `read` makes a sample of what it printed. A kind
+// with `drive` runs otherwise (it keeps the load open while it looks, or starts the subject itself).
+//
+// A load is given: load (the scenario's settings), seconds, port, rate (for an open loop), out (a file that it may
+// write), rival(name) = path of a program of bench/rivals.
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseH2load, parseLine, parseLogLatencies } from './engine/parse.mjs';
+import { median } from './engine/statistics.mjs';
+
+const script = fileURLToPath(new URL('load/wrk.lua', import.meta.url));
+const url = ({ port, load }) => `http://127.0.0.1:${port}${load.path}`;
+
+export const loads = {
+  // A closed loop on HTTP/1.1. wrk counts whole seconds.
+  wrk: {
+    needs: [{ tool: 'wrk', debian: 'wrk' }],
+    command: (given) => {
+      const { load, seconds } = given;
+      const settings = ['pipeline', 'body'].filter((name) => load[name]).map((name) => `${name}=${load[name]}`);
+      return ['wrk', '-t1', `-c${load.connections}`, `-d${Math.max(1, Math.round(seconds))}s`, '--timeout', '10s', '-s', script, url(given), '--', ...settings];
+    },
+    read: ({ stdout }) => {
+      const report = parseLine(stdout);
+      return { ...report, rps: report.requests / report.seconds };
+    },
+  },
+
+  // HTTP/2, or HTTP/1.1 with `protocol: 'h1'`; with a rate it asks by the clock. Percentiles come from its log of every
+  // request: h2load itself prints only the mean.
+  h2load: {
+    needs: [{ tool: 'h2load', debian: 'nghttp2-client' }],
+    command: (given) => {
+      const { load, seconds, rate, out } = given;
+      return ['h2load', ...(load.protocol === 'h1' ? ['--h1'] : []), `-c${load.connections}`, `-m${load.streams}`, '-D', String(seconds),
+        ...(rate ? [`--rps=${(rate / load.connections).toFixed(3)}`] : []), `--log-file=${out}`, url(given)];
+    },
+    read: ({ stdout, out, seconds }) => {
+      const report = parseH2load(stdout);
+      const latency = parseLogLatencies(readFileSync(out, 'utf8'));
+      return { ...report, ...latency, rps: report.requests / seconds };
+    },
+  },
+
+  // An open loop on HTTP/1.1 with exponential gaps; latencies count from the scheduled moment.
+  open: {
+    needs: [],
+    command: ({ rival, port, load, rate, seconds }) =>
+      [rival('bench-load'), 'open', `127.0.0.1:${port}`, '--path', load.path, '--rate', String(Math.round(rate)), '--seconds', String(seconds), '--connections', String(load.connections)],
+    read: ({ stdout }) => parseLine(stdout),
+  },
+
+  // Connections that asked once and stay: memory before, and while they are held.
+  idle: {
+    needs: [],
+    drive: async ({ rival, port, load, run, memory, pause }) => {
+      const before = memory();
+      const holder = run([rival('bench-load'), 'idle', `127.0.0.1:${port}`, '--connections', String(load.connections), '--path', load.path]);
+      const opened = parseLine(await holder.firstLine());
+      await pause(1000);
+      const after = memory();
+      const { alive } = parseLine(await holder.finish());
+      const idle = after.rss_kb - before.rss_kb;
+      return {
+        idle_rss_mb: after.rss_kb / 1024,
+        empty_rss_mb: before.rss_kb / 1024,
+        idle_kb: idle / load.connections,
+        held: alive,
+        errors: opened.refused,
+      };
+    },
+  },
+
+  // From exec to the first answer. The program starts the subject itself, on the subject's core.
+  start: {
+    needs: [],
+    startsSubject: true,
+    drive: async ({ rival, port, load, run, subjectCommand, core, loadCore }) => {
+      const asked = run([rival('bench-load'), 'start', `127.0.0.1:${port}`, '--path', load.path, '--times', String(load.times), '--core', String(core), '--asking-core', String(loadCore), '--', ...subjectCommand]);
+      const { first_answer_ms: times } = parseLine(await asked.finish());
+      return { first_answer_ms: median(times), first_answer_worst_ms: Math.max(...times), errors: 0 };
+    },
+  },
+};

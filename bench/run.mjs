@@ -1,0 +1,128 @@
+// `make bench`: every scenario against every subject in turn, results as JSON, a table in docs/benchmarks.md.
+
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { crateVersion, has, machine, versionLine } from './engine/machine.mjs';
+import { options } from './engine/options.mjs';
+import { stopAll } from './engine/process.mjs';
+import { missingTools, run, summarise } from './engine/rounds.mjs';
+import { page, section } from './engine/table.mjs';
+import { scenarios } from './scenarios.mjs';
+import { subjects } from './subjects.mjs';
+
+const bench = fileURLToPath(new URL('.', import.meta.url));
+const root = resolve(bench, '..');
+const target = resolve(root, process.env.CARGO_TARGET_DIR ?? 'target', 'release');
+const say = (text) => process.stderr.write(`${text}\n`);
+
+try {
+  const settings = options(process.argv.slice(2), process.env, scenarios.map(({ name }) => name));
+  if (settings.list) for (const { name, title } of scenarios) console.log(`${name.padEnd(22)}${title}`);
+  else await main(settings);
+} catch (error) {
+  say(error.message);
+  process.exitCode = 2;
+}
+
+async function main(settings) {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => { stopAll(); process.exit(130); });
+  if (availableParallelism() < 2) throw new Error('two cores are needed: one for the subject, one for the load');
+  for (const [tool, debian] of [['taskset', 'util-linux'], ['prlimit', 'util-linux']]) {
+    if (!has(tool)) throw new Error(`${tool} is missing: apt-get install ${debian}`);
+  }
+  if (settings.build) build();
+  const context = { rival: (name) => join(target, name), leat: settings.leat ? resolve(settings.leat) : join(target, 'leat') };
+  const absent = absentSubjects(context);
+  const lock = readFileSync(join(root, 'Cargo.lock'), 'utf8');
+  let failed = false;
+  for (const scenario of scenarios.filter(({ name }) => settings.names.includes(name))) {
+    const missing = missingTools(scenario, has);
+    if (missing.length) {
+      say(`${scenario.name}: skipped: ${missing.map(({ tool, debian }) => `${tool} is missing (apt-get install ${debian})`).join(', ')}`);
+      continue;
+    }
+    const skipped = Object.fromEntries([...absent].filter(([name]) => scenario.subjects.includes(name)));
+    for (const [name, reason] of Object.entries(skipped)) say(`${scenario.name}: without ${name}: ${reason}`);
+    const facts = machine();
+    const { samples, failures, rate } = await run(scenario, context, settings, absent, say);
+    if (Object.keys(samples).length === 0) continue;
+    failed ||= Object.keys(failures).length > 0;
+    const result = {
+      scenario: scenario.name, title: scenario.title, load: scenario.load, measures: scenario.measures, compare: scenario.compare,
+      date: new Date().toISOString().slice(0, 10), command: commandLine(settings), rounds: settings.rounds, seconds: settings.seconds, rate,
+      machine: facts, versions: versions(scenario, context, absent, lock), commit: commit(),
+      skipped, failures, summary: summarise(scenario, samples), samples,
+    };
+    console.log(section(result).join('\n'));
+    if (!settings.quick) keep(result);
+  }
+  if (!settings.quick) writePage();
+  if (failed) process.exitCode = 1;
+}
+
+function build() {
+  if (has('cargo')) must('cargo', ['build', '--release', '--locked', '-p', 'leat-bench-rivals', '--features', 'rivals'], root);
+  if (has('npm') && !existsSync(join(bench, 'node_modules', 'undici'))) must('npm', ['ci', '--no-audit', '--no-fund'], bench);
+}
+
+function must(command, args, cwd) {
+  const { status } = spawnSync(command, args, { cwd, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed`);
+}
+
+/** Subjects that cannot run here, each with what would help. */
+function absentSubjects(context) {
+  const absent = new Map();
+  for (const [name, { needs }] of Object.entries(subjects)) {
+    if (needs?.tool && !has(needs.tool)) absent.set(name, `${needs.tool} is missing (apt-get install ${needs.debian})`);
+    if (needs?.binary && !runnable(context[needs.binary])) absent.set(name, `there is no binary: ${needs.how}`);
+    if (needs?.package && !existsSync(join(bench, 'node_modules', needs.package))) absent.set(name, `${needs.package} is missing (npm ci in bench/)`);
+  }
+  return absent;
+}
+
+function runnable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return isAbsolute(path);
+  } catch {
+    return false;
+  }
+}
+
+function versions(scenario, context, absent, lock) {
+  const of = (name) => {
+    const version = subjects[name].version(context);
+    return Array.isArray(version) ? versionLine(version) : crateVersion(version, lock);
+  };
+  const tools = { wrk: ['wrk', '-v'], h2load: ['h2load', '--version'] };
+  const tool = tools[scenario.load.kind];
+  const entries = scenario.subjects.filter((name) => !absent.has(name)).map((name) => [name, of(name)]);
+  if (tool) entries.push([tool[0], versionLine(tool)]);
+  entries.push(['rustc', versionLine(['rustc', '--version'])]);
+  return Object.fromEntries(entries.filter(([, version]) => version).map(([name, version]) => [name, version.startsWith(name) ? version : `${name} ${version}`]));
+}
+
+function commit() {
+  return spawnSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).stdout?.trim() || undefined;
+}
+
+function commandLine({ names, rounds, seconds }) {
+  const only = names.length === scenarios.length ? '' : ` ONLY=${names.join(',')}`;
+  return `make bench${only} ROUNDS=${rounds} DURATION=${seconds}`;
+}
+
+function keep(result) {
+  mkdirSync(join(bench, 'results'), { recursive: true });
+  writeFileSync(join(bench, 'results', `${result.scenario}.json`), `${JSON.stringify(result, null, 1)}\n`);
+}
+
+/** The page is made of the newest result of every scenario, so a run of a few leaves the others standing. */
+function writePage() {
+  const files = scenarios.map(({ name }) => join(bench, 'results', `${name}.json`)).filter((file) => existsSync(file));
+  mkdirSync(join(root, 'docs'), { recursive: true });
+  writeFileSync(join(root, 'docs', 'benchmarks.md'), `${page(files.map((file) => JSON.parse(readFileSync(file, 'utf8'))))}\n`);
+}
