@@ -35,7 +35,7 @@ export function stages(root) {
         { name: "node", command: [node, "--test", ...nodeTests(root)], minutes: 5 },
         { name: "docs", command: [node, "tools/docs.mjs"], minutes: 3 },
         { name: "h2spec", command: [node, "conformance/h2spec/run.mjs"], minutes: 3 },
-        { name: "websocket", command: [node, "conformance/websocket/run.mjs"], minutes: 2 },
+        { name: "websocket", command: [node, "--test", "conformance/websocket/run.mjs"], minutes: 2 },
         { name: "autobahn", command: [node, "conformance/autobahn/run.mjs"], minutes: 5 },
     ];
 }
