@@ -1,0 +1,54 @@
+// Runs h2spec against a gateway, in clear text and over TLS; see skips.json for what is known to fail, and why.
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { certificate } from "../certificate.mjs";
+import { start, temporary } from "../gateway.mjs";
+import { cases, compare } from "./report.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const CASE_SECONDS_MAX = 2;
+const RUN_MS_MAX = 120_000;
+
+/** Runs h2spec once; resolves to the report's text, or rejects where there is none. */
+function h2spec(args, report) {
+    return new Promise((resolve, reject) => {
+        const child = spawn("h2spec", [...args, "-o", String(CASE_SECONDS_MAX), "-j", report], { stdio: ["ignore", "ignore", "inherit"], timeout: RUN_MS_MAX, killSignal: "SIGKILL" });
+        child.once("error", reject);
+        // The exit code only says whether there was a failure; the report says which.
+        child.once("close", (code) => (existsSync(report) ? resolve(readFileSync(report, "utf8")) : reject(new Error(`h2spec ended with ${code} and wrote no report`))));
+    });
+}
+
+const skips = JSON.parse(readFileSync(join(here, "skips.json"), "utf8"));
+const folder = temporary();
+certificate(folder.path);
+const gateway = await start(readFileSync(join(here, "leat.yaml"), "utf8"), { listeners: 2, folder });
+const total = { passed: 0, failed: 0, skipped: 0 };
+try {
+    const modes = [
+        ["h2c", ["-p", String(gateway.ports[0])]],
+        ["tls", ["-p", String(gateway.ports[1]), "-t", "-k"]],
+    ];
+    for (const [mode, args] of modes) {
+        const result = compare(cases(await h2spec(args, join(folder.path, `${mode}.xml`))), skips);
+        console.log(`h2spec over ${mode}: ${result.passed} passed, ${result.failures.length} failed, ${result.known.length} known to fail`);
+        for (const known of result.known) console.log(`  known: ${known}`);
+        for (const failure of result.failures) console.error(`  FAILED ${failure}`);
+        total.passed += result.passed;
+        total.failed += result.failures.length;
+        total.skipped += result.known.length;
+    }
+    if (!gateway.alive()) {
+        console.error(`  FAILED the gateway did not survive:\n${gateway.log.join("\n")}`);
+        total.failed += 1;
+    }
+} catch (error) {
+    if (error.code !== "ENOENT") throw error;
+    console.log("SKIP h2spec: not installed; run tools/install.sh test");
+} finally {
+    await gateway.stop();
+}
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exitCode = total.failed === 0 ? 0 : 1;

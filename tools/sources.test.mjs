@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { problems } from "./sources.mjs";
+
+const cases = [
+    ["a plain file", "crates/wire/h1/src/head.rs", "use memchr::memchr;\n", []],
+    ["600 lines are enough", "crates/cli/src/main.rs", "x\n".repeat(600), []],
+    ["601 lines are too many", "crates/cli/src/main.rs", "x\n".repeat(601), [/main\.rs:601: 601 lines/]],
+    ["data may be long", "corpus/request/host.json", "x\n".repeat(6000), []],
+    ["a file that names no concept", "crates/cli/src/utils.rs", "", [/"utils" names no concept/]],
+    ["a folder that names no concept", "bench/common/load.mjs", "", [/"common" names no concept/]],
+    ["unsafe in the scan, explained", "crates/wire/h1/src/scan/sse.rs", "// SAFETY: in bounds.\nlet x = unsafe { y };\n", []],
+    ["unsafe in the scan, unexplained", "crates/wire/h1/src/scan.rs", "let x = unsafe { y };\n", [/without a SAFETY comment/]],
+    ["unsafe elsewhere", "crates/inbound/serve/src/lib.rs", "// SAFETY: no.\nlet x = unsafe { y };\n", [/lib\.rs:2: unsafe stands only/]],
+    ["the lint's name is no unsafe", "crates/inbound/serve/src/lib.rs", "#![forbid(unsafe_code)]\n", []],
+    ["unsafe in a comment or a string", "crates/inbound/serve/src/lib.rs", '// unsafe\nlet x = "unsafe";\n', []],
+    ["a clock on the wire", "crates/wire/h1/src/head.rs", "use std::time::Instant;\n", [/head\.rs:1: no clock/]],
+    ["a clock in the wire's tests", "crates/wire/h1/src/head.rs", "#[cfg(test)]\nmod tests {\n    use std::time::Instant;\n}\n", []],
+    ["a clock in a sibling test file", "crates/wire/h1/src/head/tests.rs", "use std::time::Instant;\n", []],
+    ["a clock in serve", "crates/inbound/serve/src/lib.rs", "use std::time::Instant;\n", []],
+    ["a runtime on the wire", "crates/wire/rpc/src/lib.rs", "use tokio::io::AsyncRead;\n", [/no I\/O here/]],
+    ["a runtime in base/observe", "crates/base/observe/src/lib.rs", "std::thread::spawn(f);\n", [/no I\/O here/]],
+];
+
+for (const [name, path, text, expected] of cases) {
+    test(name, () => {
+        const found = problems(path, text);
+        assert.equal(found.length, expected.length, found.join("\n"));
+        expected.forEach((pattern, at) => assert.match(found[at], pattern));
+    });
+}

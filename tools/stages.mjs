@@ -1,0 +1,41 @@
+// The stages of `make test`, in order. `minutes` is the most a stage may take on two cores of a fresh machine.
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
+const NOT_OURS = new Set(["node_modules", "target", "out", ".git"]);
+
+/** Every `*.test.mjs` below the folders that hold JavaScript, and the corpus' own check. */
+function nodeTests(root) {
+    const found = [];
+    const walk = (folder) => {
+        for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+            const path = join(folder, entry.name);
+            if (entry.isDirectory() && !NOT_OURS.has(entry.name)) walk(path);
+            if (entry.isFile() && (path.endsWith(".test.mjs") || path === join("corpus", "check.mjs"))) found.push(path);
+        }
+    };
+    for (const folder of ["tools", "corpus", "bench", "conformance"]) if (existsSync(join(root, folder))) walk(folder);
+    return found.sort();
+}
+
+/**
+ * All stages as data: `name`, `command`, `minutes`, `setup` for one that proves nothing by itself, and `asked` for one
+ * that runs only when it is named.
+ */
+export function stages(root) {
+    const node = process.execPath;
+    return [
+        { name: "install", command: ["tools/install.sh", "test"], minutes: 10, setup: true },
+        { name: "fmt", command: ["cargo", "fmt", "--all", "--check"], minutes: 1 },
+        { name: "layout", command: [node, "tools/layout.mjs"], minutes: 1 },
+        { name: "deny", command: ["tools/deny.sh"], minutes: 2, asked: true },
+        { name: "clippy", command: ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "-D", "warnings"], minutes: 12 },
+        { name: "build", command: ["cargo", "build", "--workspace", "--locked"], minutes: 12, setup: true },
+        { name: "rust", command: ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"], minutes: 15 },
+        { name: "node", command: [node, "--test", ...nodeTests(root)], minutes: 5 },
+        { name: "docs", command: [node, "tools/docs.mjs"], minutes: 3 },
+        { name: "h2spec", command: [node, "conformance/h2spec/run.mjs"], minutes: 3 },
+        { name: "websocket", command: [node, "--test", "conformance/websocket/run.mjs"], minutes: 2 },
+        { name: "autobahn", command: [node, "conformance/autobahn/run.mjs"], minutes: 5 },
+    ];
+}
