@@ -1,1 +1,3 @@
-//! leat-gateway
+//! The gateway: its configuration, and the handler that carries it out.
+
+pub mod config;

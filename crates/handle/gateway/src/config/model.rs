@@ -1,0 +1,455 @@
+//! What a configuration says, in types that cannot be wrong. Made by the reader alone; everything else looks.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use leat_message::{BodyLimits, Fixed, Limits, Profile};
+use leat_route::Table;
+
+use super::action::{Files, Proxy, Redirect};
+use super::fields::FieldEdits;
+use super::problem::Place;
+use super::template::Rewrite;
+use super::upstream::Upstream;
+
+/// A whole configuration.
+#[derive(Debug)]
+pub struct Config {
+    pub(super) listeners: Vec<Listener>,
+    pub(super) workers: Workers,
+    pub(super) admin: Option<Bind>,
+    pub(super) access_log: AccessLog,
+    pub(super) limits: Limits,
+    pub(super) forwarded: Forwarded,
+    pub(super) on_error: OnError,
+    pub(super) drain: Drain,
+    pub(super) routes: Vec<Route>,
+    pub(super) table: Table,
+    pub(super) upstreams: Vec<Upstream>,
+}
+
+impl Config {
+    /// Where connections are accepted; at least one.
+    pub fn listeners(&self) -> &[Listener] {
+        &self.listeners
+    }
+
+    /// How many cores to use.
+    pub fn workers(&self) -> Workers {
+        self.workers
+    }
+
+    /// Where metrics and health are served, if at all.
+    pub fn admin(&self) -> Option<&Bind> {
+        self.admin.as_ref()
+    }
+
+    /// Where access records go.
+    pub fn access_log(&self) -> &AccessLog {
+        &self.access_log
+    }
+
+    /// The limits of the inbound side.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// What the gateway tells upstreams about the client.
+    pub fn forwarded(&self) -> &Forwarded {
+        &self.forwarded
+    }
+
+    /// What happens after an error that escapes an exchange.
+    pub fn on_error(&self) -> OnError {
+        self.on_error
+    }
+
+    /// How the process shuts down.
+    pub fn drain(&self) -> Drain {
+        self.drain
+    }
+
+    /// The routes, in the order of the file: their numbers are those that [`Config::table`] answers with.
+    pub fn routes(&self) -> &[Route] {
+        &self.routes
+    }
+
+    /// Finds the route of a request.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The upstreams, in the order of the file, then those that a route names by URL: [`Proxy::upstream`] is an index.
+    pub fn upstreams(&self) -> &[Upstream] {
+        &self.upstreams
+    }
+}
+
+/// How many cores to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workers {
+    /// All that the process may use.
+    Auto,
+    /// So many.
+    Count(NonZeroUsize),
+}
+
+/// An address to listen on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Bind {
+    /// TCP.
+    Tcp(SocketAddr),
+    /// A Unix socket; the path is complete.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Bind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => write!(f, "{address}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// A place where connections are accepted.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    pub(super) address: Bind,
+    pub(super) http2: bool,
+    pub(super) tls: Option<ServerTls>,
+    pub(super) proxy_protocol: Option<ProxyProtocol>,
+    pub(super) profile: Profile,
+    pub(super) place: Place,
+}
+
+impl Listener {
+    /// Where to bind.
+    pub fn address(&self) -> &Bind {
+        &self.address
+    }
+
+    /// Whether HTTP/2 is spoken: by ALPN with TLS, by prior knowledge without.
+    pub fn http2(&self) -> bool {
+        self.http2
+    }
+
+    /// Certificates, if connections are encrypted.
+    pub fn tls(&self) -> Option<&ServerTls> {
+        self.tls.as_ref()
+    }
+
+    /// Who must announce its clients by the PROXY protocol, if anybody.
+    pub fn proxy_protocol(&self) -> Option<&ProxyProtocol> {
+        self.proxy_protocol.as_ref()
+    }
+
+    /// How doubtful but legal requests are treated.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// Where the file speaks of it.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+}
+
+/// The TLS settings of a listener.
+#[derive(Clone, Debug)]
+pub struct ServerTls {
+    pub(super) certificates: Vec<Certificate>,
+    pub(super) min_version: TlsVersion,
+}
+
+impl ServerTls {
+    /// The certificates, at least one; the first is for clients that name no server.
+    pub fn certificates(&self) -> &[Certificate] {
+        &self.certificates
+    }
+
+    /// The oldest version that is accepted.
+    pub fn min_version(&self) -> TlsVersion {
+        self.min_version
+    }
+}
+
+/// A version of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TlsVersion {
+    /// TLS 1.2
+    Tls12,
+    /// TLS 1.3
+    Tls13,
+}
+
+/// A certificate chain and its key, as files that were there when the configuration was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    pub(super) cert: PathBuf,
+    pub(super) key: PathBuf,
+    pub(super) place: Place,
+}
+
+impl Certificate {
+    /// The chain, PEM, leaf first.
+    pub fn cert(&self) -> &Path {
+        &self.cert
+    }
+
+    /// The private key, PEM.
+    pub fn key(&self) -> &Path {
+        &self.key
+    }
+
+    /// Where the file speaks of it.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+}
+
+/// Who may, and must, send a PROXY protocol header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxyProtocol {
+    pub(super) trust: Vec<Network>,
+}
+
+impl ProxyProtocol {
+    /// The networks of the load balancers; at least one. Connections from elsewhere carry no header.
+    pub fn trust(&self) -> &[Network] {
+        &self.trust
+    }
+
+    /// Whether a connection from `address` starts with a header.
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        self.trust.iter().any(|network| network.contains(address))
+    }
+}
+
+/// A network: an address and how many of its bits count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    pub(super) address: IpAddr,
+    pub(super) bits: u8,
+}
+
+impl Network {
+    /// The address; bits that do not count are zero.
+    pub fn address(&self) -> IpAddr {
+        self.address
+    }
+
+    /// How many leading bits count.
+    pub fn bits(&self) -> u8 {
+        self.bits
+    }
+
+    /// Whether `address` is in this network. An IPv4 address mapped into IPv6 counts as what it is.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(network), IpAddr::V4(address)) => {
+                let shift = 32 - u32::from(self.bits.min(32));
+                network.to_bits().checked_shr(shift) == address.to_bits().checked_shr(shift)
+            }
+            (IpAddr::V6(network), IpAddr::V6(address)) => {
+                let shift = 128 - u32::from(self.bits.min(128));
+                network.to_bits().checked_shr(shift) == address.to_bits().checked_shr(shift)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Where access records go, and how they look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessLog {
+    pub(super) target: LogTarget,
+    pub(super) format: LogFormat,
+}
+
+impl AccessLog {
+    /// Where to.
+    pub fn target(&self) -> &LogTarget {
+        &self.target
+    }
+
+    /// In which form.
+    pub fn format(&self) -> LogFormat {
+        self.format
+    }
+}
+
+/// Where a log goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LogTarget {
+    /// Nowhere.
+    Off,
+    /// Standard error.
+    Stderr,
+    /// Standard output.
+    Stdout,
+    /// Appended to this file.
+    File(PathBuf),
+}
+
+/// The form of a log's lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people on a terminal, JSON otherwise.
+    Auto,
+    /// JSON lines.
+    Json,
+    /// For people.
+    Human,
+}
+
+/// What the gateway tells upstreams about the client, and what it believes of what clients tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forwarded {
+    pub(super) trusted_hops: u32,
+    pub(super) style: ForwardedStyle,
+    pub(super) via: Option<String>,
+    pub(super) request_id: Option<RequestId>,
+}
+
+impl Forwarded {
+    /// How many proxies in front of this one are trusted: so many entries from the end of what arrives are believed.
+    pub fn trusted_hops(&self) -> u32 {
+        self.trusted_hops
+    }
+
+    /// Which fields are sent.
+    pub fn style(&self) -> ForwardedStyle {
+        self.style
+    }
+
+    /// The name in `Via`; `None` to send none.
+    pub fn via(&self) -> Option<&str> {
+        self.via.as_deref()
+    }
+
+    /// How requests are numbered; `None` for not at all.
+    pub fn request_id(&self) -> Option<&RequestId> {
+        self.request_id.as_ref()
+    }
+}
+
+/// The field that carries a request's id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestId {
+    pub(super) field: String,
+}
+
+impl RequestId {
+    /// The field's name. A value from a client is kept only if a hop is trusted.
+    pub fn field(&self) -> &str {
+        &self.field
+    }
+}
+
+/// Which fields tell an upstream about the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForwardedStyle {
+    /// `X-Forwarded-For`, `-Proto`, `-Host` and `-Port`.
+    XForwarded,
+    /// `Forwarded` (RFC 7239).
+    Forwarded,
+    /// Both kinds.
+    Both,
+    /// None; those that arrive are removed.
+    Off,
+}
+
+/// What happens after an error that escapes an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnError {
+    /// Its connection closes.
+    Close,
+    /// It is logged and nothing else happens.
+    Continue,
+    /// The process ends.
+    Crash,
+}
+
+/// How the process shuts down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drain {
+    pub(super) grace_ms: u64,
+    pub(super) deadline_ms: u64,
+}
+
+impl Drain {
+    /// How long idle connections stay open, so that no request in flight is lost, in milliseconds.
+    pub fn grace_ms(&self) -> u64 {
+        self.grace_ms
+    }
+
+    /// When the process ends whatever is still running, in milliseconds from the signal.
+    pub fn deadline_ms(&self) -> u64 {
+        self.deadline_ms
+    }
+}
+
+/// A route.
+#[derive(Debug)]
+pub struct Route {
+    pub(super) name: String,
+    pub(super) named: bool,
+    pub(super) request_fields: FieldEdits,
+    pub(super) response_fields: FieldEdits,
+    pub(super) body: BodyLimits,
+    pub(super) action: Action,
+    pub(super) place: Place,
+}
+
+impl Route {
+    /// The name for logs and metrics; unique. Made up from the match where the file gives none.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the file gives it a name.
+    pub fn is_named(&self) -> bool {
+        self.named
+    }
+
+    /// What is changed in the request's fields before they go upstream.
+    pub fn request_fields(&self) -> &FieldEdits {
+        &self.request_fields
+    }
+
+    /// What is changed in the response's fields; already part of a `respond` route's reply.
+    pub fn response_fields(&self) -> &FieldEdits {
+        &self.response_fields
+    }
+
+    /// Limits of the request's body.
+    pub fn body(&self) -> BodyLimits {
+        self.body
+    }
+
+    /// What answers.
+    pub fn action(&self) -> &Action {
+        &self.action
+    }
+
+    /// Where the file speaks of it.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+}
+
+/// What answers the requests of a route.
+#[derive(Debug)]
+pub enum Action {
+    /// The same reply every time.
+    Respond(Fixed),
+    /// A redirect.
+    Redirect(Redirect),
+    /// Files of a directory.
+    Files(Files, Rewrite),
+    /// An upstream.
+    Proxy(Proxy, Rewrite),
+}

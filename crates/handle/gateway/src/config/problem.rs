@@ -1,0 +1,65 @@
+use std::fmt;
+use std::sync::Arc;
+
+/// Where in a file something stands. Both count from 1; columns count characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The line.
+    pub line: u32,
+    /// The column.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// Something wrong, or doubtful, in a configuration. Displays as `file:line:column: what is wrong`, and a second line
+/// that says what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub(super) file: Arc<str>,
+    pub(super) place: Option<Place>,
+    pub(super) message: String,
+    pub(super) help: Option<String>,
+}
+
+impl Problem {
+    /// The file.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Where in the file; `None` if it is about the file as a whole.
+    pub fn place(&self) -> Option<Place> {
+        self.place
+    }
+
+    /// What is wrong.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to write instead.
+    pub fn help(&self) -> Option<&str> {
+        self.help.as_deref()
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(place) = self.place {
+            write!(f, ":{place}")?;
+        }
+        write!(f, ": {}", self.message)?;
+        match &self.help {
+            Some(help) => write!(f, "\n  help: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}

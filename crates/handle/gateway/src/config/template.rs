@@ -1,0 +1,110 @@
+//! Paths and targets that are put together from parts of a request.
+
+use leat_message::Head;
+use leat_route::Params;
+
+/// Text with parts of the request in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    pub(super) pieces: Vec<Part>,
+}
+
+/// A part of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Text(String),
+    /// A parameter of the route, by number.
+    Param(usize),
+    /// The request's path.
+    Path,
+    /// The request's query with its `?`; nothing if there is none.
+    Query,
+    /// The request's host without port.
+    Host,
+}
+
+impl Template {
+    /// Appends the text for a request. Parts are put in as they arrived, not decoded; two slashes at the start of a
+    /// target without scheme, which would make another host of what a client sent, become one.
+    pub fn write(&self, head: &Head<'_>, params: &Params, out: &mut Vec<u8>) {
+        let start = out.len();
+        for piece in &self.pieces {
+            match piece {
+                Part::Text(text) => out.extend_from_slice(text.as_bytes()),
+                Part::Param(index) => out.extend_from_slice(params.get(*index, head)),
+                Part::Path => out.extend_from_slice(head.path()),
+                Part::Query => write_query(head, out),
+                Part::Host => out.extend_from_slice(head.host()),
+            }
+        }
+        single_leading_slash(out, start);
+    }
+}
+
+/// What happens to a request's path before it is passed on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Rewrite {
+    /// Nothing: the target goes on as it arrived.
+    #[default]
+    Keep,
+    /// So many segments are taken off its front; the query stays.
+    Strip {
+        /// Segments.
+        segments: usize,
+    },
+    /// Another path; the query stays unless the template has one.
+    Path {
+        /// The path.
+        template: Template,
+        /// Whether the request's own query is appended.
+        keep_query: bool,
+    },
+}
+
+impl Rewrite {
+    /// Appends the path alone, as the files of a directory are looked up by.
+    pub fn write_path(&self, head: &Head<'_>, params: &Params, out: &mut Vec<u8>) {
+        let start = out.len();
+        match self {
+            Self::Keep => out.extend_from_slice(head.path()),
+            Self::Strip { segments } => {
+                let stripped = strip(head.path(), *segments);
+                if !stripped.starts_with(b"/") {
+                    out.push(b'/');
+                }
+                out.extend_from_slice(stripped);
+                single_leading_slash(out, start);
+            }
+            Self::Path { template, .. } => template.write(head, params, out),
+        }
+    }
+
+    /// Appends path and query: an origin-form target that starts with a slash (or `*` where nothing is changed).
+    pub fn write_target(&self, head: &Head<'_>, params: &Params, out: &mut Vec<u8>) {
+        self.write_path(head, params, out);
+        if !matches!(self, Self::Path { keep_query: false, .. }) {
+            write_query(head, out);
+        }
+    }
+}
+
+fn write_query(head: &Head<'_>, out: &mut Vec<u8>) {
+    if let Some(query) = head.query() {
+        out.push(b'?');
+        out.extend_from_slice(query);
+    }
+}
+
+/// What follows the first `segments` segments, with its slash.
+fn strip(path: &[u8], segments: usize) -> &[u8] {
+    let mut slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+    slashes.nth(segments).and_then(|at| path.get(at..)).unwrap_or_default()
+}
+
+fn single_leading_slash(out: &mut Vec<u8>, start: usize) {
+    // Browsers take a backslash for a slash.
+    let slashes = out.iter().skip(start).take_while(|byte| matches!(**byte, b'/' | b'\\')).count();
+    if slashes > 1 {
+        out.drain(start..start + slashes - 1);
+    }
+}
