@@ -154,6 +154,43 @@ reasons! {
     UpstreamUpgrade => "upstream.upgrade", 502, Upstream, "The endpoint switched to a protocol that the client did not ask for.";
 }
 
+impl Reason {
+    /// The body of an error reply: problem details (RFC 9457) with the stable code. Allocates once.
+    pub fn problem(self) -> String {
+        format!(
+            "{{\"type\":\"about:blank\",\"title\":\"{}\",\"status\":{},\"code\":\"{}\",\"detail\":\"{}\"}}\n",
+            title(self.status()),
+            self.status(),
+            self.code(),
+            self.text()
+        )
+    }
+}
+
+/// The reason phrase of the statuses that reasons use (RFC 9110 section 15).
+fn title(status: u16) -> &'static str {
+    match status {
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        408 => "Request Timeout",
+        413 => "Content Too Large",
+        414 => "URI Too Long",
+        417 => "Expectation Failed",
+        421 => "Misdirected Request",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        _ => "Error",
+    }
+}
+
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.code())

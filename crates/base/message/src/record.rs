@@ -21,6 +21,8 @@ pub struct Record {
     pub connect_us: u32,
     /// Time from sending to the upstream's response head, in microseconds.
     pub upstream_us: u32,
+    /// The id that was made for the request, if one was; the client's own stands in its head.
+    pub request_id: Option<[u8; 32]>,
     /// Tries made upstream.
     pub attempts: u16,
 }

@@ -1,3 +1,15 @@
-//! The gateway: its configuration, and the handler that carries it out.
+//! The gateway: routes requests of every protocol to fixed replies, redirects, files and upstreams.
+//!
+//! [`config`] reads what a person wrote; [`Gateway`] is that, compiled for one core.
 
 pub mod config;
+mod endpoints;
+mod files;
+mod gateway;
+mod observer;
+mod proxy;
+mod refuse;
+
+pub use endpoints::EndpointsError;
+pub use gateway::{Gateway, GatewayError, Plan};
+pub use observer::{Observer, shape};

@@ -13,5 +13,4 @@ mod service;
 pub use connection::{Protocol, serve};
 pub use h1::serve_h1;
 pub use h2::serve_h2;
-pub use refusal::problem;
 pub use service::{OnError, Service, Site};

@@ -1,0 +1,185 @@
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use leat_dial::Pools;
+use leat_files::{Files, SettingsError};
+use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step};
+use leat_route::{Found, Params};
+
+use crate::config::{Action, Config, FieldEdits, Redirect, Rewrite};
+use crate::endpoints::{EndpointsError, seats};
+use crate::observer::Observer;
+use crate::proxy::{ForwardedPolicy, ProxyRoute, Upstream, forward};
+use crate::refuse::refuse;
+
+/// Parameter tables that a core keeps for reuse.
+const SPARE_PARAMS_MAX: usize = 256;
+
+/// The gateway's handler of one core: a configuration, compiled, and the core's connections to upstreams.
+pub struct Gateway {
+    config: Arc<Config>,
+    /// What the routes need beyond their configuration, by route number.
+    routes: Vec<Compiled>,
+    observer: Observer,
+    params: RefCell<Vec<Params>>,
+}
+
+/// A route, ready to run.
+enum Compiled {
+    /// Answered in the raw step, from the configuration itself.
+    Raw,
+    Proxy(Box<ProxyRoute>),
+    Files(Box<Files>, Rewrite),
+}
+
+/// What the raw step found: the route and its parameters.
+pub struct Plan {
+    route: usize,
+    params: Params,
+}
+
+impl Gateway {
+    /// Compiles a configuration for the calling core. `pools` outlives reloads, and with it the connections to endpoints
+    /// that stay.
+    ///
+    /// # Errors
+    /// An endpoint whose TLS settings can't be used, or a directory that can't be opened.
+    pub fn new(config: Arc<Config>, pools: &Rc<Pools>, observer: Observer) -> Result<Self, GatewayError> {
+        let mut first = 0;
+        let mut upstreams = Vec::with_capacity(config.upstreams().len());
+        for upstream in config.upstreams() {
+            let seats = seats(upstream, first).map_err(GatewayError::Endpoint)?;
+            first += seats.len() as u32;
+            let weights: Vec<u32> = upstream.endpoints().iter().map(|endpoint| endpoint.weight()).collect();
+            upstreams.push(Rc::new(Upstream::new(seats, &weights, Rc::clone(pools))));
+        }
+        let forwarded = Rc::new(ForwardedPolicy::new(config.forwarded()));
+        let mut routes = Vec::with_capacity(config.routes().len());
+        for route in config.routes() {
+            routes.push(match route.action() {
+                Action::Respond(_) | Action::Redirect(_) => Compiled::Raw,
+                Action::Files(files, rewrite) => {
+                    let files = crate::files::compile(files).map_err(GatewayError::Files)?;
+                    Compiled::Files(Box::new(files), rewrite.clone())
+                }
+                Action::Proxy(proxy, rewrite) => {
+                    let upstream = upstreams.get(proxy.upstream()).ok_or(GatewayError::Upstream(proxy.upstream()))?;
+                    let forwarded = Rc::clone(&forwarded);
+                    let route = ProxyRoute::new(route, proxy, rewrite, Rc::clone(upstream), forwarded);
+                    Compiled::Proxy(Box::new(route))
+                }
+            });
+        }
+        Ok(Self { config, routes, observer, params: RefCell::new(vec![Params::default()]) })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Arc<Config> {
+        &self.config
+    }
+
+    /// The core's counters under this configuration.
+    pub fn observer(&self) -> &Observer {
+        &self.observer
+    }
+}
+
+/// Why a configuration can't be run, although it reads well.
+#[derive(Debug)]
+pub enum GatewayError {
+    /// An endpoint's settings don't go together.
+    Endpoint(EndpointsError),
+    /// A directory can't be served.
+    Files(SettingsError),
+    /// A route names an upstream by a number that there is none of: a bug in the reader.
+    Upstream(usize),
+}
+
+impl fmt::Display for GatewayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Endpoint(error) => write!(f, "{error}"),
+            Self::Files(error) => write!(f, "{error}"),
+            Self::Upstream(number) => write!(f, "there is no upstream number {number}"),
+        }
+    }
+}
+
+impl std::error::Error for GatewayError {}
+
+impl Handler for Gateway {
+    type Plan = Plan;
+
+    fn raw<R: Reply>(&self, request: Head<'_>, _peer: &Peer, reply: &mut R) -> Step<Plan> {
+        let mut spare = self.params.borrow_mut();
+        let mut params = spare.pop().unwrap_or_default();
+        let step = match self.config.table().find(&request, &mut params) {
+            Found::Route(number) => {
+                reply.record().route = Some(number);
+                let number = number as usize;
+                match self.config.routes().get(number).map(|route| (route, route.action())) {
+                    Some((_, Action::Respond(fixed))) => reply.fixed(fixed),
+                    Some((route, Action::Redirect(redirect))) => {
+                        redirect_to(request, redirect, &params, route.response_fields(), reply);
+                    }
+                    Some(_) => return Step::Exchange(Plan { route: number, params }),
+                    None => refuse(reply, Reason::RouteNotFound, &[]),
+                }
+                Step::Done
+            }
+            Found::MethodNotAllowed => {
+                refuse(reply, Reason::RouteMethod, &[(b"allow", params.allow())]);
+                Step::Done
+            }
+            Found::NotFound => {
+                refuse(reply, Reason::RouteNotFound, &[]);
+                Step::Done
+            }
+            Found::Refused(reason) => {
+                refuse(reply, reason, &[]);
+                Step::Done
+            }
+        };
+        spare.push(params);
+        step
+    }
+
+    async fn exchange<X: Exchange>(&self, plan: Plan, exchange: &mut X) -> Result<(), Fault> {
+        let Plan { route, params } = plan;
+        let result = match self.routes.get(route) {
+            Some(Compiled::Proxy(proxy)) => forward(exchange, proxy, &params).await,
+            Some(Compiled::Files(files, rewrite)) => crate::files::serve(exchange, files, rewrite, &params).await,
+            Some(Compiled::Raw) | None => Err(Reason::HandlerFailed.into()),
+        };
+        let mut spare = self.params.borrow_mut();
+        if spare.len() < SPARE_PARAMS_MAX {
+            spare.push(params);
+        }
+        result
+    }
+
+    fn ended(&self, ended: Ended<'_>) {
+        self.observer.ended(&ended);
+    }
+}
+
+/// Answers with a redirect. Allocates for the target.
+fn redirect_to<R: Reply>(
+    request: Head<'_>,
+    redirect: &Redirect,
+    params: &Params,
+    edits: &FieldEdits,
+    reply: &mut R,
+) {
+    let mut location = Vec::new();
+    redirect.to().write(&request, params, &mut location);
+    reply.status(redirect.status());
+    reply.field(b"location", &location);
+    for (name, value) in edits.set().iter().chain(edits.add()) {
+        reply.field(name.as_bytes(), value.as_bytes());
+    }
+    reply.length(Length::Known(0));
+    reply.body(&[]);
+}

@@ -1,0 +1,210 @@
+use std::io::Write;
+use std::net::IpAddr;
+
+use leat_message::{Address, Exchange, Fields, Head, Name, Peer, Scheme, Version};
+
+use super::Edits;
+use super::request_id::request_id;
+use crate::config::{self, ForwardedStyle};
+
+/// Longest value that is built from what earlier hops said, in bytes; above it their word is dropped.
+const VALUE_BYTES_MAX: usize = 2_048;
+
+/// What an upstream is told about the client and the way the request took, compiled once.
+#[derive(Clone, Debug)]
+pub(crate) struct ForwardedPolicy {
+    trusted_hops: u32,
+    x_forwarded: bool,
+    forwarded: bool,
+    /// The values of Via for HTTP/1.0, 1.1 and 2 (RFC 9110 section 7.6.3).
+    via: Option<[Box<str>; 3]>,
+    request_id: Option<Box<str>>,
+}
+
+impl ForwardedPolicy {
+    pub(crate) fn new(config: &config::Forwarded) -> Self {
+        let style = config.style();
+        Self {
+            trusted_hops: config.trusted_hops(),
+            x_forwarded: matches!(style, ForwardedStyle::XForwarded | ForwardedStyle::Both),
+            forwarded: matches!(style, ForwardedStyle::Forwarded | ForwardedStyle::Both),
+            via: config.via().map(|name| ["1.0", "1.1", "2"].map(|version| format!("{version} {name}").into())),
+            request_id: config.request_id().map(|id| id.field().into()),
+        }
+    }
+
+    /// Whether an incoming field is taken out: ours take its place, or nobody who sent it is believed.
+    #[inline]
+    pub(super) fn takes_out(&self, id: Name, name: &[u8]) -> bool {
+        match id {
+            Name::XForwardedFor | Name::Forwarded => true,
+            Name::XForwardedProto | Name::XForwardedHost | Name::XForwardedPort => !self.believes_x_forwarded(),
+            Name::XRequestId | Name::Other => {
+                self.trusted_hops == 0
+                    && self.request_id.as_ref().is_some_and(|field| field.as_bytes().eq_ignore_ascii_case(name))
+            }
+            _ => false,
+        }
+    }
+
+    fn believes_x_forwarded(&self) -> bool {
+        self.trusted_hops > 0 && self.x_forwarded
+    }
+
+    /// Gives our fields to `put`, which copies them; returns the request's id if it made one. Allocates nothing; builds
+    /// values in `scratch`.
+    pub(super) fn write<X: Exchange>(
+        &self,
+        x: &X,
+        edits: &Edits,
+        scratch: &mut Vec<u8>,
+        mut put: impl FnMut(&[u8], &[u8]),
+    ) -> Option<[u8; 32]> {
+        let head = x.request();
+        let fields = head.fields();
+        if self.x_forwarded {
+            self.write_x_forwarded(head, x.peer(), edits, scratch, &mut put);
+        }
+        if self.forwarded && !edits.decides(b"forwarded") {
+            scratch.clear();
+            self.earlier(fields, Name::Forwarded, scratch);
+            write_forwarded(x.peer(), head, scratch);
+            put(b"forwarded", scratch);
+        }
+        if let Some([http10, http11, http2]) = &self.via {
+            let value = match head.version() {
+                Version::Http10 => http10,
+                Version::Http11 => http11,
+                Version::Http2 => http2,
+            };
+            put(b"via", value.as_bytes());
+        }
+        if let Some(field) = &self.request_id {
+            let kept = self.trusted_hops > 0 && fields.get_named(field.as_bytes()).is_some();
+            if !kept && !edits.decides(field.as_bytes()) {
+                let id = request_id();
+                put(field.as_bytes(), &id);
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    fn write_x_forwarded(
+        &self,
+        head: Head<'_>,
+        peer: &Peer,
+        edits: &Edits,
+        scratch: &mut Vec<u8>,
+        put: &mut impl FnMut(&[u8], &[u8]),
+    ) {
+        let fields = head.fields();
+        if !edits.decides(b"x-forwarded-for") {
+            scratch.clear();
+            self.earlier(fields, Name::XForwardedFor, scratch);
+            write_ip(client_ip(peer), scratch);
+            put(b"x-forwarded-for", scratch);
+        }
+        let is_ours = |id: Name, name: &[u8]| {
+            !(self.trusted_hops > 0 && fields.get(id).is_some()) && !edits.decides(name)
+        };
+        if is_ours(Name::XForwardedProto, b"x-forwarded-proto") {
+            put(b"x-forwarded-proto", scheme(peer).as_bytes());
+        }
+        if is_ours(Name::XForwardedHost, b"x-forwarded-host") && !head.authority().is_empty() {
+            put(b"x-forwarded-host", head.authority());
+        }
+        if let Address::Ip(local) = peer.local
+            && is_ours(Name::XForwardedPort, b"x-forwarded-port")
+        {
+            scratch.clear();
+            // Writing into a Vec can't fail.
+            let _ = write!(scratch, "{}", local.port());
+            put(b"x-forwarded-port", scratch);
+        }
+    }
+
+    /// The last `trusted_hops` entries of what earlier hops said: older ones could be anybody's invention.
+    fn earlier(&self, fields: Fields<'_>, id: Name, out: &mut Vec<u8>) {
+        if self.trusted_hops == 0 {
+            return;
+        }
+        let count = fields.get_all(id).map(|value| value.split(|&b| b == b',').count()).sum::<usize>();
+        let skip = count.saturating_sub(self.trusted_hops as usize);
+        let entries = fields.get_all(id).flat_map(|value| value.split(|&b| b == b',')).skip(skip);
+        for entry in entries.map(<[u8]>::trim_ascii).filter(|entry| !entry.is_empty()) {
+            if out.len() + entry.len() > VALUE_BYTES_MAX {
+                out.clear();
+                return;
+            }
+            out.extend_from_slice(entry);
+            out.extend_from_slice(b", ");
+        }
+    }
+}
+
+fn client_ip(peer: &Peer) -> Option<IpAddr> {
+    match peer.remote {
+        Address::Ip(address) => Some(address.ip().to_canonical()),
+        Address::Unix => None,
+    }
+}
+
+fn scheme(peer: &Peer) -> &'static str {
+    match peer.scheme {
+        Scheme::Http => "http",
+        Scheme::Https => "https",
+    }
+}
+
+fn write_ip(ip: Option<IpAddr>, out: &mut Vec<u8>) {
+    // The octets by hand: this is on the path of every request, and the formatter's machinery is not cheap.
+    match ip {
+        Some(IpAddr::V4(ip)) => {
+            for (at, octet) in ip.octets().into_iter().enumerate() {
+                if at > 0 {
+                    out.push(b'.');
+                }
+                for digit in [octet / 100, octet / 10 % 10].into_iter().skip_while(|&digit| digit == 0) {
+                    out.push(b'0' + digit);
+                }
+                out.push(b'0' + octet % 10);
+            }
+        }
+        Some(ip) => {
+            let _ = write!(out, "{ip}");
+        }
+        None => out.extend_from_slice(b"unknown"),
+    }
+}
+
+/// One element of Forwarded (RFC 7239 section 4). An IPv6 address is quoted and bracketed; a host is quoted, and left out
+/// where it has a character that would need escaping.
+fn write_forwarded(peer: &Peer, head: Head<'_>, out: &mut Vec<u8>) {
+    let _ = match client_ip(peer) {
+        Some(IpAddr::V6(ip)) => write!(out, "for=\"[{ip}]\""),
+        Some(IpAddr::V4(ip)) => write!(out, "for={ip}"),
+        None => write!(out, "for=unknown"),
+    };
+    let authority = head.authority();
+    if !authority.is_empty() && authority.iter().all(|&b| b.is_ascii_graphic() && b != b'"' && b != b'\\') {
+        out.extend_from_slice(b";host=\"");
+        out.extend_from_slice(authority);
+        out.push(b'"');
+    }
+    let _ = write!(out, ";proto={}", scheme(peer));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_written_as_the_standard_library_does() {
+        for text in ["0.0.0.0", "127.0.0.1", "10.20.30.40", "100.101.109.110", "255.199.9.99", "2001:db8::1"] {
+            let mut out = Vec::new();
+            write_ip(text.parse().ok(), &mut out);
+            assert_eq!(out, text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,94 @@
+use leat_dial::Call;
+use leat_message::{Exchange, Fields, Head, Length, Name, Scheme};
+use leat_route::Params;
+
+use super::connection_tokens::ConnectionTokens;
+use super::route::ProxyRoute;
+use super::upstream::Seat;
+use crate::config::ProxyHost;
+
+/// Writes the request's head to the call: fields in their order and spelling, without those that were meant for our
+/// connection, with ours behind them. Builds values in `scratch`; allocates nothing in the steady state.
+pub(super) fn write_request<X: Exchange>(
+    x: &X,
+    call: &mut Call,
+    seat: &Seat,
+    route: &ProxyRoute,
+    params: &Params,
+    scratch: &mut Vec<u8>,
+) -> Option<[u8; 32]> {
+    let head = x.request();
+    let fields = head.fields();
+    let authority = upstream_authority(head, seat, route);
+    let scheme = match x.peer().scheme {
+        Scheme::Http => "http",
+        Scheme::Https => "https",
+    };
+    scratch.clear();
+    route.rewrite.write_target(&head, params, scratch);
+    call.request(head.method_bytes(), authority, scheme, scratch);
+    if fields.get(Name::Host).is_none() {
+        call.field(b"host", authority);
+    }
+    let tokens = ConnectionTokens::of(fields);
+    let upgrade = !call.is_h2() && may_upgrade(head);
+    for (id, name, value) in fields {
+        let keep = match id {
+            Name::Host => {
+                call.field(name, authority);
+                false
+            }
+            Name::Upgrade => upgrade,
+            Name::ContentLength => matches!(head.length(), Length::Known(_)),
+            id if id.is_hop_by_hop() || route.forwarded.takes_out(id, name) => false,
+            _ => !tokens.contain(name),
+        };
+        if keep && !route.request_edits.takes_out(name) {
+            call.field(name, value);
+        }
+    }
+    let trailers = wants_trailers(fields);
+    if trailers {
+        call.field(b"te", b"trailers");
+    }
+    match (upgrade, trailers) {
+        (true, true) => call.field(b"connection", b"upgrade, te"),
+        (true, false) => call.field(b"connection", b"upgrade"),
+        (false, true) => call.field(b"connection", b"te"),
+        (false, false) => {}
+    }
+    let request_id = route.forwarded.write(x, &route.request_edits, scratch, |name, value| call.field(name, value));
+    for (name, value) in route.request_edits.put() {
+        call.field(name, value);
+    }
+    call.length(head.length());
+    request_id
+}
+
+/// The host that the upstream is asked for. An HTTP/1.0 request may come without one.
+fn upstream_authority<'a>(head: Head<'a>, seat: &'a Seat, route: &'a ProxyRoute) -> &'a [u8] {
+    match &route.host {
+        ProxyHost::Keep if !head.authority().is_empty() => head.authority(),
+        ProxyHost::Keep | ProxyHost::Endpoint => seat.authority.as_bytes(),
+        ProxyHost::Literal(host) => host.as_bytes(),
+    }
+}
+
+/// Whether the client's wish to switch protocols is passed on. Never to HTTP/2: inside such a tunnel requests would pass
+/// by every rule of this gateway.
+fn may_upgrade(head: Head<'_>) -> bool {
+    let names_http = |value: &[u8]| {
+        value.split(|&b| b == b',').map(<[u8]>::trim_ascii).any(|protocol| {
+            protocol.get(..2).is_some_and(|start| start.eq_ignore_ascii_case(b"h2"))
+                || protocol.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"http"))
+        })
+    };
+    head.lines().upgrade && head.length() == Length::None && !head.fields().get_all(Name::Upgrade).any(names_http)
+}
+
+/// Whether the client can take trailers (RFC 9110 section 10.1.4); gRPC servers insist on hearing it.
+fn wants_trailers(fields: Fields<'_>) -> bool {
+    fields.get_all(Name::Te).any(|value| {
+        value.split(|&b| b == b',').any(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"trailers"))
+    })
+}

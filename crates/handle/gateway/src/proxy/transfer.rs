@@ -1,0 +1,231 @@
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use leat_dial::Call;
+use leat_message::{Exchange, Length, Piece, Reason};
+use leat_stream::Timer;
+use leat_stream::clock::{NEVER, now_ms};
+
+use super::respond::write_response;
+use super::route::ProxyRoute;
+
+/// How long a client that asked for 100 (Continue) waits for the upstream's word before we send it ourselves, in
+/// milliseconds (RFC 9110 section 10.1.1: a client need not wait for ever, and neither do we).
+const CONTINUE_WAIT_MS: u64 = 1_000;
+
+/// How far the request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Upload {
+    /// The client's body is held back until the upstream says 100 (Continue), or this time has come.
+    AwaitContinue(u64),
+    /// Body bytes move.
+    Body,
+    /// All bytes are with the call; the last are being written.
+    Flushing,
+    /// Nothing more to send.
+    Done,
+    /// The upstream takes no more; its reply may still come.
+    Failed(Reason),
+}
+
+/// How far the response has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Download {
+    Head,
+    Body,
+    /// A tunnel's upstream has ended its direction, the client has not.
+    HalfClosed,
+    Done,
+}
+
+/// Moves one exchange through one call: both directions in one poll loop of one task, each piece lent by the side that
+/// read it to the side that writes it.
+pub(super) struct Transfer<'a> {
+    route: &'a ProxyRoute,
+    upload: Upload,
+    download: Download,
+    tunnel: bool,
+    timer: Timer,
+    response_deadline_ms: u64,
+    total_deadline_ms: u64,
+    moved_ms: u64,
+}
+
+impl<'a> Transfer<'a> {
+    pub(super) fn new(route: &'a ProxyRoute, total_deadline_ms: u64) -> Self {
+        Self {
+            route,
+            upload: Upload::Body,
+            download: Download::Head,
+            tunnel: false,
+            timer: Timer::default(),
+            response_deadline_ms: NEVER,
+            total_deadline_ms,
+            moved_ms: now_ms(),
+        }
+    }
+
+    /// Runs until the reply is complete in the client's connection.
+    pub(super) async fn run<X: Exchange>(&mut self, x: &mut X, call: &mut Call) -> Result<(), Reason> {
+        let head = x.request();
+        self.upload = match head.length() {
+            Length::None => {
+                call.end(None);
+                Upload::Flushing
+            }
+            _ if head.lines().expect_continue => Upload::AwaitContinue(now_ms() + CONTINUE_WAIT_MS),
+            _ => Upload::Body,
+        };
+        poll_fn(|cx| self.poll(cx, x, call)).await
+    }
+
+    fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Poll<Result<(), Reason>> {
+        loop {
+            let up = self.poll_upload(cx, x, call)?;
+            let down = self.poll_download(cx, x, call)?;
+            if self.download == Download::Done {
+                return Poll::Ready(Ok(()));
+            }
+            if up || down {
+                self.moved_ms = now_ms();
+                continue;
+            }
+            if let Poll::Ready(Err(reason)) = x.poll_flush(cx) {
+                return Poll::Ready(Err(reason));
+            }
+            if let Poll::Ready(reason) = x.poll_gone(cx) {
+                return Poll::Ready(Err(reason));
+            }
+            if self.poll_deadlines(cx)?.is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Moves request bytes; says whether any moved. Errors are the client's: the upstream's are kept for later, since
+    /// it may have answered before it stopped reading.
+    fn poll_upload<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Result<bool, Reason> {
+        let mut moved = false;
+        if self.upload == Upload::Body {
+            match x.poll_body(cx) {
+                Poll::Ready(Ok(Piece::Data(bytes))) => match call.poll_send(cx, bytes) {
+                    Poll::Ready(Ok(count)) => {
+                        x.consume(count);
+                        return Ok(true);
+                    }
+                    Poll::Ready(Err(reason)) => self.upload = Upload::Failed(reason),
+                    Poll::Pending => {}
+                },
+                Poll::Ready(Ok(Piece::End)) => {
+                    call.end(x.trailers());
+                    self.upload = Upload::Flushing;
+                    moved = true;
+                }
+                Poll::Ready(Err(reason)) => return Err(reason),
+                Poll::Pending => {}
+            }
+        }
+        if !matches!(self.upload, Upload::Done | Upload::Failed(_)) {
+            match call.poll_flush(cx) {
+                Poll::Ready(Ok(())) if self.upload == Upload::Flushing => {
+                    self.upload = Upload::Done;
+                    self.response_deadline_ms = now_ms().saturating_add(self.route.response_time_ms);
+                }
+                Poll::Ready(Err(reason)) => self.upload = Upload::Failed(reason),
+                _ => {}
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Moves response bytes; says whether any moved.
+    fn poll_download<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Result<bool, Reason> {
+        match self.download {
+            Download::Head => match call.poll_response(cx) {
+                Poll::Ready(Ok(status)) => self.take_head(status, x, call).map(|()| true),
+                Poll::Ready(Err(reason)) => Err(match self.upload {
+                    Upload::Failed(first) => first,
+                    _ => reason,
+                }),
+                Poll::Pending => Ok(false),
+            },
+            Download::Body => match call.poll_body(cx) {
+                Poll::Ready(Ok(Piece::Data(bytes))) => match x.poll_send(cx, bytes) {
+                    Poll::Ready(Ok(count)) => {
+                        call.consume(count);
+                        Ok(true)
+                    }
+                    Poll::Ready(Err(reason)) => Err(reason),
+                    Poll::Pending => Ok(false),
+                },
+                Poll::Ready(Ok(Piece::End)) => {
+                    x.end(call.trailers());
+                    let both_ended = !self.tunnel || matches!(self.upload, Upload::Done | Upload::Failed(_));
+                    self.download = if both_ended { Download::Done } else { Download::HalfClosed };
+                    Ok(true)
+                }
+                Poll::Ready(Err(reason)) => Err(reason),
+                Poll::Pending => Ok(false),
+            },
+            Download::HalfClosed => {
+                if matches!(self.upload, Upload::Done | Upload::Failed(_)) {
+                    self.download = Download::Done;
+                }
+                Ok(false)
+            }
+            Download::Done => Ok(false),
+        }
+    }
+
+    /// Passes a response head on.
+    fn take_head<X: Exchange>(&mut self, status: u16, x: &mut X, call: &mut Call) -> Result<(), Reason> {
+        let head = call.response();
+        if status < 200 && status != 101 {
+            x.interim(status, head.fields());
+            if status == 100 && matches!(self.upload, Upload::AwaitContinue(_)) {
+                self.upload = Upload::Body;
+            }
+            return Ok(());
+        }
+        if matches!(self.upload, Upload::AwaitContinue(_)) {
+            // A final answer without the body: the client keeps it, and the call can't be used again.
+            self.upload = Upload::Done;
+        }
+        self.tunnel = head.length() == Length::Tunnel;
+        write_response(x, head, self.route)?;
+        if self.tunnel {
+            self.upload = Upload::Body;
+        }
+        self.download = Download::Body;
+        self.response_deadline_ms = NEVER;
+        Ok(())
+    }
+
+    /// Ready with `Ok` where a deadline passed that only moves the exchange on.
+    fn poll_deadlines(&mut self, cx: &mut Context<'_>) -> Result<Poll<()>, Reason> {
+        let now = now_ms();
+        let idle_deadline = self.moved_ms.saturating_add(self.route.idle_time_ms);
+        let mut deadline = self.total_deadline_ms.min(idle_deadline);
+        if self.total_deadline_ms <= now {
+            return Err(Reason::UpstreamTotalTime);
+        }
+        // The clock of the response runs while we wait for nothing but the upstream.
+        if self.download == Download::Head && self.response_deadline_ms != NEVER {
+            if self.response_deadline_ms <= now {
+                return Err(Reason::UpstreamResponseTime);
+            }
+            deadline = self.total_deadline_ms.min(self.response_deadline_ms);
+        } else if idle_deadline <= now {
+            return Err(Reason::UpstreamIdleTime);
+        }
+        if let Upload::AwaitContinue(until) = self.upload {
+            if until <= now {
+                self.upload = Upload::Body;
+                return Ok(Poll::Ready(()));
+            }
+            deadline = deadline.min(until);
+        }
+        self.timer.set(deadline);
+        Ok(self.timer.poll_due(cx))
+    }
+}

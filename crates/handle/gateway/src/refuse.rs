@@ -1,0 +1,14 @@
+use leat_message::{Length, Reason, Reply};
+
+/// Writes a whole error reply: problem details (RFC 9457) with the stable reason code. Allocates once.
+pub(crate) fn refuse<R: Reply>(reply: &mut R, reason: Reason, fields: &[(&[u8], &[u8])]) {
+    let body = reason.problem();
+    reply.record().reason = Some(reason);
+    reply.status(reason.status());
+    reply.field(b"content-type", b"application/problem+json");
+    for (name, value) in fields {
+        reply.field(name, value);
+    }
+    reply.length(Length::Known(body.len() as u64));
+    reply.body(body.as_bytes());
+}
