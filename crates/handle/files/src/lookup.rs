@@ -1,0 +1,128 @@
+use std::borrow::Cow;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use leat_message::Reason;
+use rustix::fs::{FileType, fstat};
+use rustix::io::Errno;
+
+use crate::beneath::{self, Wait};
+use crate::coding::{Acceptable, Coding};
+use crate::path::RelativePath;
+use crate::settings::Settings;
+use crate::validators::Stamp;
+
+/// What a path stands for.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// A file to send.
+    File(Representation),
+    /// A directory that was asked for without its slash.
+    Directory,
+}
+
+/// An open regular file: the one asked for, or its precompressed sibling.
+#[derive(Debug)]
+pub(crate) struct Representation {
+    pub(crate) file: Arc<OwnedFd>,
+    /// Length in bytes when it was opened; never more than that is sent.
+    pub(crate) length: u64,
+    pub(crate) stamp: Stamp,
+    pub(crate) coding: Option<Coding>,
+    /// The media type of the content without its coding.
+    pub(crate) media_type: Cow<'static, str>,
+}
+
+/// Why there is nothing to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Miss {
+    /// It takes a disk to know.
+    MustWait,
+    /// There is nothing, or nothing for this client.
+    Refused(Reason),
+}
+
+impl From<Errno> for Miss {
+    fn from(error: Errno) -> Self {
+        Self::Refused(match error {
+            Errno::AGAIN => return Self::MustWait,
+            Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG | Errno::NXIO => Reason::FileNotFound,
+            Errno::ACCESS | Errno::PERM | Errno::XDEV | Errno::LOOP => Reason::FileForbidden,
+            _ => Reason::FileFailed,
+        })
+    }
+}
+
+/// Finds what `path` stands for, and the best sibling of it for the client.
+pub(crate) fn find(
+    settings: &Settings,
+    path: &RelativePath,
+    acceptable: &Acceptable,
+    wait: Wait,
+) -> Result<Found, Miss> {
+    let root = beneath::open_root(&settings.root, wait)?;
+    if !path.is_directory() {
+        return find_file(&root, path, acceptable, wait);
+    }
+    for name in &settings.index {
+        match find_file(&root, &path.join(name), acceptable, wait) {
+            Ok(Found::Directory) | Err(Miss::Refused(Reason::FileNotFound)) => {}
+            other => return other,
+        }
+    }
+    Err(Miss::Refused(Reason::FileNotFound))
+}
+
+fn find_file(root: &OwnedFd, path: &RelativePath, acceptable: &Acceptable, wait: Wait) -> Result<Found, Miss> {
+    let file = beneath::open(root, path.as_bytes(), wait)?;
+    let plain = match examine(file)? {
+        Kind::Directory => return Ok(Found::Directory),
+        // To the client a FIFO or a device is nothing.
+        Kind::Special => return Err(Miss::Refused(Reason::FileNotFound)),
+        Kind::Regular(opened) => opened,
+    };
+    let media_type = crate::media_type::of(path.extension());
+    for coding in acceptable.before_identity() {
+        match beneath::open(root, path.join(coding.suffix()).as_bytes(), wait) {
+            Ok(file) => {
+                if let Kind::Regular(sibling) = examine(file)? {
+                    return Ok(Found::File(sibling.into_representation(Some(coding), media_type)));
+                }
+            }
+            Err(Errno::AGAIN) => return Err(Miss::MustWait),
+            // A sibling that is missing or may not be read is none.
+            Err(_) => {}
+        }
+    }
+    Ok(Found::File(plain.into_representation(None, media_type)))
+}
+
+enum Kind {
+    Regular(Opened),
+    Directory,
+    Special,
+}
+
+struct Opened {
+    file: OwnedFd,
+    length: u64,
+    stamp: Stamp,
+}
+
+impl Opened {
+    fn into_representation(self, coding: Option<Coding>, media_type: Cow<'static, str>) -> Representation {
+        Representation { file: Arc::new(self.file), length: self.length, stamp: self.stamp, coding, media_type }
+    }
+}
+
+fn examine(file: OwnedFd) -> Result<Kind, Miss> {
+    let stat = fstat(file.as_fd())?;
+    Ok(match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {
+            let length = u64::try_from(stat.st_size).unwrap_or_default();
+            Kind::Regular(Opened { file, length, stamp: Stamp::of(&stat) })
+        }
+        FileType::Directory => Kind::Directory,
+        _ => Kind::Special,
+    })
+}
