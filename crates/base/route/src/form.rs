@@ -188,6 +188,8 @@ impl Piece {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     fn decoded(path: &str) -> Vec<u8> {

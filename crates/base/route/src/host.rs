@@ -135,6 +135,8 @@ impl fmt::Display for Host {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     #[test]

@@ -5,8 +5,15 @@ mod action;
 mod fields;
 mod model;
 mod problem;
+mod read;
+mod table;
 mod template;
 mod upstream;
+mod yaml;
+
+use std::path::Path;
+
+use table::{Open, Reader};
 
 pub use action::{Coding, Files, Proxy, ProxyHost, Redirect};
 pub use fields::FieldEdits;
@@ -17,6 +24,7 @@ pub use model::{
 pub use problem::{Place, Problem};
 pub use template::{Rewrite, Template};
 pub use upstream::{ClientTls, Endpoint, EndpointAddress, Protocol, Upstream};
+pub use yaml::FILE_BYTES_MAX;
 
 /// A configuration that was read, and what is doubtful about it.
 #[derive(Debug)]
@@ -25,4 +33,74 @@ pub struct Loaded {
     pub config: Config,
     /// What is probably a mistake but stops nothing.
     pub warnings: Vec<Problem>,
+}
+
+/// Reads a file. Relative paths in it start at its directory.
+///
+/// # Errors
+/// All that is wrong with it, in the order of the file.
+pub fn load(path: &Path) -> Result<Loaded, Vec<Problem>> {
+    let name = path.display().to_string();
+    let base = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match read_file(path) {
+        Ok(text) => parse(&text, &name, base),
+        Err(message) => {
+            let reader = Reader::new(&name, base);
+            reader.problem_of_file(message, None);
+            Err(reader.finish().0)
+        }
+    }
+}
+
+fn read_file(path: &Path) -> Result<String, String> {
+    use std::io::{ErrorKind, Read};
+
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path);
+    let read = file.and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
+    if let Err(error) = read {
+        return Err(match error.kind() {
+            ErrorKind::NotFound => "there is no such file".to_owned(),
+            ErrorKind::PermissionDenied => "this user may not read the file".to_owned(),
+            ErrorKind::IsADirectory => "this is a directory, not a file".to_owned(),
+            _ => format!("the file cannot be read: {error}"),
+        });
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        format!("line {} is not UTF-8", valid.iter().filter(|byte| **byte == b'\n').count() + 1)
+    })
+}
+
+/// Reads the text of a configuration. `file` is how problems call it; relative paths in it start at `base`.
+///
+/// # Errors
+/// All that is wrong with it, in the order of the file.
+pub fn parse(text: &str, file: &str, base: &Path) -> Result<Loaded, Vec<Problem>> {
+    let base = std::path::absolute(base).unwrap_or_else(|_| base.to_owned());
+    let reader = Reader::new(file, &base);
+    let config = if text.len() > FILE_BYTES_MAX {
+        reader.problem_of_file(format!("the file is longer than {FILE_BYTES_MAX} bytes"), None);
+        None
+    } else {
+        yaml::read(text, &reader).and_then(|node| read::read(&Open::new(&reader, &read::ROOT, &node)))
+    };
+    let (problems, warnings) = reader.finish();
+    match config {
+        Some(config) if problems.is_empty() => Ok(Loaded { config, warnings }),
+        _ => {
+            debug_assert!(!problems.is_empty(), "a configuration was refused without a reason");
+            Err(problems)
+        }
+    }
+}
+
+/// The JSON Schema of a configuration, from the same tables as the reader.
+pub fn schema() -> serde_json::Value {
+    table::schema(&read::ROOT)
+}
+
+/// The reference page of a configuration, from the same tables as the reader.
+pub fn reference_markdown() -> String {
+    table::markdown(&read::ROOT)
 }

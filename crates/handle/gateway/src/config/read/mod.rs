@@ -1,0 +1,21 @@
+//! From sections to values: one file for each part of the configuration, its table beside what reads it.
+
+mod address;
+mod edits;
+mod endpoint;
+mod file;
+mod files;
+mod forwarded;
+mod limits;
+mod listener;
+mod log;
+mod matching;
+mod proxy;
+mod redirect;
+mod respond;
+mod rewrite;
+mod root;
+mod route;
+mod upstream;
+
+pub(super) use root::{ROOT, read};

@@ -1,0 +1,176 @@
+use std::num::NonZeroUsize;
+
+use leat_message::Profile;
+
+use super::forwarded::{FORWARDED, read_forwarded};
+use super::limits::{LIMITS, read_limits};
+use super::listener::{ADMIN, LISTENER, read_admin, read_listener};
+use super::log::{ACCESS_LOG, read_access_log};
+use super::route::{ROUTE, Routes};
+use super::upstream::{UPSTREAM, Upstreams};
+use crate::config::model::{Bind, Config, Drain, Listener, OnError, Workers};
+use crate::config::problem::Place;
+use crate::config::table::{Key, Kind, Open, Section};
+
+const ON_ERROR: &[(&str, &str)] = &[
+    ("close", "the connection of the exchange closes"),
+    ("continue", "the error is logged and the connection goes on"),
+    ("crash", "the process ends, for a supervisor to start it again"),
+];
+
+static DRAIN: Section = Section::new(
+    "drain",
+    "the `drain` section",
+    "How the process shuts down.",
+    &[
+        Key::default(
+            "grace",
+            Kind::Time { min_ms: 0, max_ms: 600_000, off: false },
+            "1s",
+            "How long idle connections stay open after the signal, so that no request already under way is lost.",
+        ),
+        Key::default(
+            "deadline",
+            Kind::Time { min_ms: 0, max_ms: 86_400_000, off: false },
+            "30s",
+            "When whatever still runs is cut off, counted from the signal.",
+        )
+        .aka(&["timeout", "time"]),
+    ],
+);
+
+pub(in crate::config) static ROOT: Section = Section::new(
+    "config",
+    "the configuration",
+    "The file as a whole. Keys that start with `x-` are ignored: a place for YAML anchors.",
+    &[
+        Key::optional(
+            "listeners",
+            Kind::List { of: &Kind::Section(&LISTENER), one: true },
+            "Where connections are accepted. Without it: `127.0.0.1:8080`.",
+        )
+        .aka(&["listen", "server", "servers", "bind", "port"]),
+        Key::default(
+            "workers",
+            Kind::NumberOr { min: 1, max: 512, word: "auto" },
+            "auto",
+            "How many cores to use, one thread each; `auto` is all that the process may use.",
+        )
+        .aka(&["threads", "worker_processes"]),
+        Key::optional("admin", Kind::Section(&ADMIN), "Metrics and health. Without it they are not served."),
+        Key::optional("access_log", Kind::Section(&ACCESS_LOG), "Where a line for every request goes.").aka(&["log"]),
+        Key::optional("limits", Kind::Section(&LIMITS), "Limits of the inbound side; nothing is unbounded."),
+        Key::optional(
+            "forwarded",
+            Kind::Section(&FORWARDED),
+            "What upstreams are told about the client, and what is believed of what clients tell.",
+        ),
+        Key::default("on_error", Kind::Choice(ON_ERROR), "close", "What follows an error that escapes an exchange."),
+        Key::optional("drain", Kind::Section(&DRAIN), "How the process shuts down.").aka(&["shutdown"]),
+        Key::optional(
+            "routes",
+            Kind::List { of: &Kind::Section(&ROUTE), one: false },
+            "Which requests are answered, and how. The most specific route wins; the order counts only between equals.",
+        )
+        .aka(&["locations", "paths"]),
+        Key::optional(
+            "upstreams",
+            Kind::Map { key: "names", of: &Kind::Section(&UPSTREAM) },
+            "The servers that routes pass requests on to, by name.",
+        )
+        .aka(&["backends", "services", "clusters"]),
+    ],
+)
+.extensible();
+
+/// Reads a whole configuration; `None` if there is a problem.
+pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
+    let listeners = read_listeners(open);
+    let admin = open.section_if("admin").and_then(|section| read_admin(&section));
+    check_addresses(open, &listeners, admin.as_ref());
+    let workers = match open.number("workers").and_then(|count| NonZeroUsize::new(count as usize)) {
+        Some(count) => Workers::Count(count),
+        None => Workers::Auto,
+    };
+    let access_log = read_access_log(&open.section("access_log"));
+    let limits = read_limits(&open.section("limits"));
+    let forwarded = read_forwarded(&open.section("forwarded"));
+    let on_error = open
+        .choice("on_error", &[("close", OnError::Close), ("continue", OnError::Continue), ("crash", OnError::Crash)]);
+    let drain = read_drain(&open.section("drain"));
+    let mut upstreams = Upstreams::read(open);
+    let routes = Routes::read(open, &limits, &mut upstreams);
+    upstreams.warn_unused(open);
+    if open.place_of("routes").is_none() {
+        open.reader.warn(
+            open.place(),
+            "there are no routes: every request will be answered with 404",
+            "add `routes:`, for example `- proxy: http://127.0.0.1:3000`",
+        );
+    }
+    let (routes, table) = routes?;
+    let config = Config {
+        listeners,
+        workers,
+        admin: admin.map(|(bind, _)| bind),
+        access_log: access_log?,
+        limits,
+        forwarded: forwarded?,
+        on_error: on_error?,
+        drain,
+        routes,
+        table,
+        upstreams: upstreams.finish()?,
+    };
+    (!open.reader.has_problems()).then_some(config)
+}
+
+fn read_listeners(open: &Open<'_>) -> Vec<Listener> {
+    let sections = open.sections("listeners");
+    if sections.is_empty() {
+        if let Some(place) = open.place_of("listeners") {
+            open.reader.problem_help(place, "`listeners` is empty", "leave it out to listen on `127.0.0.1:8080`");
+        }
+        let address = Bind::Tcp(([127, 0, 0, 1], 8080).into());
+        let place = open.place();
+        return vec![Listener {
+            address,
+            http2: true,
+            tls: None,
+            proxy_protocol: None,
+            profile: Profile::Compatible,
+            place,
+        }];
+    }
+    sections.iter().filter_map(read_listener).collect()
+}
+
+/// Two listeners on one address, or the admin address on one of theirs.
+fn check_addresses(open: &Open<'_>, listeners: &[Listener], admin: Option<&(Bind, Place)>) {
+    let any_port = |bind: &Bind| matches!(bind, Bind::Tcp(address) if address.port() == 0);
+    let mut seen: Vec<(&Bind, Place)> = Vec::new();
+    let listed = listeners.iter().map(|listener| (listener.address(), listener.place()));
+    for (bind, place) in listed.chain(admin.map(|(bind, place)| (bind, *place))) {
+        match seen.iter().find(|(other, _)| *other == bind && !any_port(bind)) {
+            Some((_, first)) => open.reader.problem_help(
+                place,
+                format!("the address `{bind}` is already used at {first}"),
+                "give each listener, and `admin`, an address of its own",
+            ),
+            None => seen.push((bind, place)),
+        }
+    }
+}
+
+fn read_drain(open: &Open<'_>) -> Drain {
+    let grace_ms = open.time("grace").unwrap_or_default();
+    let deadline_ms = open.time("deadline").unwrap_or_default();
+    if grace_ms > deadline_ms {
+        open.reader.problem_help(
+            open.place_of("grace").unwrap_or(open.place()),
+            "`grace` is longer than `deadline`",
+            "idle connections close after `grace`, everything else by `deadline`: make `deadline` the longer one",
+        );
+    }
+    Drain { grace_ms, deadline_ms }
+}

@@ -1,0 +1,232 @@
+use std::collections::HashMap;
+
+use leat_message::Limits;
+use leat_route::{Conflict, Entry, Path, Table};
+
+use super::edits::{FIELD_EDITS, Way, read_edits};
+use super::files::{FILES, read_files};
+use super::limits::{ROUTE_LIMITS, read_route_limits};
+use super::matching::{MATCH, Match, read_match};
+use super::proxy::{PROXY, read_proxy};
+use super::redirect::{REDIRECT, read_redirect};
+use super::respond::{RESPOND, read_respond};
+use super::rewrite::read_rewrite;
+use super::upstream::Upstreams;
+use crate::config::fields::FieldEdits;
+use crate::config::model::{Action, Route};
+use crate::config::problem::Place;
+use crate::config::table::{Group, Key, Kind, Open, Section};
+use crate::config::template::Rewrite;
+
+/// The longest name of a route or an upstream.
+const NAME_MAX: usize = 64;
+
+pub(super) static ROUTE: Section = Section::new(
+    "route",
+    "a route",
+    "Which requests, and what answers them: exactly one of `proxy`, `respond`, `redirect` and `files`.",
+    &[
+        Key::optional(
+            "name",
+            Kind::Text { what: "a name", example: "api" },
+            "A unique name for logs and metrics. Without it one is made from `match`.",
+        )
+        .aka(&["id"]),
+        Key::optional("match", Kind::Section(&MATCH), "Which requests. Without it: all of them.")
+            .aka(&["when", "path", "prefix", "host", "method", "if"]),
+        Key::optional(
+            "strip_prefix",
+            Kind::Text { what: "a path", example: "/api" },
+            "Takes this off the front of the path, for `proxy` and `files`. Must be how the matched paths start.",
+        ),
+        Key::optional(
+            "rewrite",
+            Kind::Text { what: "a path", example: "/internal/{id}" },
+            "Replaces the path, for `proxy` and `files`; parameters of the matched path and `{path}` are filled in. The query stays unless the text has its own.",
+        ),
+        Key::optional("request_headers", Kind::Section(&FIELD_EDITS), "Changes to what an upstream gets.")
+            .aka(&["headers", "request_fields"]),
+        Key::optional("response_headers", Kind::Section(&FIELD_EDITS), "Changes to what the client gets.")
+            .aka(&["response_fields"]),
+        Key::optional("limits", Kind::Section(&ROUTE_LIMITS), "Limits of the request bodies of this route."),
+        Key::optional("proxy", Kind::Section(&PROXY), "Passes requests on to an upstream.")
+            .aka(&["proxy_pass", "upstream", "reverse_proxy"]),
+        Key::optional("respond", Kind::Section(&RESPOND), "Answers with the same reply every time.")
+            .aka(&["response", "return", "reply"]),
+        Key::optional("redirect", Kind::Section(&REDIRECT), "Sends clients elsewhere."),
+        Key::optional("files", Kind::Section(&FILES), "Serves the files of a directory.")
+            .aka(&["static", "root", "file_server"]),
+    ],
+)
+.groups(&[
+    Group { keys: &["proxy", "respond", "redirect", "files"], required: true },
+    Group { keys: &["strip_prefix", "rewrite"], required: false },
+]);
+
+/// Reads the routes, and compiles what they match.
+pub(super) struct Routes;
+
+impl Routes {
+    pub(super) fn read(open: &Open<'_>, limits: &Limits, upstreams: &mut Upstreams) -> Option<(Vec<Route>, Table)> {
+        let mut routes = Vec::new();
+        let mut entries = Vec::new();
+        let mut places: Vec<Place> = Vec::new();
+        let mut names: HashMap<String, Place> = HashMap::new();
+        let mut complete = true;
+        for (number, section) in open.sections("routes").iter().enumerate() {
+            places.push(section.place());
+            let matched = match section.section_if("match") {
+                Some(section) => read_match(&section),
+                None => Some(Match::any()),
+            };
+            if let Some(matched) = &matched {
+                entries.extend(matched.patterns().map(|pattern| Entry { pattern, route: number as u32 }));
+            }
+            match read_route(section, matched.as_ref(), limits, upstreams) {
+                Some(route) => {
+                    complete &= claim(section, &route, &mut names);
+                    routes.push(route);
+                }
+                None => complete = false,
+            }
+        }
+        let table = match Table::compile(&entries) {
+            Ok(table) => table,
+            Err(conflicts) => {
+                conflicts.iter().for_each(|conflict| report(open, conflict, &entries, &places));
+                return None;
+            }
+        };
+        for route in &mut routes {
+            name(route, &mut names);
+        }
+        complete.then_some((routes, table))
+    }
+}
+
+fn read_route(open: &Open<'_>, matched: Option<&Match>, limits: &Limits, upstreams: &mut Upstreams) -> Option<Route> {
+    let named = open.text("name").and_then(|text| {
+        let name = upstream_or_route_name(text.value);
+        if name.is_none() {
+            open.reader.problem_help(
+                text.place,
+                format!(
+                    "the name `{}` is not letters, digits, `-`, `_` and `.`, or longer than {NAME_MAX}",
+                    text.value.escape_debug()
+                ),
+                "write for example `name: api`",
+            );
+        }
+        name
+    });
+    let path = matched.map(|matched| &matched.path);
+    let rewrite = read_rewrite(open, path);
+    let request_fields = read_edits(&open.section("request_headers"), Way::Request);
+    let response_fields = read_edits(&open.section("response_headers"), Way::Response);
+    let body = read_route_limits(&open.section("limits"), limits);
+    let action = read_action(open, path, rewrite, &response_fields, upstreams);
+    warn_idle_keys(open);
+    let name = named.clone().unwrap_or_else(|| matched.map(Match::name).unwrap_or_default());
+    let named = named.is_some();
+    Some(Route { name, named, request_fields, response_fields, body, action: action?, place: open.place() })
+}
+
+fn read_action(
+    open: &Open<'_>,
+    path: Option<&Path>,
+    rewrite: Rewrite,
+    edits: &FieldEdits,
+    upstreams: &mut Upstreams,
+) -> Option<Action> {
+    let proxy = open.section_if("proxy").map(|section| read_proxy(&section, upstreams));
+    let respond = open.section_if("respond").map(|section| read_respond(&section, edits));
+    let redirect = open.section_if("redirect").map(|section| read_redirect(&section, path));
+    let files = open.section_if("files").map(|section| read_files(&section));
+    match (proxy, respond, redirect, files) {
+        (Some(proxy), None, None, None) => Some(Action::Proxy(proxy?, rewrite)),
+        (None, Some(respond), None, None) => respond.map(Action::Respond),
+        (None, None, Some(redirect), None) => redirect.map(Action::Redirect),
+        (None, None, None, Some(files)) => Some(Action::Files(files?, rewrite)),
+        // Reported when the section was opened.
+        _ => None,
+    }
+}
+
+/// Keys that do nothing with the action that the route has.
+fn warn_idle_keys(open: &Open<'_>) {
+    let has = |name: &str| open.place_of(name).is_some();
+    let mut idle = Vec::new();
+    if !has("proxy") && !has("files") {
+        idle.extend(["strip_prefix", "rewrite"]);
+    }
+    if !has("proxy") {
+        idle.push("request_headers");
+    }
+    for name in idle {
+        if let Some(place) = open.place_of(name) {
+            open.reader.warn(place, format!("`{name}` does nothing in this route"), "remove it, or use `proxy`");
+        }
+    }
+}
+
+/// Reads a name: letters, digits, `-`, `_` and `.`.
+pub(super) fn upstream_or_route_name(text: &str) -> Option<String> {
+    let fine = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    (!text.is_empty() && text.chars().count() <= NAME_MAX && text.chars().all(fine)).then(|| text.to_owned())
+}
+
+/// Notes the name that the file gives; says whether it is free.
+fn claim(open: &Open<'_>, route: &Route, names: &mut HashMap<String, Place>) -> bool {
+    if !route.named {
+        return true;
+    }
+    let place = open.place_of("name").unwrap_or(route.place);
+    let Some(first) = names.insert(route.name.clone(), place) else {
+        return true;
+    };
+    open.reader.problem_help(
+        place,
+        format!("the route name `{}` is already used at {first}", route.name),
+        "give each route a name of its own",
+    );
+    false
+}
+
+/// Makes the name that was made from a match unique.
+fn name(route: &mut Route, names: &mut HashMap<String, Place>) {
+    if route.named {
+        return;
+    }
+    let plain = route.name.clone();
+    let mut count = 1;
+    while names.contains_key(&route.name) {
+        count += 1;
+        route.name = format!("{plain}#{count}");
+    }
+    names.insert(route.name.clone(), route.place);
+}
+
+fn report(open: &Open<'_>, conflict: &Conflict, entries: &[Entry], places: &[Place]) {
+    let place_of = |entry: usize| {
+        let route = entries.get(entry).map(|entry| entry.route as usize);
+        route.and_then(|route| places.get(route)).copied().unwrap_or(open.place())
+    };
+    match *conflict {
+        Conflict::Unreachable { first, second } => {
+            let pattern = entries.get(second).map(|entry| entry.pattern.to_string()).unwrap_or_default();
+            open.reader.problem_help(
+                place_of(second),
+                format!(
+                    "this route is never reached: the route at {} takes all of its requests ({pattern})",
+                    place_of(first)
+                ),
+                "remove one of them, or tell them apart by `method`, `headers` or `query`",
+            );
+        }
+        Conflict::Methods { entry } => open.reader.problem_help(
+            place_of(entry),
+            "too many methods that are not well known",
+            "leave `method` out of some routes",
+        ),
+    }
+}

@@ -1,0 +1,175 @@
+/// A mapping with known keys.
+#[derive(Debug)]
+pub(in crate::config) struct Section {
+    /// The name of its definition in the schema and of its heading in the reference.
+    pub(in crate::config) name: &'static str,
+    /// What a message calls it, with its article: `a listener`.
+    pub(in crate::config) what: &'static str,
+    /// What it is for.
+    pub(in crate::config) doc: &'static str,
+    pub(in crate::config) keys: &'static [Key],
+    /// The key that is meant where something else than a mapping is written.
+    pub(in crate::config) shorthand: Option<&'static str>,
+    pub(in crate::config) groups: &'static [Group],
+    /// Whether keys that start with `x-` are ignored: a place for anchors.
+    pub(in crate::config) extensible: bool,
+}
+
+/// Keys that exclude each other.
+#[derive(Debug)]
+pub(in crate::config) struct Group {
+    pub(in crate::config) keys: &'static [&'static str],
+    /// Whether one of them must be there.
+    pub(in crate::config) required: bool,
+}
+
+/// A key and what belongs to it.
+#[derive(Debug)]
+pub(in crate::config) struct Key {
+    pub(in crate::config) name: &'static str,
+    pub(in crate::config) kind: Kind,
+    pub(in crate::config) need: Need,
+    pub(in crate::config) doc: &'static str,
+    /// What people write who come from elsewhere.
+    pub(in crate::config) aka: &'static [&'static str],
+}
+
+/// Whether a key must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::config) enum Need {
+    Required,
+    /// May be left out; this is what is meant then, as it would be written.
+    Default(&'static str),
+    /// May be left out; the meaning of that is in the text.
+    Optional,
+}
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::config) enum Kind {
+    /// `true` or `false`.
+    Flag,
+    Number {
+        min: u64,
+        max: u64,
+    },
+    /// A number or this word, which reads as `None`.
+    NumberOr {
+        min: u64,
+        max: u64,
+        word: &'static str,
+    },
+    /// Bytes.
+    Size {
+        min: u64,
+        max: u64,
+    },
+    /// Milliseconds; with `off`, the word `off` reads as `None`.
+    Time {
+        min_ms: u64,
+        max_ms: u64,
+        off: bool,
+    },
+    /// One of these words, each with its meaning.
+    Choice(&'static [(&'static str, &'static str)]),
+    /// Text: what it is, with its article, and an example.
+    Text {
+        what: &'static str,
+        example: &'static str,
+    },
+    /// A list; with `one`, a single value stands for a list of one.
+    List {
+        of: &'static Kind,
+        one: bool,
+    },
+    /// A mapping with free keys: what they are.
+    Map {
+        key: &'static str,
+        of: &'static Kind,
+    },
+    Section(&'static Section),
+    /// Anything that JSON can say.
+    Json,
+}
+
+impl Section {
+    pub(in crate::config) const fn new(
+        name: &'static str,
+        what: &'static str,
+        doc: &'static str,
+        keys: &'static [Key],
+    ) -> Self {
+        Self { name, what, doc, keys, shorthand: None, groups: &[], extensible: false }
+    }
+
+    pub(in crate::config) const fn shorthand(mut self, key: &'static str) -> Self {
+        self.shorthand = Some(key);
+        self
+    }
+
+    pub(in crate::config) const fn groups(mut self, groups: &'static [Group]) -> Self {
+        self.groups = groups;
+        self
+    }
+
+    pub(in crate::config) const fn extensible(mut self) -> Self {
+        self.extensible = true;
+        self
+    }
+
+    pub(in crate::config) fn key(&self, name: &str) -> Option<(usize, &'static Key)> {
+        self.keys.iter().enumerate().find(|(_, key)| key.name == name)
+    }
+}
+
+impl Key {
+    pub(in crate::config) const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+        Self { name, kind, need: Need::Required, doc, aka: &[] }
+    }
+
+    pub(in crate::config) const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+        Self { name, kind, need: Need::Optional, doc, aka: &[] }
+    }
+
+    pub(in crate::config) const fn default(
+        name: &'static str,
+        kind: Kind,
+        default: &'static str,
+        doc: &'static str,
+    ) -> Self {
+        Self { name, kind, need: Need::Default(default), doc, aka: &[] }
+    }
+
+    pub(in crate::config) const fn aka(mut self, names: &'static [&'static str]) -> Self {
+        self.aka = names;
+        self
+    }
+}
+
+impl Kind {
+    /// What a message says is expected.
+    pub(in crate::config) fn expected(&self) -> String {
+        match self {
+            Self::Flag => "`true` or `false`".to_owned(),
+            Self::Number { min, max } => format!("a number from {min} to {max}"),
+            Self::NumberOr { min, max, word } => format!("a number from {min} to {max}, or `{word}`"),
+            Self::Size { .. } => "a size such as `32KiB` or `1MB`".to_owned(),
+            Self::Time { off: false, .. } => "a time such as `250ms`, `60s` or `5m`".to_owned(),
+            Self::Time { off: true, .. } => "a time such as `250ms`, `60s` or `5m`, or `off`".to_owned(),
+            Self::Choice(words) => {
+                let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+                match words.split_last() {
+                    Some((last, [])) => last.clone(),
+                    Some((last, others)) => format!("{} or {last}", others.join(", ")),
+                    None => String::new(),
+                }
+            }
+            Self::Text { what, .. } => (*what).to_owned(),
+            Self::List { of, one: true } => format!("{}, or a list", of.expected()),
+            Self::List { .. } => "a list".to_owned(),
+            Self::Map { key, .. } => format!("a mapping from {key}"),
+            Self::Section(section) => section.what.to_owned(),
+            Self::Json => "a JSON value".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! YAML as a small tree whose every node knows its place. Built from the parser's events rather than through serde, since
+//! a reader that stops at its first error cannot list them all.
+
+use std::collections::HashMap;
+
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span};
+
+use super::problem::Place;
+use super::table::Reader;
+
+/// Longest file, in bytes. A gateway with ten thousand routes stays below.
+pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Values in one file after aliases are filled in: bounds what a bomb of aliases can do.
+const NODES_MAX: usize = 500_000;
+/// Levels of nesting. The format needs eight.
+const DEPTH_MAX: usize = 32;
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Node {
+    pub(super) place: Place,
+    pub(super) value: Value,
+}
+
+/// A value. Scalars are not yet numbers or truth values: that depends on the key they belong to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Null,
+    Plain(String),
+    Quoted(String),
+    List(Vec<Node>),
+    Map(Vec<Pair>),
+}
+
+/// A key and its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pair {
+    pub(super) key: String,
+    pub(super) place: Place,
+    pub(super) value: Node,
+}
+
+impl Node {
+    /// How many values this is, itself included.
+    fn size(&self) -> usize {
+        1 + match &self.value {
+            Value::List(items) => items.iter().map(Self::size).sum(),
+            Value::Map(pairs) => pairs.iter().map(|pair| 1 + pair.value.size()).sum(),
+            _ => 0,
+        }
+    }
+
+    /// Levels below and including this one.
+    fn depth(&self) -> usize {
+        1 + match &self.value {
+            Value::List(items) => items.iter().map(Self::depth).max().unwrap_or(0),
+            Value::Map(pairs) => pairs.iter().map(|pair| pair.value.depth()).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+}
+
+/// Reads one document. What is wrong goes to `reader`; `None` if the text is not YAML at all.
+pub(super) fn read(text: &str, reader: &Reader) -> Option<Node> {
+    let options = granit_parser::options! {
+        emit_comments: false,
+        disallow_directives: true,
+        flow_nesting_limit: DEPTH_MAX,
+        block_nesting_limit: DEPTH_MAX,
+    };
+    let mut builder =
+        Builder { reader, stack: Vec::new(), anchors: HashMap::new(), nodes: 0, root: None, documents: 0 };
+    for next in Parser::new_from_str_with_options(text, options) {
+        let step = match next {
+            Ok((event, span)) => builder.event(event, &span),
+            Err(error) => {
+                syntax(reader, &error);
+                Err(Stop)
+            }
+        };
+        if step.is_err() {
+            return None;
+        }
+    }
+    Some(builder.root.unwrap_or(Node { place: Place { line: 1, column: 1 }, value: Value::Null }))
+}
+
+/// Reading cannot go on; the reason was reported.
+struct Stop;
+
+enum Frame {
+    List { place: Place, anchor: usize, items: Vec<Node> },
+    Map { place: Place, anchor: usize, pairs: Vec<Pair>, key: Option<(String, Place)> },
+}
+
+struct Builder<'r> {
+    reader: &'r Reader,
+    stack: Vec<Frame>,
+    anchors: HashMap<usize, Node>,
+    nodes: usize,
+    root: Option<Node>,
+    documents: usize,
+}
+
+impl Builder<'_> {
+    fn event(&mut self, event: Event<'_>, span: &Span) -> Result<(), Stop> {
+        let place = place_of(span);
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    return self.stop(place, "a second document starts here", "keep one document in the file");
+                }
+            }
+            Event::Alias(anchor) => {
+                let Some(node) = self.anchors.get(&anchor) else {
+                    return self.stop(
+                        place,
+                        "an alias inside of what it stands for",
+                        "write the value out instead of the alias",
+                    );
+                };
+                if self.stack.len() + node.depth() > DEPTH_MAX {
+                    return self.too_deep(place);
+                }
+                let node = node.clone();
+                self.count(node.size(), place)?;
+                return self.put(node, 0);
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                self.count(1, place)?;
+                if tag.is_some() {
+                    self.tag(place);
+                }
+                let text = text.into_owned();
+                let value = match style {
+                    ScalarStyle::Plain if matches!(&*text, "" | "~" | "null" | "Null" | "NULL") => Value::Null,
+                    ScalarStyle::Plain => Value::Plain(text),
+                    _ => Value::Quoted(text),
+                };
+                return self.put(Node { place, value }, anchor);
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.open(place, tag.is_some())?;
+                self.stack.push(Frame::List { place, anchor, items: Vec::new() });
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                self.open(place, tag.is_some())?;
+                self.stack.push(Frame::Map { place, anchor, pairs: Vec::new(), key: None });
+            }
+            Event::SequenceEnd | Event::MappingEnd => match self.stack.pop() {
+                Some(Frame::List { place, anchor, items }) => {
+                    return self.put(Node { place, value: Value::List(items) }, anchor);
+                }
+                Some(Frame::Map { place, anchor, pairs, .. }) => {
+                    return self.put(Node { place, value: Value::Map(pairs) }, anchor);
+                }
+                None => {}
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, place: Place, tagged: bool) -> Result<(), Stop> {
+        self.count(1, place)?;
+        if tagged {
+            self.tag(place);
+        }
+        if let Some(Frame::Map { key: None, .. }) = self.stack.last() {
+            return self.stop(place, "a key that is a list or a mapping", "a key is text; quote it if it has brackets");
+        }
+        if self.stack.len() >= DEPTH_MAX {
+            return self.too_deep(place);
+        }
+        Ok(())
+    }
+
+    /// Puts a complete node where it belongs.
+    fn put(&mut self, node: Node, anchor: usize) -> Result<(), Stop> {
+        if anchor != 0 {
+            self.count(node.size(), node.place)?;
+            self.anchors.insert(anchor, node.clone());
+        }
+        match self.stack.last_mut() {
+            None => self.root = Some(node),
+            Some(Frame::List { items, .. }) => items.push(node),
+            Some(Frame::Map { key: waiting @ None, .. }) => {
+                let place = node.place;
+                let key = match node.value {
+                    Value::Plain(text) | Value::Quoted(text) => text,
+                    Value::Null => "null".to_owned(),
+                    Value::List(_) | Value::Map(_) => {
+                        return self.stop(place, "a key that is a list or a mapping", "a key is text");
+                    }
+                };
+                *waiting = Some((key, place));
+            }
+            Some(Frame::Map { key, pairs, .. }) => {
+                if let Some((key, place)) = key.take() {
+                    if key == "<<" {
+                        self.reader.problem_help(place, "merge keys (`<<`) are not supported", "write the keys out");
+                    } else if let Some(first) = pairs.iter().find(|pair| pair.key == key) {
+                        self.reader.problem_help(
+                            place,
+                            format!("the key `{key}` stands twice"),
+                            format!("it stands first at {}; keep one of them", first.place),
+                        );
+                    } else {
+                        pairs.push(Pair { key, place, value: node });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, nodes: usize, place: Place) -> Result<(), Stop> {
+        self.nodes = self.nodes.saturating_add(nodes);
+        if self.nodes <= NODES_MAX {
+            return Ok(());
+        }
+        self.stop(place, &format!("more than {NODES_MAX} values"), "make the file smaller, or use fewer aliases")
+    }
+
+    fn tag(&self, place: Place) {
+        self.reader.problem_help(place, "tags (`!…`) are not supported", "leave the tag out");
+    }
+
+    fn too_deep(&self, place: Place) -> Result<(), Stop> {
+        self.stop(
+            place,
+            &format!("more than {DEPTH_MAX} levels of nesting"),
+            "no value of a configuration is that deep",
+        )
+    }
+
+    fn stop(&self, place: Place, message: &str, help: &str) -> Result<(), Stop> {
+        self.reader.problem_help(place, message, help);
+        Err(Stop)
+    }
+}
+
+fn place_of(span: &Span) -> Place {
+    Place { line: span.start.line() as u32, column: span.start.col() as u32 + 1 }
+}
+
+fn syntax(reader: &Reader, error: &ScanError) {
+    let place = Place { line: error.marker().line() as u32, column: error.marker().col() as u32 + 1 };
+    let help = match error.kind() {
+        granit_parser::ErrorKind::TabNotAllowed | granit_parser::ErrorKind::TabInBlockIndentation => {
+            "indent with spaces, not tabs"
+        }
+        granit_parser::ErrorKind::UnknownAnchor => {
+            "define the anchor (`&name`) before the alias (`*name`), or quote a text that starts with `*`"
+        }
+        granit_parser::ErrorKind::ExpectedFlowMappingSeparator
+        | granit_parser::ErrorKind::ExpectedFlowSequenceSeparator => {
+            "check commas and brackets; a text with `{`, `[` or `,` in it is quoted inside of brackets"
+        }
+        granit_parser::ErrorKind::DirectiveDisallowed => "leave the directive (`%…`) out",
+        _ => "check indentation, colons, quotes and brackets here and on the line before",
+    };
+    reader.problem_help(place, format!("this is not YAML: {}", error.kind()), help);
+}
