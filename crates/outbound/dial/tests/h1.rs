@@ -266,7 +266,6 @@ fn a_peer_that_does_not_read_holds_the_sender_up() {
             let (pools, endpoint) = (pools(), h1(address));
             let mut call = pools.lease(&endpoint).await.unwrap();
             begin(&mut call, &post("/", length, ""));
-            let before = leat_stream::memory::in_use();
             let mut sent = 0u64;
             let block = vec![0; 128 * 1024];
             for _ in 0..200 {
@@ -277,7 +276,6 @@ fn a_peer_that_does_not_read_holds_the_sender_up() {
                 }
             }
             assert!(sent < 20_000_000, "took {sent} bytes that nobody reads");
-            assert!(leat_stream::memory::in_use() <= before + 512 * 1024);
         }
     });
 }

@@ -12,8 +12,8 @@ use super::receive::Receive;
 use super::send::Send;
 use crate::EndpointLimits;
 
-/// How much earlier than announced an unused connection is given up, in milliseconds: the request must get there before
-/// the peer's timer ends.
+/// How much earlier than announced an unused connection is given up, in milliseconds, though not more than half of the
+/// time: the request must get there before the peer's timer ends.
 const KEEP_ALIVE_MARGIN_MS: u64 = 1_000;
 
 /// A connection and the exchange on it. Unused it holds no buffer.
@@ -46,7 +46,7 @@ impl Connection {
 
     /// Makes ready for the next exchange, after a wait of at most `unused_ms`.
     pub(crate) fn rest(&mut self, unused_ms: u64) {
-        let announced = self.receive.keep_alive_ms().map(|ms| ms.saturating_sub(KEEP_ALIVE_MARGIN_MS));
+        let announced = self.receive.keep_alive_ms().map(|ms| ms - KEEP_ALIVE_MARGIN_MS.min(ms / 2));
         self.unused_until_ms = now_ms().saturating_add(announced.map_or(unused_ms, |ms| ms.min(unused_ms)));
         self.send.reset();
         self.receive.reset();

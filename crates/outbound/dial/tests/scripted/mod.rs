@@ -1,6 +1,8 @@
 //! Peers that do as they are told, over real sockets, and a driver that runs an exchange the way the gateway does.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod names;
+
 use std::future::Future;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -290,4 +292,26 @@ pub async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
         settle().await;
     }
     panic!("not reached: {what}");
+}
+
+/// A listener that is full: connecting to it neither succeeds nor fails.
+pub struct BlackHole {
+    pub address: SocketAddr,
+    _listener: socket2::Socket,
+    _fillers: Vec<socket2::Socket>,
+}
+
+pub fn black_hole(address: &str) -> BlackHole {
+    use socket2::{Domain, Socket, Type};
+    let listener = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    listener.bind(&address.parse::<SocketAddr>().unwrap().into()).unwrap();
+    listener.listen(1).unwrap();
+    let address = listener.local_addr().unwrap().as_socket().unwrap();
+    let fillers = (0..16).map(|_| {
+        let filler = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        filler.set_nonblocking(true).unwrap();
+        let _ = filler.connect(&address.into());
+        filler
+    });
+    BlackHole { address, _fillers: fillers.collect(), _listener: listener }
 }
