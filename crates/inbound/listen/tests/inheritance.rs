@@ -100,10 +100,10 @@ impl Drop for Killed {
 #[test]
 fn a_successor_accepts_what_waits_in_every_socket() {
     let folder = Folder::new();
-    let path = folder.path("leat.sock");
-    let unix = format!("unix:{}", path.display());
     // Fewer, as many and more cores than the old process had; port 0 keeps its port.
     for workers in [1, 3, 4] {
+        let path = folder.path(&format!("{workers}.sock"));
+        let unix = format!("unix:{}", path.display());
         let addresses = ["127.0.0.1:0", unix.as_str()];
         let set = bind(&addresses, 3);
         let address = set.endpoints()[0].local_addr().unwrap();

@@ -264,7 +264,7 @@ fn a_bad_new_file_is_refused_and_the_old_certificate_stays() {
             write(&files.key, key);
             let (_, renewed) = certificate(&folder, "b", &["b.test"]);
             let reloaded = server.settings.reload();
-            assert_eq!(reloaded.replaced, [other.chain.clone()], "the other one is replaced all the same");
+            assert_eq!(reloaded.replaced, std::slice::from_ref(&other.chain), "the other one is replaced all the same");
             let [error] = &reloaded.refused[..] else { panic!("{reloaded:?}") };
             let error = error.to_string();
             assert!(error.contains(advice) && (error.contains("a.pem") || error.contains("a.key")), "{error}");
