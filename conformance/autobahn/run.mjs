@@ -57,4 +57,5 @@ try {
     await upstream.close();
     await gateway.stop();
 }
-process.exitCode = failed === 0 ? 0 : 1;
+// Not exitCode: the timeout of a program that could not be started would keep this one alive.
+process.exit(failed === 0 ? 0 : 1);

@@ -51,4 +51,5 @@ try {
     await gateway.stop();
 }
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
-process.exitCode = total.failed === 0 ? 0 : 1;
+// Not exitCode: the timeout of a program that could not be started would keep this one alive.
+process.exit(total.failed === 0 ? 0 : 1);

@@ -9,6 +9,9 @@ export async function listen() {
         host: "127.0.0.1",
         port: 0,
         maxPayload: MESSAGE_BYTES_MAX,
+        // Autobahn sends 4 MiB in fragments of 64 bytes.
+        maxFragments: 100_000,
+        maxBufferedChunks: 1_000_000,
         perMessageDeflate: { threshold: 0 },
         handleProtocols: (offered) => (offered.has("leat.v1") ? "leat.v1" : false),
         verifyClient: ({ req }, answer) => (req.url === "/refuse" ? answer(false, 401, "sign in first", { "www-authenticate": "Basic" }) : answer(true)),
