@@ -59,6 +59,7 @@ reasons! {
     HeadNameEmpty => "head.name_empty", 400, Peer, "A field line with an empty name.";
     HeadNameInvalid => "head.name_invalid", 400, Peer, "A field name with a byte that is not a token character.";
     HeadColonMissing => "head.colon_missing", 400, Peer, "A field line without a colon.";
+    HeadObsText => "head.obs_text", 400, Peer, "A byte of 0x80 or above in a field value, where only ASCII is taken.";
     HeadCutOff => "head.cut_off", 400, Peer, "The connection ended inside a head.";
     LineMethodInvalid => "line.method_invalid", 400, Peer, "The method is empty or has a byte that is not a token character.";
     LineSpacing => "line.spacing", 400, Peer, "The request line is not method, one space, target, one space, version.";
