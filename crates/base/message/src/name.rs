@@ -16,7 +16,7 @@ macro_rules! names {
             pub const ALL: &'static [Name] = &[$(Name::$variant),+];
 
             /// The name in lower case; empty for `Other`.
-            pub fn as_str(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self {
                     Self::Other => "",
                     $(Self::$variant => $text,)+

@@ -1,4 +1,4 @@
-use leat_message::{Field, Name, Profile, Reason, Version};
+use leat_message::{Field, Name, Reason, Version};
 
 use crate::class::{TOKEN, is_blank};
 
@@ -15,34 +15,26 @@ impl Options {
     ///
     /// # Errors
     /// `connection.invalid` for a member that is not a token, and for one that names a field which a message cannot do
-    /// without: a proxy that obeyed would strip Host, Content-Length or a client's identity on the next hop
-    /// (CVE-2022-31813 and its kin).
-    pub(crate) fn parse(bytes: &[u8], fields: &[Field], profile: Profile) -> Result<Self, Reason> {
+    /// without: a proxy that obeyed would strip Host, Content-Length or credentials on the next hop.
+    pub(crate) fn parse(bytes: &[u8], fields: &[Field]) -> Result<Self, Reason> {
         let mut options = Self::default();
         for field in fields.iter().filter(|field| field.id == Name::Connection) {
             for member in members(field.value.of(bytes)) {
-                options.add(member, profile)?;
+                options.add(member)?;
             }
-        }
-        if profile == Profile::Strict && options.close && options.keep_alive {
-            return Err(Reason::ConnectionInvalid);
         }
         Ok(options)
     }
 
-    fn add(&mut self, member: &[u8], profile: Profile) -> Result<(), Reason> {
+    fn add(&mut self, member: &[u8]) -> Result<(), Reason> {
         if member.eq_ignore_ascii_case(b"keep-alive") {
             self.keep_alive = true;
         } else if member.eq_ignore_ascii_case(b"close") {
             self.close = true;
         } else if member.eq_ignore_ascii_case(b"upgrade") {
             self.upgrade = true;
-        } else if member.is_empty() {
-            // An empty list member is legal to receive (RFC 9110 section 5.6.1.2).
-            if profile == Profile::Strict {
-                return Err(Reason::ConnectionInvalid);
-            }
-        } else if !TOKEN.all(member) || is_essential(Name::from_bytes(member), profile) {
+        } else if !TOKEN.all(member) || is_essential(Name::from_bytes(member)) {
+            // An empty list member is legal to receive (RFC 9110 section 5.6.1.2), and a token of no bytes here.
             return Err(Reason::ConnectionInvalid);
         }
         Ok(())
@@ -54,29 +46,21 @@ impl Options {
     }
 }
 
-/// Whether a field frames, routes, authenticates or describes a message, so that no hop may drop it. Strict: every known
-/// field that is not about the connection.
-fn is_essential(name: Name, profile: Profile) -> bool {
-    match name {
+/// Whether a field frames, routes, authorises or describes a message, so that no hop may drop it. Fields that proxies add
+/// themselves, such as `X-Forwarded-For`, are theirs to protect.
+fn is_essential(name: Name) -> bool {
+    matches!(
+        name,
         Name::Host
-        | Name::ContentLength
-        | Name::TransferEncoding
-        | Name::ContentEncoding
-        | Name::ContentType
-        | Name::ContentRange
-        | Name::Expect
-        | Name::Authorization
-        | Name::Cookie
-        | Name::SetCookie
-        | Name::Forwarded
-        | Name::XForwardedFor
-        | Name::XForwardedHost
-        | Name::XForwardedPort
-        | Name::XForwardedProto
-        | Name::Via => true,
-        Name::Other | Name::Trailer | Name::ProxyAuthenticate | Name::ProxyAuthorization => false,
-        other => profile == Profile::Strict && !other.is_hop_by_hop(),
-    }
+            | Name::ContentLength
+            | Name::TransferEncoding
+            | Name::ContentEncoding
+            | Name::ContentType
+            | Name::ContentRange
+            | Name::Expect
+            | Name::Authorization
+            | Name::Cookie
+    )
 }
 
 /// What the Upgrade fields ask for (RFC 9110 section 7.8).

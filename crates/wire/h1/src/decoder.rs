@@ -1,5 +1,6 @@
-use leat_message::{Fields, Length, Reason};
+use leat_message::{Fields, Length, Profile, Reason};
 
+use crate::extension::Extension;
 use crate::limits::DecoderLimits;
 use crate::trailers::Trailers;
 
@@ -40,6 +41,7 @@ enum State {
     /// An extension of a chunk of this size.
     Extension {
         size: u64,
+        place: Extension,
     },
     /// The LF that ends the size line.
     SizeLf {
@@ -195,26 +197,27 @@ impl BodyDecoder {
     fn step(&mut self, byte: u8) -> Result<State, Reason> {
         Ok(match self.state {
             State::Size { size, digits } => match byte {
-                b'0'..=b'9' => grow(size, digits, byte - b'0')?,
-                b'a'..=b'f' => grow(size, digits, byte - b'a' + 10)?,
-                b'A'..=b'F' => grow(size, digits, byte - b'A' + 10)?,
+                b'0'..=b'9' => self.grow(size, digits, byte - b'0')?,
+                b'a'..=b'f' => self.grow(size, digits, byte - b'a' + 10)?,
+                b'A'..=b'F' => self.grow(size, digits, byte - b'A' + 10)?,
                 _ if digits == 0 => return Err(Reason::ChunkSizeInvalid),
                 b'\r' => State::SizeLf { size, extended: false },
                 b'\n' => return Err(Reason::ChunkEndMissing),
-                b';' => {
+                b';' if self.limits.profile == Profile::Compatible => {
                     self.extension = 0;
-                    self.extend()?;
-                    State::Extension { size }
+                    self.count_extension()?;
+                    State::Extension { size, place: Extension::BeforeName }
                 }
+                b';' => return Err(Reason::ChunkExtensionInvalid),
                 _ => return Err(Reason::ChunkSizeInvalid),
             },
-            State::Extension { size } => match byte {
-                b'\r' => State::SizeLf { size, extended: true },
-                b'\t' | b' '..=b'~' | 0x80.. => {
-                    self.extend()?;
-                    State::Extension { size }
+            State::Extension { size, place } => match byte {
+                b'\r' if place.may_end() => State::SizeLf { size, extended: true },
+                _ => {
+                    let place = place.step(byte).ok_or(Reason::ChunkExtensionInvalid)?;
+                    self.count_extension()?;
+                    State::Extension { size, place }
                 }
-                _ => return Err(Reason::ChunkExtensionInvalid),
             },
             State::SizeLf { size, extended } => match byte {
                 b'\n' if size == 0 => State::Trailers,
@@ -229,6 +232,19 @@ impl BodyDecoder {
         })
     }
 
+    /// Adds a digit to a chunk size.
+    fn grow(&self, size: u64, digits: u8, digit: u8) -> Result<State, Reason> {
+        let leading_zero = digits > 0 && size == 0;
+        if leading_zero && self.limits.profile == Profile::Strict {
+            return Err(Reason::ChunkSizeInvalid);
+        }
+        // Others keep sizes in signed 64-bit integers.
+        if digits >= SIZE_DIGITS_MAX || size >> 59 != 0 {
+            return Err(Reason::ChunkSizeOverflow);
+        }
+        Ok(State::Size { size: size << 4 | u64::from(digit), digits: digits + 1 })
+    }
+
     /// Starts a chunk's data.
     fn open(&mut self, size: u64) -> Result<State, Reason> {
         self.total = self.total.saturating_add(size);
@@ -239,17 +255,14 @@ impl BodyDecoder {
     }
 
     /// Counts a byte of an extension.
-    fn extend(&mut self) -> Result<(), Reason> {
+    fn count_extension(&mut self) -> Result<(), Reason> {
         let max = self.limits.chunk_extension_bytes_max;
         self.extension += 1;
         self.extension_total += 1;
-        match max {
-            0 => Err(Reason::ChunkExtensionInvalid),
-            _ if self.extension > max || self.extension_total > max.saturating_mul(EXTENSION_TOTAL_FACTOR) => {
-                Err(Reason::LimitChunkExtension)
-            }
-            _ => Ok(()),
+        if self.extension > max || self.extension_total > max.saturating_mul(EXTENSION_TOTAL_FACTOR) {
+            return Err(Reason::LimitChunkExtension);
         }
+        Ok(())
     }
 
     /// Takes trailer lines from the front of `input`; returns how many bytes of it.
@@ -280,12 +293,4 @@ fn lend(skip: usize, left: u64, input_len: usize) -> Decoded {
         0 => Decoded::More { skip },
         data => Decoded::Data { skip, data },
     }
-}
-
-fn grow(size: u64, digits: u8, digit: u8) -> Result<State, Reason> {
-    if digits >= SIZE_DIGITS_MAX || size >> 59 != 0 {
-        // Others keep sizes in signed 64-bit integers.
-        return Err(Reason::ChunkSizeOverflow);
-    }
-    Ok(State::Size { size: size << 4 | u64::from(digit), digits: digits + 1 })
 }

@@ -1,11 +1,11 @@
 //! Writes heads: each function appends one line to a buffer. What is appended is not checked here except where said;
 //! [`is_field`] tells whether a name and a value may go out.
 
-use crate::class::{TOKEN, in_value};
+use crate::class::{TOKEN, VALUE};
 
 /// Whether a field line may be sent: a token for a name, and no control byte but HTAB in the value.
 pub fn is_field(name: &[u8], value: &[u8]) -> bool {
-    !name.is_empty() && TOKEN.all(name) && value.iter().all(|&b| in_value(b))
+    !name.is_empty() && TOKEN.all(name) && VALUE.all(value)
 }
 
 /// Appends a request line. The caller has checked method and target.

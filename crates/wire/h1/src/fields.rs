@@ -1,6 +1,7 @@
 use leat_message::{Field, Name, Reason, Span};
 
 use crate::class::is_blank;
+use crate::lanes::{self, Job, Lanes};
 use crate::name_id;
 use crate::progress::Stop;
 use crate::scan::Scan;
@@ -40,104 +41,153 @@ impl Repeat {
 
 impl Seen {
     #[inline(always)]
-    fn note(&mut self, id: Name, value: Span) {
-        match id {
-            Name::Host => self.host.add(value),
-            Name::ContentLength => self.length.add(value),
-            Name::TransferEncoding => self.coding.add(value),
-            Name::Connection => self.connection.add(value),
-            Name::Upgrade => self.upgrade.add(value),
-            Name::Expect => self.expect.add(value),
+    fn note(&mut self, field: Field) {
+        match field.id {
+            Name::Host => self.host.add(field.value),
+            Name::ContentLength => self.length.add(field.value),
+            Name::TransferEncoding => self.coding.add(field.value),
+            Name::Connection => self.connection.add(field.value),
+            Name::Upgrade => self.upgrade.add(field.value),
+            Name::Expect => self.expect.add(field.value),
             _ => {}
         }
     }
+}
+
+/// One line of a section, and the offset behind it.
+enum Line {
+    Field(Field, usize),
+    /// The empty line.
+    End(usize),
 }
 
 /// Parses field lines from `start` to the empty line (RFC 9112 section 5); returns the offset behind it.
 ///
 /// Whatever is wrong is reported in the order of the bytes, so that the answer does not depend on how they arrive.
 #[inline(always)]
-pub(crate) fn parse(
-    scan: &mut Scan<'_>,
+pub(crate) fn parse<L: Lanes>(
+    scan: &mut Scan<'_, L>,
     start: usize,
     limits: SectionLimits,
     fields: &mut Vec<Field>,
     seen: &mut Seen,
 ) -> Result<usize, Stop> {
-    let bytes = scan.bytes();
     let mut at = start;
     loop {
-        let look_at = at + limits.field_bytes_max + 1;
-        match bytes.get(at) {
-            None => return Err(Stop::More(look_at)),
-            Some(b'\r') => match bytes.get(at + 1) {
-                None => return Err(Stop::More(look_at)),
-                Some(b'\n') => return Ok(at + 2),
-                Some(_) => return Err(Reason::HeadBareCr.into()),
-            },
-            Some(_) => {}
+        match line(scan, at, fields.len(), limits)? {
+            Line::Field(field, next) => {
+                fields.push(field);
+                seen.note(field);
+                at = next;
+            }
+            Line::End(end) => return Ok(end),
         }
-        if fields.len() >= limits.fields_max {
-            return Err(Reason::LimitFields.into());
-        }
-        let name_end = scan.name_end(at);
-        if name_end - at > limits.field_bytes_max {
-            return Err(Reason::LimitFieldBytes.into());
-        }
-        if bytes.get(name_end) != Some(&b':') || name_end == at {
-            return Err(bad_name(bytes, at, name_end, start, limits));
-        }
-        let mut value_start = name_end + 1;
-        while bytes.get(value_start).is_some_and(|&b| is_blank(b)) {
-            value_start += 1;
-        }
-        let line_end = scan.value_end(value_start);
-        if line_end - at > limits.field_bytes_max {
-            return Err(Reason::LimitFieldBytes.into());
-        }
-        if bytes.get(line_end..line_end + 2) != Some(b"\r\n") {
-            return Err(bad_value(bytes, line_end, look_at));
-        }
-        let mut value_end = line_end;
-        while value_end > value_start && bytes.get(value_end - 1).is_some_and(|&b| is_blank(b)) {
-            value_end -= 1;
-        }
-        let id = name_id::lookup(bytes, at, name_end);
-        let value = Span::new(value_start, value_end);
-        fields.push(Field { id, name: Span::new(at, name_end), value });
-        seen.note(id, value);
-        at = line_end + 2;
     }
 }
 
-/// Says what is wrong with a line whose name does not end in a colon.
+/// Looks at one line alone, the one at `at` behind `count` others: whether it is complete and sound.
+pub(crate) fn check(bytes: &[u8], at: usize, count: usize, limits: SectionLimits) -> Result<(), Stop> {
+    struct Check<'a>(&'a [u8], usize, usize, SectionLimits);
+
+    impl Job for Check<'_> {
+        type Output = Result<(), Stop>;
+
+        #[inline(always)]
+        fn run<L: Lanes>(self) -> Self::Output {
+            line(&mut Scan::<L>::new(self.0, self.1), self.1, self.2, self.3).map(|_| ())
+        }
+    }
+
+    lanes::run(Check(bytes, at, count, limits))
+}
+
+/// Parses the lines that are there, from `start` on, behind those in `fields`; says where the unfinished one starts.
+pub(crate) fn parse_some(
+    bytes: &[u8],
+    start: usize,
+    limits: SectionLimits,
+    fields: &mut Vec<Field>,
+) -> Result<usize, Stop> {
+    struct Lines<'a>(&'a [u8], usize, SectionLimits, &'a mut Vec<Field>);
+
+    impl Job for Lines<'_> {
+        type Output = Result<usize, Stop>;
+
+        #[inline(always)]
+        fn run<L: Lanes>(self) -> Self::Output {
+            parse(&mut Scan::<L>::new(self.0, self.1), self.1, self.2, self.3, &mut Seen::default())
+        }
+    }
+
+    lanes::run(Lines(bytes, start, limits, fields))
+}
+
+/// Parses the line at `at`, behind `count` others.
+#[inline(always)]
+fn line<L: Lanes>(scan: &mut Scan<'_, L>, at: usize, count: usize, limits: SectionLimits) -> Result<Line, Stop> {
+    let bytes = scan.bytes();
+    let name_end = scan.token_end(at);
+    if name_end == at || bytes.get(name_end) != Some(&b':') || count >= limits.fields_max {
+        return not_a_field(bytes, at, name_end, count, limits);
+    }
+    let mut value_start = name_end + 1;
+    while bytes.get(value_start).is_some_and(|&b| is_blank(b)) {
+        value_start += 1;
+    }
+    let line_end = scan.value_end(value_start);
+    if line_end - at > limits.field_bytes_max {
+        return Err(Reason::LimitFieldBytes.into());
+    }
+    if bytes.get(line_end..line_end + 2) != Some(b"\r\n") {
+        return Err(bad_value(bytes, at, line_end));
+    }
+    let mut value_end = line_end;
+    while value_end > value_start && bytes.get(value_end - 1).is_some_and(|&b| is_blank(b)) {
+        value_end -= 1;
+    }
+    let id = name_id::lookup(bytes, at, name_end);
+    let field = Field { id, name: Span::new(at, name_end), value: Span::new(value_start, value_end) };
+    Ok(Line::Field(field, line_end + 2))
+}
+
+/// Takes the empty line, or says what is wrong with a line that does not begin with a name and a colon.
+#[inline(never)]
+fn not_a_field(bytes: &[u8], at: usize, name_end: usize, count: usize, limits: SectionLimits) -> Result<Line, Stop> {
+    match (bytes.get(at), bytes.get(at + 1)) {
+        (None, _) | (Some(b'\r'), None) => Err(Stop::More(at)),
+        (Some(b'\r'), Some(b'\n')) => Ok(Line::End(at + 2)),
+        (Some(b'\r'), Some(_)) => Err(Reason::HeadBareCr.into()),
+        _ if count >= limits.fields_max => Err(Reason::LimitFields.into()),
+        _ if name_end - at > limits.field_bytes_max => Err(Reason::LimitFieldBytes.into()),
+        _ => Err(bad_name(bytes, at, name_end, count, limits)),
+    }
+}
+
+/// Says what is wrong with a name.
 #[cold]
 #[inline(never)]
-fn bad_name(bytes: &[u8], at: usize, name_end: usize, start: usize, limits: SectionLimits) -> Stop {
-    let look_at = at + limits.field_bytes_max + 1;
+fn bad_name(bytes: &[u8], at: usize, name_end: usize, count: usize, limits: SectionLimits) -> Stop {
     let Some(&byte) = bytes.get(name_end) else {
-        return Stop::More(look_at);
+        return Stop::More(at);
     };
     let reason = match byte {
         b'\n' => Reason::HeadBareLf,
         b':' => Reason::HeadNameEmpty,
         b'\r' => match bytes.get(name_end + 1) {
-            None => return Stop::More(look_at),
+            None => return Stop::More(at),
             Some(b'\n') => Reason::HeadColonMissing,
             Some(_) => Reason::HeadBareCr,
         },
-        b' ' | b'\t' if name_end == at && at == start => Reason::HeadLeadingSpace,
+        b' ' | b'\t' if name_end == at && count == 0 => Reason::HeadLeadingSpace,
         b' ' | b'\t' if name_end == at => Reason::HeadObsFold,
         b' ' | b'\t' => {
             let mut next = name_end;
             while bytes.get(next).is_some_and(|&b| is_blank(b)) {
                 next += 1;
             }
-            if next - at > limits.field_bytes_max {
-                return Reason::LimitFieldBytes.into();
-            }
             match bytes.get(next) {
-                None => return Stop::More(look_at),
+                _ if next - at > limits.field_bytes_max => Reason::LimitFieldBytes,
+                None => return Stop::More(at),
                 Some(b':') => Reason::HeadSpaceBeforeColon,
                 Some(_) => Reason::HeadNameInvalid,
             }
@@ -148,12 +198,12 @@ fn bad_name(bytes: &[u8], at: usize, name_end: usize, start: usize, limits: Sect
     reason.into()
 }
 
-/// Says what is wrong with a value that does not end in CRLF.
+/// Says what is wrong with a value, in the line at `at`, that does not end in CRLF.
 #[cold]
 #[inline(never)]
-pub(crate) fn bad_value(bytes: &[u8], line_end: usize, look_at: usize) -> Stop {
-    match (bytes.get(line_end), bytes.get(line_end + 1)) {
-        (None, _) | (Some(b'\r'), None) => Stop::More(look_at),
+pub(crate) fn bad_value(bytes: &[u8], at: usize, value_end: usize) -> Stop {
+    match (bytes.get(value_end), bytes.get(value_end + 1)) {
+        (None, _) | (Some(b'\r'), None) => Stop::More(at),
         (Some(b'\r'), Some(_)) => Reason::HeadBareCr.into(),
         (Some(b'\n'), _) => Reason::HeadBareLf.into(),
         (Some(_), _) => Reason::HeadControlByte.into(),

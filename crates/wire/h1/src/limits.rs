@@ -23,24 +23,24 @@ pub struct DecoderLimits {
     pub body_bytes_max: u64,
     /// Longest trailer section, in bytes.
     pub trailer_bytes_max: usize,
-    /// Longest extensions of one chunk, in bytes, from the `;` on. 0 refuses every extension.
+    /// Longest extensions of one chunk, in bytes, from the first `;` on.
     pub chunk_extension_bytes_max: usize,
     /// Fields in a trailer section.
     pub fields_max: usize,
+    /// In [`Profile::Strict`] chunk sizes have no leading zero, trailers are ASCII, and no chunk extension is accepted:
+    /// nobody needs them (RFC 9112 section 7.1.1 tells recipients to ignore them), and many desyncs hid in one.
+    pub profile: Profile,
 }
 
 impl DecoderLimits {
-    /// The limits of a request body. In [`Profile::Strict`] no chunk extension is accepted: nobody needs them
-    /// (RFC 9112 section 7.1.1 tells recipients to ignore them), and half of all chunked desyncs hid in one.
+    /// The limits of a request body.
     pub fn new(limits: &Limits, profile: Profile) -> Self {
         Self {
             body_bytes_max: limits.body_bytes_max,
             trailer_bytes_max: limits.trailer_bytes_max,
-            chunk_extension_bytes_max: match profile {
-                Profile::Compatible => limits.chunk_extension_bytes_max,
-                Profile::Strict => 0,
-            },
+            chunk_extension_bytes_max: limits.chunk_extension_bytes_max,
             fields_max: limits.fields_max,
+            profile,
         }
     }
 }

@@ -1,12 +1,14 @@
-/// What a caller keeps between two looks at the same unfinished head, so that a head that trickles in byte by byte costs
-/// time linear in its length. Make a fresh one (`default`) for each head. It holds no spans: the `lines` of the last
-/// call need not be the same.
+use leat_message::Reason;
+
+/// What a caller keeps between two looks at the same unfinished head, so that a head that trickles in is not parsed from
+/// its start for every piece: only the line that is being received is, and the whole once for each line. Make a fresh one
+/// (`default`) for each head. It holds no spans: the `lines` of the last call need not be the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes that were seen to hold no complete head.
-    scanned: u32,
-    /// Input length at which a limit may be passed, so that it is worth parsing again even without a new line end.
-    look_at: u32,
+    /// Where the unfinished field line starts; 0 while it is the first line of the head.
+    line: u32,
+    /// Field lines before it.
+    fields: u32,
     /// Whether a byte of the head itself was seen, not only empty lines before it.
     begun: bool,
 }
@@ -19,47 +21,49 @@ impl Progress {
         self.begun
     }
 
-    /// Whether parsing `bytes` again could find more than the last time.
-    #[inline]
-    pub(crate) fn worth_parsing(&mut self, bytes: &[u8]) -> bool {
-        let scanned = self.scanned as usize;
-        if scanned == 0 || bytes.len() >= self.look_at as usize {
-            return true;
-        }
-        // A head ends at a line end, and every line is judged once it is whole.
-        let new = bytes.get(scanned..).unwrap_or_default();
-        if memchr::memchr(b'\n', new).is_some() {
-            return true;
-        }
-        self.scanned = offset(bytes.len());
-        false
+    /// The unfinished field line, and how many there are before it.
+    #[inline(always)]
+    pub(crate) fn field_line(&self) -> Option<(usize, usize)> {
+        if self.line == 0 { None } else { Some((self.line as usize, self.fields as usize)) }
     }
 
-    /// Notes that a parse of `len` bytes found no end of a head.
-    #[inline]
-    pub(crate) fn pause(&mut self, len: usize, look_at: usize, begun: bool) {
-        self.scanned = offset(len);
-        self.look_at = offset(look_at);
+    /// Turns a stop into the answer for the caller, and notes where to go on. `start` is where the first line starts,
+    /// `fields` how many field lines came before the unfinished one, `full` whether the head may not grow any more.
+    pub(crate) fn stopped(
+        &mut self,
+        stop: Stop,
+        start: usize,
+        fields: usize,
+        full: bool,
+    ) -> Result<Option<usize>, Reason> {
+        let offset = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        match stop {
+            Stop::Refuse(reason) => return Err(reason),
+            Stop::More(_) if full => return Err(Reason::LimitHeadBytes),
+            Stop::More(line) if line == start => self.line = 0,
+            Stop::More(line) => *self = Self { line: offset(line), fields: offset(fields), begun: true },
+        }
+        Ok(None)
+    }
+
+    /// Notes whether the first byte of the head is there.
+    pub(crate) fn begin(&mut self, begun: bool) {
         self.begun = begun;
     }
-}
-
-fn offset(bytes: usize) -> u32 {
-    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 /// Why a parse stopped before the end of a head.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stop {
-    /// The input ended. With fewer bytes than this in total and no further line end, the next try would end the same.
+    /// The input ended inside the line that starts here.
     More(usize),
     /// The head is refused.
-    Refuse(leat_message::Reason),
+    Refuse(Reason),
 }
 
-impl From<leat_message::Reason> for Stop {
-    #[inline]
-    fn from(reason: leat_message::Reason) -> Self {
+impl From<Reason> for Stop {
+    #[inline(always)]
+    fn from(reason: Reason) -> Self {
         Self::Refuse(reason)
     }
 }

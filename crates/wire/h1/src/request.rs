@@ -1,7 +1,8 @@
-use leat_message::{Length, Limits, Method, Name, Profile, Reason, RequestLines, Version};
+use leat_message::{Length, Limits, Method, Profile, Reason, RequestLines, Version};
 
 use crate::connection::{Options, Protocols};
 use crate::fields::{self, SectionLimits, Seen};
+use crate::lanes::{self, Job, Lanes};
 use crate::progress::{Progress, Stop};
 use crate::scan::Scan;
 use crate::{framing, request_line, target};
@@ -19,9 +20,10 @@ pub const LEADING_EMPTY_LINES_MAX: usize = 4;
 /// Copies nothing and allocates nothing once `lines` has room for the fields.
 ///
 /// # Errors
-/// The first thing that is wrong in the order of the bytes, whatever the pieces they came in; of the rules that need the
-/// whole head, the first in the order: Host, framing, method, Connection, Upgrade, Expect. A limit is reported as soon
-/// as it is passed.
+/// The first thing that is wrong in the order of the bytes, whatever the pieces they came in and as soon as it is there;
+/// of the rules that need the whole head, the first in the order: Host, framing, method, Connection, Upgrade, Expect. A
+/// limit is reported as soon as it is passed.
+#[inline]
 pub fn parse_request(
     bytes: &[u8],
     progress: &mut Progress,
@@ -29,51 +31,71 @@ pub fn parse_request(
     limits: &Limits,
     lines: &mut RequestLines,
 ) -> Result<Option<usize>, Reason> {
-    if !progress.worth_parsing(bytes) {
-        return Ok(None);
+    let start = match bytes.first() {
+        Some(b'\r') => match leading_lines(bytes, profile)? {
+            Some(start) => start,
+            None => return Ok(None),
+        },
+        _ => 0,
+    };
+    let head_end_max = limits.head_bytes_max.saturating_add(start);
+    let head = bytes.get(..head_end_max).unwrap_or(bytes);
+    let full = bytes.len() >= head_end_max;
+    let section = SectionLimits { fields_max: limits.fields_max, field_bytes_max: limits.field_bytes_max };
+    if let Some((line, fields)) = progress.field_line()
+        && let Err(stop) = fields::check(head, line, fields, section)
+    {
+        return progress.stopped(stop, start, fields, full);
     }
     lines.clear();
-    let head = bytes.get(..limits.head_bytes_max).unwrap_or(bytes);
-    match parse(head, profile, limits, lines) {
+    let target_bytes_max = limits.target_bytes_max;
+    match lanes::run(Request { bytes: head, start, profile, section, target_bytes_max, lines }) {
         Ok(len) => Ok(Some(len)),
-        Err(Stop::Refuse(reason)) => Err(reason),
-        Err(Stop::More(_)) if bytes.len() >= limits.head_bytes_max => Err(Reason::LimitHeadBytes),
-        Err(Stop::More(look_at)) => {
-            let begun = bytes.iter().any(|&b| b != b'\r' && b != b'\n');
-            progress.pause(bytes.len(), look_at.min(limits.head_bytes_max), begun);
-            Ok(None)
+        Err(stop) => {
+            progress.begin(bytes.len() > start);
+            progress.stopped(stop, start, lines.fields.len(), full)
         }
     }
 }
 
-#[inline(always)]
-fn parse(bytes: &[u8], profile: Profile, limits: &Limits, lines: &mut RequestLines) -> Result<usize, Stop> {
-    let start = match bytes.first() {
-        Some(b'\r') => leading_lines(bytes, profile)?,
-        _ => 0,
-    };
-    let mut scan = Scan::new(bytes);
-    let fields_start = request_line::parse(&mut scan, start, limits.target_bytes_max, limits.head_bytes_max, lines)?;
-    let mut seen = Seen::default();
-    let section = SectionLimits { fields_max: limits.fields_max, field_bytes_max: limits.field_bytes_max };
-    let end = fields::parse(&mut scan, fields_start, section, &mut lines.fields, &mut seen)?;
-    judge(bytes, &seen, profile, lines)?;
-    Ok(end)
+struct Request<'a> {
+    bytes: &'a [u8],
+    /// Where the request line starts.
+    start: usize,
+    profile: Profile,
+    section: SectionLimits,
+    target_bytes_max: usize,
+    lines: &'a mut RequestLines,
 }
 
-/// Skips empty lines before the request line; returns where it starts.
+impl Job for Request<'_> {
+    type Output = Result<usize, Stop>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Self::Output {
+        let Self { bytes, start, profile, section, target_bytes_max, lines } = self;
+        let mut scan = Scan::<L>::new(bytes, start);
+        let fields_start = request_line::parse(&mut scan, start, profile, target_bytes_max, lines)?;
+        let mut seen = Seen::default();
+        let end = fields::parse(&mut scan, fields_start, section, &mut lines.fields, &mut seen)?;
+        judge(bytes, &seen, profile, lines)?;
+        Ok(end)
+    }
+}
+
+/// Skips empty lines before the request line; returns where it starts, if that is known.
 #[cold]
-fn leading_lines(bytes: &[u8], profile: Profile) -> Result<usize, Stop> {
+fn leading_lines(bytes: &[u8], profile: Profile) -> Result<Option<usize>, Reason> {
     let mut at = 0;
     loop {
         match (bytes.get(at), bytes.get(at + 1)) {
-            (Some(b'\r'), None) => return Err(Stop::More(bytes.len() + 1)),
+            (Some(b'\r'), None) => return Ok(None),
             (Some(b'\r'), Some(b'\n')) => at += 2,
-            (Some(b'\r'), Some(_)) => return Err(Reason::HeadBareCr.into()),
-            _ => return Ok(at),
+            (Some(b'\r'), Some(_)) => return Err(Reason::HeadBareCr),
+            _ => return Ok(Some(at)),
         }
         if profile == Profile::Strict || at > 2 * LEADING_EMPTY_LINES_MAX {
-            return Err(Reason::LineMethodInvalid.into());
+            return Err(Reason::LineMethodInvalid);
         }
     }
 }
@@ -81,6 +103,9 @@ fn leading_lines(bytes: &[u8], profile: Profile) -> Result<usize, Stop> {
 /// Applies the rules that need the whole head.
 #[inline(always)]
 fn judge(bytes: &[u8], seen: &Seen, profile: Profile, lines: &mut RequestLines) -> Result<(), Reason> {
+    if profile == Profile::Strict {
+        ascii_values(bytes, lines)?;
+    }
     target::judge(bytes, seen.host, profile, lines)?;
     lines.length = framing::announced(bytes, seen, lines.version, profile)?;
     let plain = seen.connection.count == 0 && seen.upgrade.count == 0 && seen.expect.count == 0;
@@ -89,44 +114,37 @@ fn judge(bytes: &[u8], seen: &Seen, profile: Profile, lines: &mut RequestLines) 
         return Ok(());
     }
     body_allowed(lines.method, lines.length, profile)?;
-    let options = Options::parse(bytes, &lines.fields, profile)?;
+    let options = Options::parse(bytes, &lines.fields)?;
     lines.keep_alive = options.keeps_alive(lines.version);
-    lines.upgrade = upgrade(bytes, seen, options, profile, lines)?;
+    lines.upgrade = upgrade(bytes, seen, options, lines)?;
     lines.expect_continue = expect_continue(bytes, seen, lines)?;
-    if profile == Profile::Strict {
-        strict(bytes, lines)?;
-    }
     Ok(())
 }
 
 /// A body on TRACE or CONNECT is what follows it on the connection to somebody else (RFC 9110 sections 9.3.6 and 9.3.8).
+/// With GET, HEAD, OPTIONS and DELETE a body has no meaning (section 9.3.1), and others may not look for one.
 fn body_allowed(method: Method, length: Length, profile: Profile) -> Result<(), Reason> {
-    let has_body = !matches!(length, Length::None | Length::Known(0));
-    let forbidden = match method {
-        Method::Trace | Method::Connect => true,
-        Method::Get | Method::Head | Method::Options => profile == Profile::Strict,
-        _ => false,
+    let strict = profile == Profile::Strict;
+    let allowed = match (method, length) {
+        (_, Length::None) => true,
+        (Method::Trace | Method::Connect, Length::Known(0)) => !strict,
+        (Method::Trace | Method::Connect, _) => false,
+        (Method::Get | Method::Head | Method::Options | Method::Delete, length) => {
+            !strict || length == Length::Known(0)
+        }
+        _ => true,
     };
-    if has_body && forbidden { Err(Reason::BodyNotAllowed) } else { Ok(()) }
+    if allowed { Ok(()) } else { Err(Reason::BodyNotAllowed) }
 }
 
 /// Whether the request may leave HTTP/1.1 (RFC 9110 section 7.8). A server may ignore Upgrade; it is ignored on HTTP/1.0,
 /// without `Connection: upgrade`, for h2c, and beside a body, whose bytes would be taken for the new protocol's.
-fn upgrade(
-    bytes: &[u8],
-    seen: &Seen,
-    options: Options,
-    profile: Profile,
-    lines: &RequestLines,
-) -> Result<bool, Reason> {
+fn upgrade(bytes: &[u8], seen: &Seen, options: Options, lines: &RequestLines) -> Result<bool, Reason> {
     if seen.upgrade.count == 0 {
-        return if options.upgrade && profile == Profile::Strict { Err(Reason::UpgradeInvalid) } else { Ok(false) };
+        return Ok(false);
     }
     let protocols = Protocols::parse(bytes, &lines.fields)?;
     let bodyless = matches!(lines.length, Length::None | Length::Known(0));
-    if profile == Profile::Strict && !(options.upgrade && bodyless && lines.version == Version::Http11) {
-        return Err(Reason::UpgradeInvalid);
-    }
     Ok(options.upgrade && protocols.usable && bodyless && lines.version == Version::Http11)
 }
 
@@ -143,27 +161,8 @@ fn expect_continue(bytes: &[u8], seen: &Seen, lines: &RequestLines) -> Result<bo
     }
 }
 
-/// Forms that are legal or harmless on their own, and that no ordinary client sends.
-fn strict(bytes: &[u8], lines: &mut RequestLines) -> Result<(), Reason> {
-    if lines.method_span.of(bytes).iter().any(u8::is_ascii_lowercase) {
-        return Err(Reason::LineMethodInvalid);
-    }
-    for field in &lines.fields {
-        let name = field.name.of(bytes);
-        // CGI and its heirs read `_` as `-`.
-        if name.contains(&b'_')
-            && Name::from_bytes(&name.iter().map(|&b| if b == b'_' { b'-' } else { b }).collect::<Vec<_>>())
-                != Name::Other
-        {
-            return Err(Reason::HeadNameInvalid);
-        }
-        if !field.value.of(bytes).is_ascii() {
-            return Err(Reason::HeadControlByte);
-        }
-    }
-    if lines.version == Version::Http10 {
-        // Persistence in HTTP/1.0 is a convention without a rule for proxies (RFC 9112 appendix C.2.2).
-        lines.keep_alive = false;
-    }
-    Ok(())
+/// Bytes whose meaning depends on the reader's character set.
+fn ascii_values(bytes: &[u8], lines: &RequestLines) -> Result<(), Reason> {
+    let ascii = lines.fields.iter().all(|field| field.value.of(bytes).is_ascii());
+    if ascii { Ok(()) } else { Err(Reason::HeadObsText) }
 }

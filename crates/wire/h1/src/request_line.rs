@@ -1,25 +1,36 @@
-use leat_message::{Method, Reason, RequestLines, Span, Version};
+use leat_message::{Method, Profile, Reason, RequestLines, Span, Version};
 
+use crate::lanes::Lanes;
 use crate::progress::Stop;
 use crate::scan::Scan;
+
+const VERSION_LINE: &[u8] = b"HTTP/1.1\r\n";
+/// Longest method in [`Profile::Strict`], in bytes; the longest registered one has 17.
+const STRICT_METHOD_BYTES_MAX: usize = 32;
 
 /// Parses the request line at `start` (RFC 9112 section 3): method, one space, target, one space, version, CRLF.
 /// Returns the offset behind it. The target's form is judged later, when Host is known.
 #[inline(always)]
-pub(crate) fn parse(
-    scan: &mut Scan<'_>,
+pub(crate) fn parse<L: Lanes>(
+    scan: &mut Scan<'_, L>,
     start: usize,
+    profile: Profile,
     target_bytes_max: usize,
-    head_bytes_max: usize,
     lines: &mut RequestLines,
 ) -> Result<usize, Stop> {
     let bytes = scan.bytes();
-    let method_end = scan.name_end(start);
+    let method_end = scan.token_end(start);
+    if method_end - start > STRICT_METHOD_BYTES_MAX && profile == Profile::Strict {
+        return Err(Reason::LineMethodInvalid.into());
+    }
     if bytes.get(method_end) != Some(&b' ') || method_end == start {
-        return Err(bad_method(bytes, start, method_end, head_bytes_max));
+        return Err(bad_method(bytes, start, method_end));
     }
     lines.method_span = Span::new(start, method_end);
-    lines.method = Method::from_bytes(bytes.get(start..method_end).unwrap_or_default());
+    lines.method = match bytes.get(start..start + 4) {
+        Some(b"GET ") => Method::Get,
+        _ => Method::from_bytes(bytes.get(start..method_end).unwrap_or_default()),
+    };
 
     let target_start = method_end + 1;
     let mut question = None;
@@ -32,7 +43,7 @@ pub(crate) fn parse(
         return Err(Reason::LimitTargetBytes.into());
     }
     if bytes.get(target_end) != Some(&b' ') || target_end == target_start {
-        return Err(bad_target(bytes, target_start, target_end, target_bytes_max));
+        return Err(bad_target(bytes, start, target_start, target_end));
     }
     lines.target = Span::new(target_start, target_end);
     lines.path = Span::new(target_start, question.unwrap_or(target_end));
@@ -42,33 +53,27 @@ pub(crate) fn parse(
     let line_end = version_start + VERSION_LINE.len();
     match bytes.get(version_start..line_end) {
         Some(line) if line == VERSION_LINE => lines.version = Version::Http11,
-        _ => lines.version = other_version(bytes, version_start, head_bytes_max, lines)?,
+        _ => lines.version = other_version(bytes, start, version_start, lines)?,
     }
     Ok(line_end)
 }
 
-const VERSION_LINE: &[u8] = b"HTTP/1.1\r\n";
-
 #[cold]
 #[inline(never)]
-fn bad_method(bytes: &[u8], start: usize, method_end: usize, head_bytes_max: usize) -> Stop {
-    /// While a method is shorter than this, every new byte is looked at: a method is where other protocols show.
-    const WATCHED: usize = 64;
-
-    let more = Stop::More(if bytes.len() < start + WATCHED { bytes.len() + 1 } else { head_bytes_max });
+fn bad_method(bytes: &[u8], start: usize, method_end: usize) -> Stop {
     let Some(&byte) = bytes.get(method_end) else {
-        return more;
+        return Stop::More(start);
     };
     let reason = match byte {
         // TLS record header: handshake (22), legacy version 3.x (RFC 8446 section 5.1).
         0x16 if method_end == start => match bytes.get(start + 1) {
-            None => return more,
+            None => return Stop::More(start),
             Some(3) => Reason::LineTlsBytes,
             Some(_) => Reason::LineMethodInvalid,
         },
         b'\n' => Reason::HeadBareLf,
         b'\r' => match bytes.get(method_end + 1) {
-            None => return more,
+            None => return Stop::More(start),
             Some(b'\n') => Reason::LineSpacing,
             Some(_) => Reason::HeadBareCr,
         },
@@ -80,17 +85,17 @@ fn bad_method(bytes: &[u8], start: usize, method_end: usize, head_bytes_max: usi
 
 #[cold]
 #[inline(never)]
-fn bad_target(bytes: &[u8], target_start: usize, target_end: usize, target_bytes_max: usize) -> Stop {
-    let more = Stop::More(target_start + target_bytes_max + 1);
+fn bad_target(bytes: &[u8], start: usize, target_start: usize, target_end: usize) -> Stop {
     let Some(&byte) = bytes.get(target_end) else {
-        return more;
+        return Stop::More(start);
     };
     let reason = match byte {
         b' ' | b'\t' => Reason::LineSpacing,
+        b'#' if target_end == target_start => Reason::LineTargetInvalid,
         b'#' => Reason::LineTargetFragment,
         b'\n' => Reason::HeadBareLf,
         b'\r' => match bytes.get(target_end + 1) {
-            None => return more,
+            None => return Stop::More(start),
             Some(b'\n') => Reason::LineSpacing,
             Some(_) => Reason::HeadBareCr,
         },
@@ -102,11 +107,13 @@ fn bad_target(bytes: &[u8], target_start: usize, target_end: usize, target_bytes
 /// Reads a version that is not simply HTTP/1.1 and CRLF, or says what is wrong.
 #[cold]
 #[inline(never)]
-fn other_version(bytes: &[u8], start: usize, head_bytes_max: usize, lines: &RequestLines) -> Result<Version, Stop> {
-    let rest = bytes.get(start..).unwrap_or_default();
-    let [major, minor] = version_digits(rest, head_bytes_max)?;
+fn other_version(bytes: &[u8], start: usize, version_start: usize, lines: &RequestLines) -> Result<Version, Stop> {
+    let rest = bytes.get(version_start..).unwrap_or_default();
+    let Some([major, minor]) = version_digits(rest)? else {
+        return Err(Stop::More(start));
+    };
     match (rest.get(8), rest.get(9)) {
-        (None, _) | (Some(b'\r'), None) => return Err(Stop::More(head_bytes_max)),
+        (None, _) | (Some(b'\r'), None) => return Err(Stop::More(start)),
         (Some(b'\r'), Some(b'\n')) => {}
         (Some(b'\r'), Some(_)) => return Err(Reason::HeadBareCr.into()),
         (Some(b'\n'), _) => return Err(Reason::HeadBareLf.into()),
@@ -123,20 +130,20 @@ fn other_version(bytes: &[u8], start: usize, head_bytes_max: usize, lines: &Requ
     }
 }
 
-/// Reads `HTTP/d.d` at the front of `rest` (RFC 9112 section 2.3; case-sensitive).
-pub(crate) fn version_digits(rest: &[u8], head_bytes_max: usize) -> Result<[u8; 2], Stop> {
+/// Reads `HTTP/d.d` at the front of `rest` (RFC 9112 section 2.3; case-sensitive); `None` if it is sound but not whole.
+pub(crate) fn version_digits(rest: &[u8]) -> Result<Option<[u8; 2]>, Reason> {
     let mut digits = [0; 2];
     for (i, &expected) in b"HTTP/0.0".iter().enumerate() {
         let Some(&byte) = rest.get(i) else {
-            return Err(Stop::More(head_bytes_max));
+            return Ok(None);
         };
         match (expected, byte) {
             (b'0', b'0'..=b'9') => digits = [digits[1], byte],
-            (_, b'\n') => return Err(Reason::HeadBareLf.into()),
-            (_, b' ' | b'\t') => return Err(Reason::LineSpacing.into()),
+            (_, b'\n') => return Err(Reason::HeadBareLf),
+            (_, b' ' | b'\t') => return Err(Reason::LineSpacing),
             _ if expected == byte => {}
-            _ => return Err(Reason::LineVersionInvalid.into()),
+            _ => return Err(Reason::LineVersionInvalid),
         }
     }
-    Ok(digits)
+    Ok(Some(digits))
 }

@@ -3,6 +3,7 @@ use leat_message::{Length, Method, Profile, Reason, ResponseLines, Span, Version
 use crate::connection::Options;
 use crate::fields::{self, SectionLimits, Seen};
 use crate::framing;
+use crate::lanes::{self, Job, Lanes};
 use crate::limits::ResponseLimits;
 use crate::progress::{Progress, Stop};
 use crate::request_line::version_digits;
@@ -15,6 +16,7 @@ use crate::scan::Scan;
 ///
 /// # Errors
 /// The first thing that is wrong in the order of the bytes, then of the rules for the whole head.
+#[inline]
 pub fn parse_response(
     bytes: &[u8],
     progress: &mut Progress,
@@ -22,48 +24,57 @@ pub fn parse_response(
     request_method: Method,
     lines: &mut ResponseLines,
 ) -> Result<Option<usize>, Reason> {
-    if !progress.worth_parsing(bytes) {
-        return Ok(None);
+    let head = bytes.get(..limits.head_bytes_max).unwrap_or(bytes);
+    let section = SectionLimits { fields_max: limits.fields_max, field_bytes_max: limits.head_bytes_max };
+    let full = bytes.len() >= limits.head_bytes_max;
+    if let Some((line, fields)) = progress.field_line()
+        && let Err(stop) = fields::check(head, line, fields, section)
+    {
+        return progress.stopped(stop, 0, fields, full);
     }
     lines.clear();
-    let head = bytes.get(..limits.head_bytes_max).unwrap_or(bytes);
-    match parse(head, limits, request_method, lines) {
+    match lanes::run(Response { bytes: head, section, request_method, lines }) {
         Ok(len) => Ok(Some(len)),
-        Err(Stop::Refuse(reason)) => Err(reason),
-        Err(Stop::More(_)) if bytes.len() >= limits.head_bytes_max => Err(Reason::LimitHeadBytes),
-        Err(Stop::More(look_at)) => {
-            progress.pause(bytes.len(), look_at.min(limits.head_bytes_max), !bytes.is_empty());
-            Ok(None)
+        Err(stop) => {
+            progress.begin(!bytes.is_empty());
+            progress.stopped(stop, 0, lines.fields.len(), full)
         }
     }
 }
 
-#[inline(always)]
-fn parse(
-    bytes: &[u8],
-    limits: &ResponseLimits,
+struct Response<'a> {
+    bytes: &'a [u8],
+    section: SectionLimits,
     request_method: Method,
-    lines: &mut ResponseLines,
-) -> Result<usize, Stop> {
-    let mut scan = Scan::new(bytes);
-    let fields_start = status_line(&mut scan, limits, lines)?;
-    let mut seen = Seen::default();
-    let section = SectionLimits { fields_max: limits.fields_max, field_bytes_max: limits.head_bytes_max };
-    let end = fields::parse(&mut scan, fields_start, section, &mut lines.fields, &mut seen)?;
-    let options = Options::parse(bytes, &lines.fields, Profile::Compatible)?;
-    lines.length = length(bytes, &seen, request_method, lines)?;
-    lines.keep_alive = options.keeps_alive(lines.version) && !matches!(lines.length, Length::Close | Length::Tunnel);
-    Ok(end)
+    lines: &'a mut ResponseLines,
+}
+
+impl Job for Response<'_> {
+    type Output = Result<usize, Stop>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Self::Output {
+        let Self { bytes, section, request_method, lines } = self;
+        let mut scan = Scan::<L>::new(bytes, 0);
+        let fields_start = status_line(&mut scan, lines)?;
+        let mut seen = Seen::default();
+        let end = fields::parse(&mut scan, fields_start, section, &mut lines.fields, &mut seen)?;
+        let options = match seen.connection.count {
+            0 => Options::default(),
+            _ => Options::parse(bytes, &lines.fields)?,
+        };
+        lines.length = length(bytes, &seen, request_method, lines)?;
+        lines.keep_alive =
+            options.keeps_alive(lines.version) && !matches!(lines.length, Length::Close | Length::Tunnel);
+        Ok(end)
+    }
 }
 
 /// Parses the status line (RFC 9112 section 4): version, one space, three digits, one space, reason phrase, CRLF. The
 /// second space may be missing where there is no phrase: many servers leave it out, and nothing depends on it.
 #[inline(always)]
-fn status_line(scan: &mut Scan<'_>, limits: &ResponseLimits, lines: &mut ResponseLines) -> Result<usize, Stop> {
+fn status_line<L: Lanes>(scan: &mut Scan<'_, L>, lines: &mut ResponseLines) -> Result<usize, Stop> {
     let bytes = scan.bytes();
-    let max = limits.head_bytes_max;
-    // Few bytes: look at each new one, so that another protocol shows at once.
-    let more = Stop::More(if bytes.len() < 13 { bytes.len() + 1 } else { max });
     lines.version = match bytes.get(..9) {
         Some(b"HTTP/1.1 ") => Version::Http11,
         Some(b"HTTP/1.0 ") => Version::Http10,
@@ -72,7 +83,7 @@ fn status_line(scan: &mut Scan<'_>, limits: &ResponseLimits, lines: &mut Respons
     let mut status = 0;
     for at in 9..12 {
         match bytes.get(at) {
-            None => return Err(more),
+            None => return Err(Stop::More(0)),
             Some(digit @ b'0'..=b'9') => status = status * 10 + u16::from(digit - b'0'),
             Some(b'\n') => return Err(Reason::HeadBareLf.into()),
             Some(_) => return Err(Reason::LineStatusInvalid.into()),
@@ -83,29 +94,30 @@ fn status_line(scan: &mut Scan<'_>, limits: &ResponseLimits, lines: &mut Respons
     }
     lines.status = status;
     let line_end = match bytes.get(12) {
-        None => return Err(more),
+        None => return Err(Stop::More(0)),
         Some(b' ') => scan.value_end(13),
         Some(b'\r') => 12,
         Some(b'\n') => return Err(Reason::HeadBareLf.into()),
         Some(_) => return Err(Reason::LineStatusInvalid.into()),
     };
-    lines.reason = Span::new((12 + 1).min(line_end), line_end);
+    lines.reason = Span::new(line_end.min(13), line_end);
     match bytes.get(line_end..line_end + 2) {
         Some(b"\r\n") => Ok(line_end + 2),
-        _ => Err(fields::bad_value(bytes, line_end, max)),
+        _ => Err(fields::bad_value(bytes, 0, line_end)),
     }
 }
 
 #[cold]
 #[inline(never)]
 fn bad_version(bytes: &[u8]) -> Stop {
-    let digits = match version_digits(bytes, bytes.len() + 1) {
-        Ok(digits) => digits,
-        Err(Stop::Refuse(Reason::LineSpacing)) => return Reason::LineVersionInvalid.into(),
-        Err(stop) => return stop,
+    let digits = match version_digits(bytes) {
+        Ok(Some(digits)) => digits,
+        Ok(None) => return Stop::More(0),
+        Err(Reason::LineSpacing) => return Reason::LineVersionInvalid.into(),
+        Err(reason) => return reason.into(),
     };
     let reason = match bytes.get(8) {
-        None => return Stop::More(bytes.len() + 1),
+        None => return Stop::More(0),
         Some(b'\n') => Reason::HeadBareLf,
         Some(b' ') if digits != *b"11" && digits != *b"10" => Reason::LineVersionUnsupported,
         Some(_) => Reason::LineStatusInvalid,

@@ -1,32 +1,37 @@
-use crate::class;
+use std::marker::PhantomData;
 
-/// Bytes that one mask covers.
-const LANES: usize = 64;
+use crate::class::{self, Class};
+use crate::lanes::{LANES, Lanes};
 
-/// Finds the next byte that does not belong to a class, for callers that only move forward.
-pub(crate) struct Scan<'a> {
+/// Finds the next byte that does not belong to a class, for a parser that only moves forward: each byte is classified
+/// once for each class that is asked for.
+pub(crate) struct Scan<'a, L> {
     bytes: &'a [u8],
-    names: Window,
+    tokens: Window,
     values: Window,
     targets: Window,
+    lanes: PhantomData<L>,
 }
 
-/// A mask over up to 64 bytes from `base`: a set bit is a byte outside of the class, or behind the end of the input.
+/// A mask over the bytes from `base`: a set bit is a byte outside of the class, or behind the end of the input.
 #[derive(Clone, Copy)]
 struct Window {
     base: usize,
     mask: u64,
 }
 
-impl<'a> Scan<'a> {
+impl<'a, L: Lanes> Scan<'a, L> {
+    /// A scanner for searches from `at` on.
     #[inline(always)]
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        let none = Window { base: 0, mask: 0 };
-        let mut scan = Self { bytes, names: none, values: none, targets: none };
-        scan.names = Window { base: 0, mask: mask(bytes, 0, |b| class::TOKEN.has(b)) };
-        scan.values = Window { base: 0, mask: mask(bytes, 0, class::in_value) };
-        scan.targets = Window { base: 0, mask: mask(bytes, 0, class::in_target) };
-        scan
+    pub(crate) fn new(bytes: &'a [u8], at: usize) -> Self {
+        let window = |class| Window { base: at, mask: L::outside(class, bytes, at) };
+        Self {
+            bytes,
+            tokens: window(&class::TOKEN),
+            values: window(&class::VALUE),
+            targets: window(&class::TARGET),
+            lanes: PhantomData,
+        }
     }
 
     #[inline(always)]
@@ -36,49 +41,45 @@ impl<'a> Scan<'a> {
 
     /// The first byte at or after `from` that is not a token character; the length of the input if there is none.
     #[inline(always)]
-    pub(crate) fn name_end(&mut self, from: usize) -> usize {
-        find(self.bytes, &mut self.names, from, |b| class::TOKEN.has(b))
+    pub(crate) fn token_end(&mut self, from: usize) -> usize {
+        find::<L>(&class::TOKEN, self.bytes, &mut self.tokens, from)
     }
 
     /// The same for bytes that a value may hold.
     #[inline(always)]
     pub(crate) fn value_end(&mut self, from: usize) -> usize {
-        find(self.bytes, &mut self.values, from, class::in_value)
+        find::<L>(&class::VALUE, self.bytes, &mut self.values, from)
     }
 
     /// The same for bytes inside the path or the query of a target.
     #[inline(always)]
     pub(crate) fn target_end(&mut self, from: usize) -> usize {
-        find(self.bytes, &mut self.targets, from, class::in_target)
+        find::<L>(&class::TARGET, self.bytes, &mut self.targets, from)
     }
 }
 
 #[inline(always)]
-fn find(bytes: &[u8], window: &mut Window, from: usize, member: impl Fn(u8) -> bool + Copy) -> usize {
-    let mut from = from;
+fn find<L: Lanes>(class: &'static Class, bytes: &[u8], window: &mut Window, from: usize) -> usize {
     let into = from.wrapping_sub(window.base);
     if into < LANES {
         let left = window.mask >> into;
         if left != 0 {
             return from + left.trailing_zeros() as usize;
         }
-        from = window.base + LANES;
     }
-    while from < bytes.len() {
-        *window = Window { base: from, mask: mask(bytes, from, member) };
-        if window.mask != 0 {
-            return from + window.mask.trailing_zeros() as usize;
-        }
-        from += LANES;
-    }
-    bytes.len()
+    find_further::<L>(class, bytes, window, from)
 }
 
-fn mask(bytes: &[u8], at: usize, member: impl Fn(u8) -> bool) -> u64 {
-    let rest = bytes.get(at..).unwrap_or_default();
-    let mut mask = if rest.len() < LANES { u64::MAX << rest.len() } else { 0 };
-    for (i, &byte) in rest.iter().take(LANES).enumerate() {
-        mask |= u64::from(!member(byte)) << i;
+#[inline(always)]
+fn find_further<L: Lanes>(class: &'static Class, bytes: &[u8], window: &mut Window, from: usize) -> usize {
+    // Bytes up to the end of the window were seen.
+    let mut at = from.max(window.base + LANES);
+    while at < bytes.len() {
+        *window = Window { base: at, mask: L::outside(class, bytes, at) };
+        if window.mask != 0 {
+            return at + window.mask.trailing_zeros() as usize;
+        }
+        at += LANES;
     }
-    mask
+    bytes.len()
 }

@@ -18,6 +18,8 @@ pub(crate) fn judge(bytes: &[u8], host: Repeat, profile: Profile, lines: &mut Re
     match host.count {
         0 if lines.version == Version::Http10 => {}
         0 => return Err(Reason::HostMissing),
+        // Legal for a target URI without authority (RFC 9110 section 7.2); http has none.
+        1 if host.value.is_empty() && absolute.is_none() && profile == Profile::Compatible => {}
         1 => {
             let field = Authority::parse(host.value.of(bytes), profile)?;
             match absolute {

@@ -1,9 +1,8 @@
-use leat_message::{Field, Fields, Name, Reason};
+use leat_message::{Field, Fields, Name, Profile, Reason};
 
-use crate::fields::{self, SectionLimits, Seen};
+use crate::fields::{self, SectionLimits};
 use crate::limits::DecoderLimits;
 use crate::progress::Stop;
-use crate::scan::Scan;
 
 /// The trailer section of a chunked body, gathered line by line.
 #[derive(Clone, Debug, Default)]
@@ -28,40 +27,34 @@ impl Trailers {
         self.fields.is_empty()
     }
 
-    /// Takes bytes up to the next line end, or all of `input`; says how many. A whole line is judged at once.
+    /// Takes bytes up to the next line end, or all of `input`; says how many. A line is judged as far as it is there.
     pub(crate) fn take_line(&mut self, input: &[u8], limits: &DecoderLimits) -> Result<usize, Reason> {
-        let line_end = memchr::memchr(b'\n', input);
-        let wanted = line_end.map_or(input.len(), |lf| lf + 1);
+        let wanted = memchr::memchr(b'\n', input).map_or(input.len(), |lf| lf + 1);
         let room = limits.trailer_bytes_max.saturating_sub(self.bytes.len());
         let taken = wanted.min(room);
         self.bytes.extend_from_slice(input.get(..taken).unwrap_or_default());
+        self.judge_line(limits)?;
         if taken < wanted {
             return Err(Reason::LimitTrailerBytes);
-        }
-        if line_end.is_some() {
-            self.judge_line(limits)?;
-            self.line = self.bytes.len();
         }
         Ok(taken)
     }
 
     /// Parses the gathered line by the rules for fields in heads.
     fn judge_line(&mut self, limits: &DecoderLimits) -> Result<(), Reason> {
-        if self.bytes.get(self.line..) == Some(b"\r\n") {
-            self.complete = true;
-            return Ok(());
-        }
         let section = SectionLimits { fields_max: limits.fields_max, field_bytes_max: limits.trailer_bytes_max };
         let before = self.fields.len();
-        let mut scan = Scan::new(&self.bytes);
-        match fields::parse(&mut scan, self.line, section, &mut self.fields, &mut Seen::default()) {
-            // The section goes on behind this line.
-            Err(Stop::More(_)) if self.fields.len() == before + 1 => {}
-            Err(Stop::Refuse(reason @ (Reason::LimitFields | Reason::LimitFieldBytes))) => return Err(reason),
-            _ => return Err(Reason::TrailerInvalid),
+        match fields::parse_some(&self.bytes, self.line, section, &mut self.fields) {
+            Ok(_) => self.complete = true,
+            Err(Stop::More(line)) => self.line = line,
+            Err(Stop::Refuse(Reason::LimitFields)) => return Err(Reason::LimitFields),
+            Err(Stop::Refuse(_)) => return Err(Reason::TrailerInvalid),
         }
-        match self.fields.last() {
+        match self.fields.get(before) {
             Some(field) if is_forbidden(field.id, field.name.of(&self.bytes)) => Err(Reason::TrailerForbidden),
+            Some(field) if limits.profile == Profile::Strict && !field.value.of(&self.bytes).is_ascii() => {
+                Err(Reason::TrailerInvalid)
+            }
             _ => Ok(()),
         }
     }
