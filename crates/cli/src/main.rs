@@ -1,1 +1,25 @@
-fn main() {}
+//! The `leat` binary: commands and wiring.
+
+mod arguments;
+mod commands;
+mod event;
+mod process;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Gateway(arguments) => commands::gateway::run(&arguments),
+        Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Demo(arguments) => commands::demo::run(&arguments),
+        Command::Completions { shell } => commands::completions::run(shell),
+        Command::Version => {
+            println!("leat {}", env!("CARGO_PKG_VERSION"));
+            ExitCode::SUCCESS
+        }
+    }
+}

@@ -1,4 +1,5 @@
 use std::future::Future;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -22,6 +23,25 @@ pub trait Handler: 'static {
     /// Called once for every exchange and every refusal, after its reply was written to the outgoing buffer or cut off.
     fn ended(&self, ended: Ended<'_>) {
         let _ = ended;
+    }
+}
+
+/// Listeners of one core share a handler.
+impl<H: Handler> Handler for Rc<H> {
+    type Plan = H::Plan;
+
+    #[inline]
+    fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
+        H::raw(self, request, peer, reply)
+    }
+
+    #[inline]
+    fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> impl Future<Output = Result<(), Fault>> {
+        H::exchange(self, plan, exchange)
+    }
+
+    fn ended(&self, ended: Ended<'_>) {
+        H::ended(self, ended);
     }
 }
 

@@ -22,6 +22,7 @@ pub struct Gateway {
     config: Arc<Config>,
     /// What the routes need beyond their configuration, by route number.
     routes: Vec<Compiled>,
+    upstreams: Vec<Rc<Upstream>>,
     observer: Observer,
     params: RefCell<Vec<Params>>,
 }
@@ -72,7 +73,33 @@ impl Gateway {
                 }
             });
         }
-        Ok(Self { config, routes, observer, params: RefCell::new(vec![Params::default()]) })
+        Ok(Self { config, routes, upstreams, observer, params: RefCell::new(vec![Params::default()]) })
+    }
+
+    /// Finds out whether a configuration can be run, without running it: certificates are read, directories opened.
+    ///
+    /// # Errors
+    /// As for [`Gateway::new`].
+    pub fn check(config: &Config) -> Result<(), GatewayError> {
+        for upstream in config.upstreams() {
+            seats(upstream, 0).map_err(GatewayError::Endpoint)?;
+        }
+        for route in config.routes() {
+            if let Action::Files(files, _) = route.action() {
+                crate::files::compile(files).map_err(GatewayError::Files)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the counters of the core's connections to endpoints up to date; to be called about once a second.
+    pub fn publish(&self) {
+        self.upstreams.iter().for_each(|upstream| upstream.publish(self.observer.core()));
+    }
+
+    /// Closes pooled connections to endpoints that this configuration doesn't name.
+    pub fn retire(&self, pools: &Pools) {
+        pools.retire(|identity| self.upstreams.iter().any(|upstream| upstream.has(identity)));
     }
 
     /// The configuration.

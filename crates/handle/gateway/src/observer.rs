@@ -1,3 +1,4 @@
+use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use leat_message::{Ended, Name};
@@ -10,12 +11,12 @@ use crate::config::Config;
 #[derive(Debug)]
 pub struct Observer {
     core: Core,
-    log: Option<Sink>,
+    log: Option<Rc<Sink>>,
 }
 
 impl Observer {
     /// Counts with `core`, and writes to `log` if there is one.
-    pub fn new(core: Core, log: Option<Sink>) -> Self {
+    pub fn new(core: Core, log: Option<Rc<Sink>>) -> Self {
         Self { core, log }
     }
 

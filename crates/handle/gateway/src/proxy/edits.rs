@@ -2,6 +2,9 @@ use leat_message::Reply;
 
 use crate::config::FieldEdits;
 
+/// A name and a value.
+type Line = (Box<[u8]>, Box<[u8]>);
+
 /// Changes to a list of fields: what is taken out, and what is put behind the rest. Compiled once; applying it copies
 /// nothing but the fields themselves.
 #[derive(Clone, Debug, Default)]
@@ -9,7 +12,7 @@ pub(crate) struct Edits {
     /// Names whose fields are taken out: those to remove and those to set.
     out: Vec<Box<[u8]>>,
     /// Fields that are put behind the others: those to set and those to add.
-    put: Vec<(Box<[u8]>, Box<[u8]>)>,
+    put: Vec<Line>,
 }
 
 impl Edits {

@@ -106,7 +106,7 @@ impl ForwardedPolicy {
             put(b"x-forwarded-for", scratch);
         }
         let is_ours = |id: Name, name: &[u8]| {
-            !(self.trusted_hops > 0 && fields.get(id).is_some()) && !edits.decides(name)
+            (self.trusted_hops == 0 || fields.get(id).is_none()) && !edits.decides(name)
         };
         if is_ours(Name::XForwardedProto, b"x-forwarded-proto") {
             put(b"x-forwarded-proto", scheme(peer).as_bytes());

@@ -1,7 +1,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use leat_dial::{Endpoint, Pools};
+use leat_dial::{Endpoint, EndpointStats, Pools};
+use leat_observe::Core;
 
 /// A group of servers that answer the same requests, on one core.
 pub(crate) struct Upstream {
@@ -22,6 +23,8 @@ pub(crate) struct Seat {
     pub(crate) endpoint: Rc<Endpoint>,
     /// Its own host and port.
     pub(crate) authority: Box<str>,
+    /// What the counters were told last.
+    pub(crate) told: Cell<EndpointStats>,
 }
 
 impl Upstream {
@@ -34,6 +37,32 @@ impl Upstream {
     /// How many servers there are.
     pub(super) fn len(&self) -> usize {
         self.seats.len()
+    }
+
+    /// Whether one of the servers has this identity.
+    pub(crate) fn has(&self, identity: &str) -> bool {
+        self.seats.iter().any(|seat| &**seat.endpoint.identity() == identity)
+    }
+
+    /// Brings the counters of the connections to these servers up to date.
+    pub(crate) fn publish(&self, core: &Core) {
+        for seat in &self.seats {
+            let (now, mut told) = (self.pools.stats_of(&seat.endpoint), seat.told.get());
+            let Some(cells) = core.endpoint(seat.index) else { continue };
+            cells.connections_opened.add(now.connects.saturating_sub(told.connects));
+            cells.connections_reused.add(now.reuses.saturating_sub(told.reuses));
+            let closed = |stats: &EndpointStats| stats.connects.saturating_sub(stats.open as u64);
+            cells.connections_closed.add(closed(&now).saturating_sub(closed(&told)));
+            while told.idle < now.idle {
+                told.idle += 1;
+                cells.connections_idle.up();
+            }
+            while told.idle > now.idle {
+                told.idle -= 1;
+                cells.connections_idle.down();
+            }
+            seat.told.set(now);
+        }
     }
 
     /// The server whose turn it is.

@@ -1,5 +1,5 @@
 use leat_h1::{BodyDecoder, Decoded, DecoderLimits};
-use leat_message::{Length, Limits, Reason};
+use leat_message::{Length, Limits, Profile, Reason};
 use leat_stream::Buffer;
 
 /// The request body that is being read: the decoder and how much of it is lent to the handler.
@@ -30,7 +30,7 @@ pub(super) enum Next {
 
 impl IncomingBody {
     pub(super) fn new() -> Self {
-        let limits = decoder_limits(&Limits::default());
+        let limits = DecoderLimits::default();
         Self {
             decoder: BodyDecoder::new(Length::None, limits),
             limits,
@@ -44,8 +44,15 @@ impl IncomingBody {
     }
 
     /// Gets ready for a body of `length`.
-    pub(super) fn begin(&mut self, length: Length, limits: &Limits, continue_owed: bool, now_ms: u64) {
-        self.limits = decoder_limits(limits);
+    pub(super) fn begin(
+        &mut self,
+        length: Length,
+        limits: &Limits,
+        profile: Profile,
+        continue_owed: bool,
+        now_ms: u64,
+    ) {
+        self.limits = DecoderLimits::new(limits, profile);
         self.length = length;
         self.decoder = BodyDecoder::new(length, self.limits);
         self.lent = 0;
@@ -133,14 +140,5 @@ impl IncomingBody {
 
     pub(super) fn trailers(&self) -> Option<leat_message::Fields<'_>> {
         if self.done { self.decoder.trailers() } else { None }
-    }
-}
-
-fn decoder_limits(limits: &Limits) -> DecoderLimits {
-    DecoderLimits {
-        body_bytes_max: limits.body_bytes_max,
-        trailer_bytes_max: limits.trailer_bytes_max,
-        chunk_extension_bytes_max: limits.chunk_extension_bytes_max,
-        fields_max: limits.fields_max,
     }
 }

@@ -198,7 +198,7 @@ impl<H: Handler> Connection<H> {
         let undrainable = matches!(self.lines.length, Length::Known(count) if count > limits.drain_bytes_max);
         self.reply.begin(&self.lines, keep_alive, has_body && (self.lines.expect_continue || undrainable));
         if has_body || !self.body.is_done() || self.body.is_tunnel() {
-            self.body.begin(self.lines.length, limits, self.lines.expect_continue, now_ms());
+            self.body.begin(self.lines.length, limits, self.site.profile, self.lines.expect_continue, now_ms());
         }
         if memory::in_use() > limits.memory_bytes_max {
             return Err(Reason::LimitMemory);

@@ -1,7 +1,7 @@
 use std::task::{Context, Poll, ready};
 
 use leat_h1::{BodyDecoder, Decoded, DecoderLimits, Progress, ResponseLimits, parse_response};
-use leat_message::{Fields, Length, Method, Name, Piece, Reason, ResponseHead, ResponseLines};
+use leat_message::{Fields, Length, Method, Name, Piece, Profile, Reason, ResponseHead, ResponseLines};
 use leat_stream::{BULK_BYTES, Buffer, Socket};
 
 use crate::EndpointLimits;
@@ -212,5 +212,6 @@ fn decoder_limits(limits: &EndpointLimits) -> DecoderLimits {
         trailer_bytes_max: limits.trailer_bytes_max,
         chunk_extension_bytes_max: limits.chunk_extension_bytes_max,
         fields_max: limits.fields_max,
+        profile: Profile::Compatible,
     }
 }

@@ -1,0 +1,76 @@
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// One HTTP engine for apps, gateways and RPC.
+#[derive(Debug, Parser)]
+#[command(name = "leat", version, about, disable_help_subcommand = true, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  leat demo                          see everything at once, on loopback
+  leat gateway leat.yaml             run the gateway
+  leat gateway leat.yaml --check     look a configuration over without running it
+
+Exit codes: 0 done, 1 failed, 2 bad usage or configuration.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the gateway; SIGHUP or --watch reloads its configuration without losing a request
+    #[command(after_help = "Examples:
+  leat gateway leat.yaml
+  leat gateway leat.yaml --watch     take changes of the file over as they are saved
+  leat gateway leat.yaml --check     print every mistake as file:line:column, and what to write instead
+
+Signals: SIGTERM and SIGINT drain and end; SIGHUP reloads the configuration and opens the access log again;
+SIGUSR2 starts the binary anew with the same sockets and then drains.")]
+    Gateway(GatewayArguments),
+    /// Look configurations over: file:line:column, what is wrong, what to write
+    #[command(after_help = "Example:\n  leat check leat.yaml other.yaml")]
+    Check(CheckArguments),
+    /// Run a small upstream and the gateway in front of it, with the addresses to try
+    #[command(after_help = "Example:\n  leat demo --listen 127.0.0.1:8088")]
+    Demo(DemoArguments),
+    /// Print completions for a shell
+    #[command(after_help = "Example:\n  leat completions bash > /etc/bash_completion.d/leat")]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the version
+    Version,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GatewayArguments {
+    /// The configuration, YAML
+    #[arg(env = "LEAT_CONFIG")]
+    pub(crate) config: PathBuf,
+    /// Only look the configuration over
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Take changes of the file over as they are saved
+    #[arg(long, env = "LEAT_WATCH")]
+    pub(crate) watch: bool,
+    /// Cores to use, instead of what the configuration says
+    #[arg(long, env = "LEAT_WORKERS", value_name = "N")]
+    pub(crate) workers: Option<std::num::NonZeroUsize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// The files
+    #[arg(required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    /// Where the gateway listens
+    #[arg(long, env = "LEAT_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    pub(crate) listen: SocketAddr,
+}

@@ -1,0 +1,9 @@
+//! One file for each command.
+
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod gateway;
+
+/// Exit code for bad usage or a bad configuration.
+const BAD_CONFIG: u8 = 2;

@@ -1,0 +1,59 @@
+//! What the process says about itself, on standard error: for people on a terminal, one JSON object a line otherwise.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How much an event matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Info,
+    Warn,
+    Error,
+}
+
+impl Level {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Writes one event. `name` is stable, for those who look for it; `message` is for people.
+pub(crate) fn event(level: Level, name: &str, message: &str, facts: &[(&str, &str)]) {
+    static HUMAN: OnceLock<bool> = OnceLock::new();
+    let line = if *HUMAN.get_or_init(|| std::io::stderr().is_terminal()) {
+        human(level, message, facts)
+    } else {
+        json(level, name, message, facts)
+    };
+    // Nobody is left to be told that standard error is gone.
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
+}
+
+fn human(level: Level, message: &str, facts: &[(&str, &str)]) -> String {
+    let mut line = match level {
+        Level::Info => String::new(),
+        other => format!("{}: ", other.name()),
+    };
+    line.push_str(message);
+    for (name, value) in facts {
+        let _ = write!(line, " {name}={value}");
+    }
+    line.push('\n');
+    line
+}
+
+fn json(level: Level, name: &str, message: &str, facts: &[(&str, &str)]) -> String {
+    let ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+    let mut object = serde_json::Map::new();
+    object.insert("time_ms".into(), serde_json::Value::from(u64::try_from(ms).unwrap_or(u64::MAX)));
+    for (key, value) in [("level", level.name()), ("event", name), ("message", message)].iter().chain(facts) {
+        object.insert((*key).to_owned(), serde_json::Value::from(*value));
+    }
+    format!("{}\n", serde_json::Value::Object(object))
+}
