@@ -106,8 +106,8 @@ reasons! {
     LimitBodyBytes => "limit.body_bytes", 413, Peer, "The body is longer than body_bytes_max.";
     LimitTrailerBytes => "limit.trailer_bytes", 431, Peer, "The trailer section is longer than trailer_bytes_max.";
     LimitChunkExtension => "limit.chunk_extension", 400, Peer, "A chunk's extensions are longer than chunk_extension_bytes_max.";
-    LimitConnections => "limit.connections", 0, Us, "More connections than connections_max.";
-    LimitConnectionsPerClient => "limit.connections_per_client", 0, Peer, "More connections of one client than connections_per_client_max.";
+    LimitConnections => "limit.connections", 503, Us, "More connections than connections_max.";
+    LimitConnectionsPerClient => "limit.connections_per_client", 503, Peer, "More connections of one client than connections_per_client_max.";
     LimitHandshakes => "limit.handshakes", 0, Us, "More TLS handshakes under way than handshakes_max.";
     LimitMemory => "limit.memory", 503, Us, "Buffers hold more than memory_bytes_max.";
     TimeHead => "time.head", 408, Peer, "The head did not arrive within head_time_ms.";
@@ -121,6 +121,7 @@ reasons! {
     PeerReset => "peer.reset", 0, Peer, "The client ended the connection before its reply.";
     PeerCancelled => "peer.cancelled", 0, Peer, "The client reset the stream.";
     TlsHandshake => "tls.handshake", 0, Peer, "The TLS handshake failed.";
+    TlsPlainText => "tls.plain_text", 400, Peer, "Plain HTTP on a listener that speaks TLS.";
     ProxyHeaderInvalid => "proxy_header.invalid", 0, Peer, "A malformed or missing PROXY protocol header.";
     H2Flood => "h2.flood", 0, Peer, "A flood of HTTP/2 frames that serve no request.";
     H2Protocol => "h2.protocol", 0, Peer, "An HTTP/2 protocol error.";

@@ -188,6 +188,11 @@ impl std::error::Error for AddressError {}
 pub struct TrustedSource(IpNet);
 
 impl TrustedSource {
+    /// The network of the first `bits` bits of `address`; `None` if it has not so many.
+    pub fn network(address: IpAddr, bits: u8) -> Option<Self> {
+        IpNet::new(address, bits).ok().map(Self)
+    }
+
     /// Whether `address` is one of them. An IPv4 address mapped to IPv6 counts as what it is.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())

@@ -46,7 +46,7 @@ impl ListenerSet {
             let stack = stack_of(address, addresses);
             let passed = inherited.take_for(address);
             let sockets = if passed.is_empty() {
-                open(address, stack, workers)?
+                open(address, stack, workers).map_err(|error| blame_ourselves(error, &endpoints, &inherited))?
             } else {
                 adopt(passed, stack, workers).map_err(|error| ListenError::Bind { address: address.clone(), error })?
             };
@@ -182,6 +182,23 @@ fn open(address: &ListenAddress, stack: Stack, workers: usize) -> Result<Vec<Bou
         ListenAddress::Tcp(wanted) => tcp::open(address, *wanted, stack, workers),
         ListenAddress::Unix { path, mode } => Ok(vec![unix::open(address, path, *mode)?]),
         ListenAddress::Descriptor(_) | ListenAddress::Named(_) => Err(ListenError::NotPassed(address.clone())),
+    }
+}
+
+/// A busy port that is ours: 0.0.0.0 beside 127.0.0.1, in one configuration or before and after a reload.
+fn blame_ourselves(error: ListenError, endpoints: &[Endpoint], inherited: &Inherited) -> ListenError {
+    let ListenError::Busy(address @ ListenAddress::Tcp(wanted)) = &error else { return error };
+    let ours = endpoints.iter().map(|endpoint| &endpoint.local).chain(inherited.sockets.iter().map(|p| &p.local));
+    let overlapping = ours.into_iter().find_map(|local| match local {
+        Local::Ip(ours) => {
+            let wildcard = ours.ip().is_unspecified() || wanted.ip().is_unspecified();
+            (wildcard && ours.port() == wanted.port()).then_some(ours)
+        }
+        Local::Unix(_) => None,
+    });
+    match overlapping {
+        Some(with) => ListenError::Overlaps { address: address.clone(), with: with.to_string() },
+        None => error,
     }
 }
 

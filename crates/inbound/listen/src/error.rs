@@ -10,6 +10,13 @@ pub enum ListenError {
     // The configuration's.
     /// The address stands twice in the list.
     Repeated(ListenAddress),
+    /// The address takes in another one with the same port that this process listens on.
+    Overlaps {
+        /// The address.
+        address: ListenAddress,
+        /// Where the process listens.
+        with: String,
+    },
     /// A PEM file has nothing of what it is for.
     PemEmpty {
         /// The file.
@@ -84,6 +91,11 @@ impl fmt::Display for ListenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Repeated(address) => write!(f, "{address} stands twice among the addresses; remove one"),
+            Self::Overlaps { address, with } => write!(
+                f,
+                "{address} overlaps with {with}, which this process listens on: keep one of them, and restart instead of \
+                 reloading to change from one to the other"
+            ),
             Self::PemEmpty { path, wanted } => {
                 write!(f, "{}: there is no {wanted} in this file; it must hold one in PEM form", path.display())
             }

@@ -4,12 +4,15 @@ use std::hash::BuildHasher;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use leat_message::{Limits, Reason};
 use leat_stream::memory;
 
 /// Locks that the clients' counts are spread over, so that cores seldom meet.
 const SHARDS: usize = 64;
+/// How often a drain looks whether all connections have ended.
+const EMPTY_POLL: Duration = Duration::from_millis(5);
 /// Bits of an IPv6 address that stand for one client: a /64 is what one customer gets at the least.
 const V6_CLIENT_BITS: u32 = 64;
 
@@ -61,6 +64,20 @@ impl Gate {
     /// Connections open now, those in a handshake included.
     pub fn connections(&self) -> usize {
         self.connections.load(Relaxed)
+    }
+
+    /// Waits until no connection is open, at most for `within`; says how many are left. Blocks: for a control thread
+    /// whose cores drain, before it ends the process.
+    pub fn wait_empty(&self, within: Duration) -> usize {
+        let deadline = Instant::now() + within;
+        loop {
+            let left = self.connections();
+            let now = Instant::now();
+            if left == 0 || now >= deadline {
+                return left;
+            }
+            std::thread::sleep(EMPTY_POLL.min(deadline - now));
+        }
     }
 
     /// TLS handshakes and PROXY headers waited for now.
@@ -227,6 +244,19 @@ mod tests {
         assert_eq!(gate.admit_handshake().unwrap_err(), Reason::LimitHandshakes);
         drop(handshake);
         assert!(gate.admit_handshake().is_ok());
+    }
+
+    #[test]
+    fn a_drain_waits_for_the_last_connection_or_the_deadline() {
+        let gate = gate(9, 9);
+        assert_eq!(gate.wait_empty(Duration::ZERO), 0);
+        let permit = gate.admit().unwrap();
+        assert_eq!(gate.wait_empty(Duration::from_millis(10)), 1);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| gate.wait_empty(Duration::from_secs(10)));
+            drop(permit);
+            assert_eq!(waiting.join().unwrap(), 0);
+        });
     }
 
     #[test]

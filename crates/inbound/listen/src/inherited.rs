@@ -4,7 +4,6 @@ use std::os::unix::net::UnixStream;
 
 use listenfd::ListenFd;
 use rustix::net::{AddressFamily, SocketType};
-use socket2::SockRef;
 
 use crate::bound::{Bound, Local};
 use crate::{ListenAddress, ListenError, ListenerSet};
@@ -152,10 +151,21 @@ fn take_listener(passed: &mut ListenFd, index: usize) -> io::Result<Option<Bound
             }
         },
     };
-    if !SockRef::from(&bound).is_listener()? {
+    if !is_listening(&bound)? {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the socket is not listening"));
     }
     Ok(Some(bound))
+}
+
+#[cfg(not(target_vendor = "apple"))]
+fn is_listening(bound: &Bound) -> io::Result<bool> {
+    Ok(rustix::net::sockopt::socket_acceptconn(bound)?)
+}
+
+/// The system cannot say; accepting will.
+#[cfg(target_vendor = "apple")]
+fn is_listening(_: &Bound) -> io::Result<bool> {
+    Ok(true)
 }
 
 fn take_ready(passed: &mut ListenFd, index: usize) -> io::Result<Option<ReadySignal>> {

@@ -207,6 +207,10 @@ impl<F: Fn(Accepted) + 'static> Door<F> {
         let (Some(tls), Some(hosts)) = (&self.options.tls, &self.hosts) else {
             return Ok(self.plain(connection, permit));
         };
+        if tls::is_plain_http(&connection.socket).await {
+            self.shed.reply(connection.socket, Reason::TlsPlainText);
+            return Err(Reason::TlsPlainText);
+        }
         let shaken = tls::handshake(connection.socket, tls).await?;
         let tls = TlsInfo { server_name: shaken.server_name, hosts: Rc::clone(hosts) };
         let peer = Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Https, tls: Some(tls) };

@@ -13,7 +13,8 @@ const LINGER_MS: u64 = 500;
 /// What is read and thrown away of such a connection's request, in bytes.
 const LINGER_BYTES_MAX: u64 = 64 * 1024;
 
-/// Tells plain connections that there is no place for them: 503 before their request is read.
+/// Tells plain connections why they are closed before their request is read: there is no place for them (503), or they
+/// should speak TLS (400).
 #[derive(Debug, Default)]
 pub(crate) struct Shed {
     lingering: Rc<Cell<usize>>,
@@ -57,15 +58,16 @@ fn try_write(socket: &Plain, bytes: &[u8]) -> io::Result<usize> {
 fn reply(reason: Reason) -> String {
     let date = clock::date();
     let date = str::from_utf8(&date).unwrap_or_default();
-    let body = format!(
-        "{{\"title\":\"Service Unavailable\",\"status\":503,\"reason\":\"{}\",\"detail\":\"{}\"}}\n",
-        reason.code(),
-        reason.text()
-    );
+    let (status, title, retry) = match reason.status() {
+        400 => (400, "Bad Request", ""),
+        _ => (503, "Service Unavailable", "retry-after: 1\r\n"),
+    };
+    let (code, detail) = (reason.code(), reason.text());
+    let body = format!("{{\"title\":\"{title}\",\"status\":{status},\"reason\":\"{code}\",\"detail\":\"{detail}\"}}\n");
+    let length = body.len();
     format!(
-        "HTTP/1.1 503 Service Unavailable\r\ndate: {date}\r\ncontent-type: application/problem+json\r\n\
-         content-length: {}\r\nretry-after: 1\r\nconnection: close\r\n\r\n{body}",
-        body.len()
+        "HTTP/1.1 {status} {title}\r\ndate: {date}\r\ncontent-type: application/problem+json\r\n\
+         content-length: {length}\r\n{retry}connection: close\r\n\r\n{body}"
     )
 }
 

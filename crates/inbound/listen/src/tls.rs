@@ -16,7 +16,7 @@ use rustls::version::{TLS12, TLS13};
 use tokio_rustls::TlsAcceptor;
 
 pub use certificate::CertificateFiles;
-pub(crate) use handshake::handshake;
+pub(crate) use handshake::{handshake, is_plain_http};
 
 use crate::ListenError;
 use certificate::Certificate;

@@ -141,6 +141,21 @@ fn an_address_may_stand_once_unless_the_system_chooses_its_port() {
 }
 
 #[test]
+fn addresses_that_overlap_are_not_blamed_on_another_process() {
+    let set = bind(&["127.0.0.1:0"], 2);
+    let special = set.endpoints()[0].local_addr().unwrap();
+    let all = format!("0.0.0.0:{}", special.port());
+    let reload = set.rebind(&[all.parse().unwrap()]);
+    drop(set);
+    let together = try_bind(&[&special.to_string(), &all], 2);
+    for error in [reload.expect_err("reload"), together.expect_err("together")] {
+        assert!(matches!(error, ListenError::Overlaps { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(&all) && text.contains(&special.to_string()), "{text}");
+    }
+}
+
+#[test]
 fn what_cannot_be_bound_says_why() {
     let folder = Folder::new();
     for (address, advice) in [

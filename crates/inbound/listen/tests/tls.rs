@@ -392,16 +392,28 @@ fn over_the_memory_budget_no_handshake_begins() {
 }
 
 #[test]
-fn what_is_not_tls_is_closed_and_counted() {
+fn what_is_not_tls_is_closed_and_plain_http_is_told_why() {
     on_core(|| async {
         let folder = Folder::new();
         let (files, _) = certificate(&folder, "a", &["a.test"]);
         let mut server = Server::new(&TlsOptions::new(vec![files]));
-        let mut stream = TcpStream::connect(server.address).await.unwrap();
-        stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
-        read_to_close(&mut stream).await;
-        until_refused(&server.gate, Reason::TlsHandshake, 1).await;
+        for (bytes, reason, told) in [
+            (&b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"[..], Reason::TlsPlainText, true),
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Reason::TlsPlainText, true),
+            (b"\x80\x2e\x01\x00\x02", Reason::TlsHandshake, false),
+            (b"\x16\x03\x01\xff\xff", Reason::TlsHandshake, false),
+            (b"", Reason::TlsHandshake, false),
+        ] {
+            let before = server.gate.refused(reason);
+            let mut stream = TcpStream::connect(server.address).await.unwrap();
+            stream.write_all(bytes).await.unwrap();
+            stream.shutdown().await.unwrap();
+            let reply = read_to_close(&mut stream).await;
+            assert_eq!(reply.starts_with(b"HTTP/1.1 400 "), told, "{}", reply.escape_ascii());
+            until_refused(&server.gate, reason, before + 1).await;
+        }
         assert!(server.connections.try_recv().is_err());
+        until(|| server.gate.connections() == 0).await;
     });
 }
 
