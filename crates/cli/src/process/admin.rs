@@ -1,0 +1,132 @@
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use leat_listen::{Gate, ListenerSet, ServeOptions};
+use leat_message::{Exchange, Fault, Handler, Head, Length, Limits, Method, Peer, Profile, Reason, Reply, Step};
+use leat_observe::{Registry, exposition};
+use leat_serve::{OnError, Protocol, Service, Site};
+use tokio::task::spawn_local;
+
+use super::plan;
+
+/// Whether the process may be sent traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Readiness {
+    Starting,
+    Ready,
+    Draining,
+}
+
+/// The admin address: metrics and health, answered on the control thread by the engine itself.
+pub(super) struct Admin {
+    registry: Arc<Registry>,
+    gate: Arc<Gate>,
+    readiness: Rc<Cell<Readiness>>,
+}
+
+impl Admin {
+    /// Accepts on every socket of the admin address.
+    pub(super) fn start(
+        config: &leat_gateway::config::Config,
+        sockets: &ListenerSet,
+        registry: &Arc<Registry>,
+        gate: &Arc<Gate>,
+        readiness: &Rc<Cell<Readiness>>,
+    ) -> std::io::Result<Vec<tokio::task::JoinHandle<()>>> {
+        let Some(bind) = config.admin() else { return Ok(Vec::new()) };
+        let Some(endpoint) = sockets.endpoint(&plan::address(bind)) else { return Ok(Vec::new()) };
+        let limits = Limits { connections_max: 64, body_bytes_max: 64 * 1024, ..Limits::default() };
+        let admin =
+            Self { registry: Arc::clone(registry), gate: Arc::clone(gate), readiness: Rc::clone(readiness) };
+        let service = Service::new(Site {
+            handler: admin,
+            limits: limits.clone(),
+            profile: Profile::Strict,
+            on_error: OnError::Close,
+            drain_grace_ms: 0,
+        });
+        // A door of its own, so that a flood of clients does not shut the operator out.
+        let gate = Gate::new(&limits);
+        let mut accepting = Vec::new();
+        for worker in 0..sockets.workers() {
+            let service = Rc::clone(&service);
+            let listener = endpoint.listener(worker)?;
+            let serving = leat_listen::serve(listener, Arc::clone(&gate), ServeOptions::default(), move |accepted| {
+                let permit = accepted.permit;
+                let serving = leat_serve::serve(
+                    accepted.socket,
+                    Vec::new(),
+                    Protocol::Http1,
+                    accepted.peer,
+                    Rc::clone(&service),
+                );
+                spawn_local(async move {
+                    serving.await;
+                    drop(permit);
+                });
+            });
+            accepting.push(spawn_local(async move {
+                // Metrics that can't be served are no reason to stop serving clients.
+                let _ = serving.await;
+            }));
+        }
+        Ok(accepting)
+    }
+
+    fn metrics(&self) -> String {
+        let held = u64::try_from(leat_stream::memory::in_use()).unwrap_or(u64::MAX);
+        self.registry.process().buffer_bytes.set(held);
+        let mut text = String::new();
+        exposition::write(&self.registry.snapshot(), &mut text);
+        let gate = &self.gate;
+        for (name, kind, help, value) in [
+            ("leat_gate_connections", "gauge", "Connections open, handshakes included.", gate.connections() as u64),
+            ("leat_gate_handshakes", "gauge", "TLS handshakes and PROXY headers waited for.", gate.handshakes() as u64),
+            ("leat_gate_accepted_total", "counter", "Connections accepted, refused ones included.", gate.accepted()),
+            ("leat_gate_pauses_total", "counter", "Pauses of accepting for want of descriptors.", gate.accept_pauses()),
+        ] {
+            // Writing into a String can't fail.
+            let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
+        }
+        let name = "leat_gate_refused_total";
+        let _ = write!(text, "# HELP {name} Connections refused before their first request.\n# TYPE {name} counter\n");
+        for reason in Reason::ALL.iter().filter(|reason| gate.refused(**reason) > 0) {
+            let _ = writeln!(text, "{name}{{reason=\"{}\"}} {}", reason.code(), gate.refused(*reason));
+        }
+        text
+    }
+}
+
+impl Handler for Admin {
+    type Plan = ();
+
+    fn raw<R: Reply>(&self, request: Head<'_>, _peer: &Peer, reply: &mut R) -> Step<()> {
+        if !matches!(request.method(), Method::Get | Method::Head) {
+            text(reply, 405, "text/plain; charset=utf-8", "only GET and HEAD are answered here\n");
+            return Step::Done;
+        }
+        match (request.path(), self.readiness.get()) {
+            (b"/metrics", _) => text(reply, 200, exposition::CONTENT_TYPE, &self.metrics()),
+            (b"/healthz", _) => text(reply, 200, "text/plain; charset=utf-8", "ok\n"),
+            (b"/readyz", Readiness::Ready) => text(reply, 200, "text/plain; charset=utf-8", "ready\n"),
+            (b"/readyz", Readiness::Starting) => text(reply, 503, "text/plain; charset=utf-8", "starting\n"),
+            (b"/readyz", Readiness::Draining) => text(reply, 503, "text/plain; charset=utf-8", "draining\n"),
+            _ => text(reply, 404, "text/plain; charset=utf-8", "try /metrics, /healthz or /readyz\n"),
+        }
+        Step::Done
+    }
+
+    async fn exchange<X: Exchange>(&self, (): (), _exchange: &mut X) -> Result<(), Fault> {
+        Err(Reason::HandlerFailed.into())
+    }
+}
+
+fn text<R: Reply>(reply: &mut R, status: u16, content_type: &str, body: &str) {
+    reply.status(status);
+    reply.field(b"content-type", content_type.as_bytes());
+    reply.field(b"cache-control", b"no-store");
+    reply.length(Length::Known(body.len() as u64));
+    reply.body(body.as_bytes());
+}

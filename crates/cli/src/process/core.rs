@@ -1,0 +1,180 @@
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use leat_dial::{Pools, Resolver};
+use leat_gateway::{Gateway, Observer, shape};
+use leat_listen::Gate;
+use leat_observe::{Core as Counters, Registry};
+use leat_serve::{OnError, Site};
+use leat_stream::begin_drain;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::LocalSet;
+
+use super::doors::Doors;
+use super::plan::{Door, Plan};
+use crate::event::{Level, event};
+
+/// How often counters that are not kept up to date request by request are published.
+const PUBLISH_EVERY: Duration = Duration::from_secs(1);
+
+/// What a core is told.
+pub(super) enum Order {
+    /// Run this from now on. The answer says what went wrong, if anything; then the old plan goes on.
+    Apply(Arc<Plan>, oneshot::Sender<Result<(), String>>),
+    /// Answer what is under way and end.
+    Drain,
+}
+
+/// What all cores share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) gate: Arc<Gate>,
+    pub(super) registry: Arc<Registry>,
+    pub(super) resolver: Resolver,
+    /// Cores that have not ended.
+    pub(super) running: Arc<AtomicUsize>,
+}
+
+/// A core's thread, seen from the control thread.
+pub(super) struct CoreHandle {
+    orders: mpsc::UnboundedSender<Order>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl CoreHandle {
+    /// Starts a core. It serves nothing before its first plan.
+    pub(super) fn start(worker: usize, shared: Shared) -> std::io::Result<Self> {
+        let (orders, received) = mpsc::unbounded_channel();
+        shared.running.fetch_add(1, Ordering::Relaxed);
+        let thread = std::thread::Builder::new().name(format!("leat-{worker}")).spawn(move || {
+            let running = Arc::clone(&shared.running);
+            if let Err(error) = run(worker, shared, received) {
+                event(Level::Error, "core_failed", &format!("core {worker} can't run: {error}"), &[]);
+            }
+            running.fetch_sub(1, Ordering::Relaxed);
+        })?;
+        Ok(Self { orders, thread: Some(thread) })
+    }
+
+    /// Hands the core a plan and waits for its answer.
+    pub(super) async fn apply(&self, plan: Arc<Plan>) -> Result<(), String> {
+        let (answer, answered) = oneshot::channel();
+        if self.orders.send(Order::Apply(plan, answer)).is_err() {
+            return Err("the core has ended".into());
+        }
+        answered.await.unwrap_or_else(|_| Err("the core has ended".into()))
+    }
+
+    /// Tells the core to drain; does not wait.
+    pub(super) fn drain(&self) {
+        // A core that is gone has nothing left to drain.
+        let _ = self.orders.send(Order::Drain);
+    }
+
+    /// Waits for the thread; to be called once it is known to end.
+    pub(super) fn join(&mut self) {
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            event(Level::Error, "core_panicked", "a core panicked", &[]);
+        }
+    }
+}
+
+fn run(worker: usize, shared: Shared, orders: mpsc::UnboundedReceiver<Order>) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    LocalSet::new().block_on(&runtime, Core::new(worker, shared).run(orders));
+    Ok(())
+}
+
+/// What a core owns; all of it outlives reloads.
+struct Core {
+    worker: usize,
+    shared: Shared,
+    pools: Rc<Pools>,
+    counters: Option<Counters>,
+    doors: Doors,
+    gateway: Option<Rc<Gateway>>,
+    log: Option<(Arc<leat_observe::access_log::AccessLog>, Rc<leat_observe::access_log::Sink>)>,
+}
+
+impl Core {
+    fn new(worker: usize, shared: Shared) -> Self {
+        let pools = Pools::new(shared.resolver.clone());
+        let doors = Doors::new(Arc::clone(&shared.gate));
+        Self { worker, shared, pools, counters: None, doors, gateway: None, log: None }
+    }
+
+    async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
+        tokio::task::spawn_local(leat_stream::clock::run());
+        let mut publish = tokio::time::interval(PUBLISH_EVERY);
+        publish.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                order = orders.recv() => match order {
+                    Some(Order::Apply(plan, answer)) => {
+                        // Nobody listens to the answer where the control thread is ending.
+                        let _ = answer.send(self.apply(&plan));
+                    }
+                    Some(Order::Drain) | None => break,
+                },
+                _ = publish.tick() => {
+                    if let Some(gateway) = &self.gateway {
+                        gateway.publish();
+                    }
+                }
+            }
+        }
+        begin_drain();
+        self.doors.drained().await;
+    }
+
+    fn apply(&mut self, plan: &Arc<Plan>) -> Result<(), String> {
+        let shape = shape(&plan.config);
+        let counters = match &self.counters {
+            Some(counters) => counters.reshape(&shape),
+            None => Counters::new(&self.shared.registry, &shape),
+        };
+        let observer = Observer::new(counters.reshape(&shape), self.sink(plan));
+        let gateway = Gateway::new(Arc::clone(&plan.config), &self.pools, observer);
+        let gateway = Rc::new(gateway.map_err(|error| error.to_string())?);
+        self.doors.apply(plan, self.worker, |door| site(plan, door, &gateway)).map_err(|error| error.to_string())?;
+        gateway.retire(&self.pools);
+        self.counters = Some(counters);
+        self.gateway = Some(gateway);
+        Ok(())
+    }
+
+    /// This core's way to the access log; the same one for as long as the log is.
+    fn sink(&mut self, plan: &Plan) -> Option<Rc<leat_observe::access_log::Sink>> {
+        let Some(wanted) = &plan.log else {
+            self.log = None;
+            return None;
+        };
+        match &self.log {
+            Some((log, sink)) if Arc::ptr_eq(log, wanted) => Some(Rc::clone(sink)),
+            _ => {
+                let sink = Rc::new(wanted.sink());
+                self.log = Some((Arc::clone(wanted), Rc::clone(&sink)));
+                Some(sink)
+            }
+        }
+    }
+}
+
+fn site(plan: &Plan, door: &Door, gateway: &Rc<Gateway>) -> Site<Rc<Gateway>> {
+    Site {
+        handler: Rc::clone(gateway),
+        limits: plan.config.limits().clone(),
+        profile: door.profile,
+        on_error: match plan.config.on_error() {
+            leat_gateway::config::OnError::Close => OnError::Close,
+            leat_gateway::config::OnError::Continue => OnError::Continue,
+            leat_gateway::config::OnError::Crash => OnError::Crash,
+        },
+        drain_grace_ms: plan.config.drain().grace_ms(),
+    }
+}

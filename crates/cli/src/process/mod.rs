@@ -1,0 +1,47 @@
+//! A running gateway: one control thread, and one thread for each core.
+//!
+//! The control thread (the main one) reads configurations, binds sockets, answers on the admin address and hears
+//! signals. It hands each core a [`plan::Plan`]; a core never reads a file and never waits for another core.
+
+mod admin;
+mod control;
+mod core;
+mod doors;
+mod plan;
+mod upgrade;
+mod watch;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+pub(crate) use control::run;
+
+/// Told the addresses once connections are accepted.
+pub(crate) type OnReady = Box<dyn FnOnce(&[String])>;
+
+/// How to run.
+pub(crate) struct Settings {
+    /// The configuration.
+    pub(crate) config_path: PathBuf,
+    /// Whether the file is watched.
+    pub(crate) watch: bool,
+    /// Cores, instead of what the configuration says.
+    pub(crate) workers: Option<NonZeroUsize>,
+    /// Called once.
+    pub(crate) ready: Option<OnReady>,
+}
+
+/// Why the process did not start, or did not end well.
+#[derive(Debug)]
+pub(crate) enum StartError {
+    /// The configuration is bad; what is wrong was printed.
+    Config,
+    /// Something else, in words for a person.
+    Failed(String),
+}
+
+impl StartError {
+    fn failed(error: impl std::fmt::Display) -> Self {
+        Self::Failed(error.to_string())
+    }
+}

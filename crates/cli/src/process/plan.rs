@@ -1,0 +1,129 @@
+use std::sync::Arc;
+
+use leat_gateway::config::{self, AccessLog as LogConfig, Bind, Config, LogFormat, LogTarget};
+use leat_listen::{
+    CertificateFiles, ListenAddress, ListenError, ListenerSet, ProxyProtocol, ServeOptions, TicketKeys, TlsOptions,
+    TlsSettings, TlsVersions, TrustedSource,
+};
+use leat_message::Profile;
+use leat_observe::access_log::{self, AccessLog, Tally};
+
+use super::StartError;
+
+/// What all cores run at one time: made by the control thread, shared, never changed.
+pub(super) struct Plan {
+    pub(super) config: Arc<Config>,
+    pub(super) sockets: Arc<ListenerSet>,
+    pub(super) doors: Vec<Door>,
+    pub(super) log: Option<Arc<AccessLog>>,
+}
+
+/// How connections come in at one address.
+#[derive(Clone)]
+pub(super) struct Door {
+    pub(super) address: ListenAddress,
+    pub(super) profile: Profile,
+    pub(super) options: ServeOptions,
+    /// What `options.tls` was made from.
+    tls: Option<TlsOptions>,
+}
+
+impl Door {
+    /// Whether connections are taken in the same way: then the accept loop goes on over a reload.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.address == other.address
+            && self.tls == other.tls
+            && self.options.http2_plain == other.options.http2_plain
+            && self.options.proxy_protocol == other.options.proxy_protocol
+            && self.options.handshake_time_ms == other.options.handshake_time_ms
+    }
+}
+
+/// Addresses that a configuration listens on, the admin address last.
+pub(super) fn addresses(config: &Config) -> Vec<ListenAddress> {
+    config.listeners().iter().map(config::Listener::address).chain(config.admin()).map(address).collect()
+}
+
+/// A configured address as the listener crate knows it.
+pub(super) fn address(bind: &Bind) -> ListenAddress {
+    match bind {
+        Bind::Tcp(address) => ListenAddress::Tcp(*address),
+        Bind::Unix(path) => ListenAddress::Unix { path: path.clone(), mode: None },
+    }
+}
+
+/// The doors of a configuration. Certificates that were loaded for `before` and are asked for again are kept, so that
+/// their sessions resume.
+pub(super) fn doors(config: &Config, tickets: &TicketKeys, before: &[Door]) -> Result<Vec<Door>, ListenError> {
+    let mut doors: Vec<Door> = Vec::with_capacity(config.listeners().len());
+    for listener in config.listeners() {
+        let tls = listener.tls().map(|tls| tls_options(tls, listener.http2()));
+        let settings = match &tls {
+            None => None,
+            Some(wanted) => {
+                let loaded = before.iter().chain(&doors).find(|door| door.tls.as_ref() == Some(wanted));
+                Some(match loaded.and_then(|door| door.options.tls.clone()) {
+                    Some(settings) => settings,
+                    None => TlsSettings::load(wanted, tickets)?,
+                })
+            }
+        };
+        doors.push(Door {
+            address: address(listener.address()),
+            profile: listener.profile(),
+            options: ServeOptions {
+                tls: settings,
+                http2_plain: listener.http2(),
+                proxy_protocol: proxy_protocol(listener),
+                handshake_time_ms: config.limits().handshake_time_ms,
+            },
+            tls,
+        });
+    }
+    Ok(doors)
+}
+
+fn tls_options(tls: &config::ServerTls, http2: bool) -> TlsOptions {
+    let certificates = tls.certificates().iter().map(|files| CertificateFiles {
+        chain: files.cert().to_owned(),
+        key: files.key().to_owned(),
+    });
+    TlsOptions {
+        certificates: certificates.collect(),
+        http1: true,
+        http2,
+        versions: match tls.min_version() {
+            config::TlsVersion::Tls12 => TlsVersions::From12,
+            config::TlsVersion::Tls13 => TlsVersions::Only13,
+        },
+    }
+}
+
+fn proxy_protocol(listener: &config::Listener) -> ProxyProtocol {
+    match listener.proxy_protocol() {
+        None => ProxyProtocol::Off,
+        Some(trusted) => {
+            let networks = trusted.trust().iter();
+            ProxyProtocol::From(networks.filter_map(|net| TrustedSource::network(net.address(), net.bits())).collect())
+        }
+    }
+}
+
+/// Opens the access log that a configuration asks for.
+pub(super) fn open_log(config: &LogConfig, tally: &Arc<Tally>) -> Result<Option<Arc<AccessLog>>, StartError> {
+    let target = match config.target() {
+        LogTarget::Off => return Ok(None),
+        LogTarget::Stderr => access_log::Target::Stderr,
+        LogTarget::Stdout => access_log::Target::Stdout,
+        LogTarget::File(path) => access_log::Target::File(path.clone()),
+    };
+    let format = match config.format() {
+        LogFormat::Auto => access_log::Format::for_target(&target),
+        LogFormat::Json => access_log::Format::Json,
+        LogFormat::Human => access_log::Format::Human,
+    };
+    let settings = access_log::Settings { target, format, user_agent: true };
+    let log = AccessLog::start(settings, Arc::clone(tally));
+    log.map(|log| Some(Arc::new(log)))
+        .map_err(|error| StartError::Failed(format!("the access log can't be opened: {error}")))
+}

@@ -1,0 +1,59 @@
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Notices that a file was changed: looked at from time to time, which works on every file system.
+pub(super) struct Watch {
+    path: PathBuf,
+    seen: Option<Stamp>,
+    /// A change that was seen once: it counts when the file has stayed so for a look, so that half a file that an editor
+    /// is still writing is not read.
+    settling: Option<Stamp>,
+}
+
+type Stamp = (SystemTime, u64);
+
+impl Watch {
+    pub(super) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), seen: stamp(path), settling: None }
+    }
+
+    /// Whether the file has changed since the last change that this told of.
+    pub(super) fn has_changed(&mut self) -> bool {
+        let now = stamp(&self.path);
+        if now.is_none() || now == self.seen {
+            self.settling = None;
+            return false;
+        }
+        if self.settling == now {
+            self.seen = now;
+            self.settling = None;
+            return true;
+        }
+        self.settling = now;
+        false
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_told_once_and_only_when_it_has_settled() {
+        let path = std::env::temp_dir().join(format!("leat-watch-{}", std::process::id()));
+        std::fs::write(&path, "one").unwrap();
+        let mut watch = Watch::new(&path);
+        assert!(!watch.has_changed());
+        std::fs::write(&path, "three").unwrap();
+        assert!(!watch.has_changed(), "it may still be being written");
+        assert!(watch.has_changed());
+        assert!(!watch.has_changed());
+        std::fs::remove_file(&path).unwrap();
+        assert!(!watch.has_changed(), "a file that is gone is not a new configuration");
+    }
+}
