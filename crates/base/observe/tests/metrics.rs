@@ -215,3 +215,18 @@ fn every_family_is_described_once_before_its_samples_and_no_series_stands_twice(
         }
     }
 }
+
+#[test]
+fn the_reference_table_lists_every_family_with_its_kind() {
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/reference/metrics.md");
+    let table = std::fs::read_to_string(table).unwrap();
+    let listed: Vec<String> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `"))
+        .map(|line| line.split(" | ").take(2).collect::<Vec<_>>().join(" ").replace('`', ""))
+        .collect();
+    let mut text = String::new();
+    exposition::write(&busy().snapshot(), &mut text);
+    let written: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
+    assert_eq!(listed, written);
+}

@@ -1,23 +1,12 @@
-use std::cell::RefCell;
-use std::future::{Future, poll_fn};
-use std::io::IoSliceMut;
-use std::os::fd::OwnedFd;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::Poll;
+use std::future::poll_fn;
 
 use leat_message::{Exchange, Reason};
-use leat_stream::memory;
-use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 
 use crate::ranges::Part;
+use crate::reader::Reader;
 
-/// Bytes read from a file at a time.
-pub const CHUNK_BYTES: usize = 64 * 1024;
-/// Up to this size the whole body goes into the outgoing buffer with the head; above it is sent from the chunk.
+/// Up to this size the whole body goes into the outgoing buffer with the head; above it is sent from the reader.
 const SMALL_BYTES: usize = 16 * 1024;
-/// Chunks that a core keeps for reuse.
-const SPARE_MAX: usize = 16;
 
 /// A stretch of a body.
 #[derive(Debug)]
@@ -97,143 +86,84 @@ async fn send_bytes<X: Exchange>(x: &mut X, bytes: &[u8]) -> Result<(), Reason> 
     Ok(())
 }
 
-/// Runs `work` where it may block, and waits for it or for the client to go away. Work that was begun is finished
-/// either way.
-pub(crate) async fn on_blocking_thread<X: Exchange, T: Send + 'static>(
-    x: &mut X,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Reason> {
-    let mut task = tokio::task::spawn_blocking(work);
-    poll_fn(|cx| match Pin::new(&mut task).poll(cx) {
-        Poll::Ready(done) => Poll::Ready(done.map_err(|_| Reason::FileFailed)),
-        Poll::Pending => x.poll_gone(cx).map(Err),
-    })
-    .await
-}
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-/// Reads a file a chunk at a time: what is in the page cache at once on this thread, the rest on a blocking one.
-#[derive(Debug)]
-pub(crate) struct Reader {
-    file: Arc<OwnedFd>,
-    chunk: Chunk,
-    /// Where in the file the chunk's bytes are from.
-    offset: u64,
-    /// How many of the chunk's bytes are filled.
-    filled: usize,
-    /// False once the file system has said that it cannot read without waiting.
-    is_cache_readable: bool,
-}
+    use std::fs::{self, File};
+    use std::os::fd::OwnedFd;
+    use std::sync::Arc;
 
-impl Reader {
-    pub(crate) fn new(file: Arc<OwnedFd>) -> Self {
-        Self { file, chunk: Chunk::default(), offset: 0, filled: 0, is_cache_readable: true }
-    }
+    use leat_message::{Length, Reply};
+    use leat_testkit::RecordedExchange;
 
-    /// The bytes held from `offset` on; empty if there are none.
-    fn bytes(&self, offset: u64) -> &[u8] {
-        let skip = offset.checked_sub(self.offset).and_then(|skip| usize::try_from(skip).ok());
-        skip.and_then(|skip| self.chunk.bytes.get(skip..self.filled)).unwrap_or_default()
-    }
+    use super::*;
+    use crate::reader::{CHUNK_BYTES, on_blocking_thread, spare_count};
 
-    /// Holds bytes from `offset` on: at least one, at most `wanted` and what a chunk takes.
-    async fn fill<X: Exchange>(&mut self, x: &mut X, offset: u64, wanted: u64) -> Result<(), Reason> {
-        let wanted = usize::try_from(wanted).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
-        if self.chunk.bytes.is_empty() {
-            self.chunk = Chunk::take();
+    const READERS: [fn(Arc<OwnedFd>) -> Reader; 2] = [Reader::new, Reader::waiting];
+
+    fn write_head(length: u64) -> impl FnOnce(&mut RecordedExchange) {
+        move |x| {
+            Reply::status(x, 200);
+            Reply::length(x, Length::Known(length));
         }
-        self.filled = 0;
-        self.offset = offset;
-        self.filled = match self.read_cached(wanted)? {
-            Some(count) => count,
-            None => self.read_waiting(x, wanted).await?,
-        };
-        // The file became shorter: what was announced cannot be sent.
-        if self.filled == 0 { Err(Reason::FileFailed) } else { Ok(()) }
     }
 
-    fn read_cached(&mut self, wanted: usize) -> Result<Option<usize>, Reason> {
-        if !self.is_cache_readable {
-            return Ok(None);
+    fn file_of(name: &str, content: &[u8]) -> Arc<OwnedFd> {
+        let path = std::env::temp_dir().join(format!("leat-body-{}-{name}", std::process::id()));
+        fs::write(&path, content).unwrap();
+        let file = File::open(&path).unwrap();
+        fs::remove_file(path).unwrap();
+        Arc::new(file.into())
+    }
+
+    #[tokio::test]
+    async fn reading_on_a_blocking_thread_gives_the_same_bytes() {
+        let content: Vec<u8> = (0..=255).cycle().take(3 * CHUNK_BYTES + 9).collect();
+        let file = file_of("same", &content);
+        for reader in READERS {
+            let mut x = RecordedExchange::new("GET", "/").with_slow_client(10_000);
+            let parts = [Part { first: 3, last: content.len() as u64 - 1 }, Part { first: 0, last: 2 }];
+            send(&mut x, reader(Arc::clone(&file)), parts.map(Segment::Part).into(), write_head(content.len() as u64))
+                .await
+                .unwrap();
+            assert!(x.is_complete());
+            assert!(x.reply_body() == [&content[3..], &content[..3]].concat());
         }
-        let into = self.chunk.bytes.get_mut(..wanted).unwrap_or_default();
-        match preadv2(&self.file, &mut [IoSliceMut::new(into)], self.offset, ReadWriteFlags::NOWAIT) {
-            Ok(count) => Ok(Some(count)),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
-                self.is_cache_readable = false;
-                Ok(None)
+    }
+
+    #[tokio::test]
+    async fn a_file_that_ends_early_is_an_error_before_the_head() {
+        let file = file_of("early", b"abc");
+        for reader in READERS {
+            let mut x = RecordedExchange::new("GET", "/");
+            let segments = vec![Segment::Part(Part { first: 3, last: 5 })];
+            let result =
+                send(&mut x, reader(Arc::clone(&file)), segments, |_| unreachable!("no head is written")).await;
+            assert_eq!((result, x.status()), (Err(Reason::FileFailed), 0));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_left_is_noticed_while_a_thread_reads() {
+        let mut x = RecordedExchange::new("GET", "/").with_client_gone_after(0);
+        let (release, wait) = std::sync::mpsc::channel::<()>();
+        let result = on_blocking_thread(&mut x, move || wait.recv()).await;
+        assert_eq!(result.err(), Some(Reason::PeerReset));
+        drop(release);
+    }
+
+    #[tokio::test]
+    async fn memory_is_one_block_which_is_used_again() {
+        let content = vec![1; 5 * CHUNK_BYTES];
+        let file = file_of("memory", &content);
+        for _ in 0..50 {
+            for reader in READERS {
+                let mut x = RecordedExchange::new("GET", "/");
+                let segments = vec![Segment::Part(Part { first: 0, last: content.len() as u64 - 1 })];
+                send(&mut x, reader(Arc::clone(&file)), segments, write_head(content.len() as u64)).await.unwrap();
+                assert_eq!(spare_count(), 1);
             }
-            Err(_) => Err(Reason::FileFailed),
         }
-    }
-
-    async fn read_waiting<X: Exchange>(&mut self, x: &mut X, wanted: usize) -> Result<usize, Reason> {
-        let (file, offset, mut chunk) = (Arc::clone(&self.file), self.offset, std::mem::take(&mut self.chunk));
-        let read = move || {
-            let count = read_full(&file, offset, chunk.bytes.get_mut(..wanted).unwrap_or_default());
-            (chunk, count)
-        };
-        let (chunk, count) = on_blocking_thread(x, read).await?;
-        self.chunk = chunk;
-        count.map_err(|_| Reason::FileFailed)
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        std::mem::take(&mut self.chunk).give_back();
-    }
-}
-
-fn read_full(file: &OwnedFd, offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
-    let mut filled = 0;
-    while let Some(rest) = into.get_mut(filled..)
-        && !rest.is_empty()
-    {
-        match pread(file, rest, offset + filled as u64) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
-}
-
-/// A block of [`CHUNK_BYTES`], counted as memory in use; empty while it is lent to a blocking thread.
-#[derive(Debug, Default)]
-struct Chunk {
-    bytes: Vec<u8>,
-}
-
-thread_local! {
-    static SPARE: RefCell<Vec<Chunk>> = const { RefCell::new(Vec::new()) };
-}
-
-impl Chunk {
-    fn take() -> Self {
-        SPARE.with_borrow_mut(Vec::pop).unwrap_or_else(|| {
-            memory::add(CHUNK_BYTES as i64);
-            Self { bytes: vec![0; CHUNK_BYTES] }
-        })
-    }
-
-    /// Keeps the block for the next file of this core.
-    fn give_back(self) {
-        // The thread may be ending, its spare blocks gone: then the block is simply freed.
-        let _ = SPARE.try_with(|spare| {
-            if let Ok(mut spare) = spare.try_borrow_mut()
-                && spare.len() < SPARE_MAX
-                && !self.bytes.is_empty()
-            {
-                spare.push(self);
-            }
-        });
-    }
-}
-
-impl Drop for Chunk {
-    fn drop(&mut self) {
-        memory::add(-(self.bytes.len() as i64));
     }
 }

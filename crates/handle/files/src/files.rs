@@ -4,13 +4,14 @@ use std::time::SystemTime;
 use leat_message::{Exchange, Fault, Length, Method, Name, Reason};
 
 use crate::beneath::Wait;
-use crate::body::{self, Reader, Segment};
+use crate::body::{self, Segment};
 use crate::coding::Acceptable;
 use crate::conditions::{self, Verdict};
 use crate::lookup::{self, Found, Miss, Representation};
 use crate::multipart;
 use crate::path::{RelativePath, with_slash};
 use crate::ranges::{self, Part, Selection};
+use crate::reader::{self, Reader};
 use crate::settings::{Settings, SettingsError};
 use crate::validators::Validators;
 
@@ -46,6 +47,12 @@ impl Files {
             refuse_method(x);
             return Ok(());
         }
+        let request_path = x.request().path();
+        // The route's prefix itself, without its slash: relative links in the index would miss the directory.
+        if path_under_root.is_empty() && !request_path.is_empty() && !request_path.ends_with(b"/") {
+            redirect(x);
+            return Ok(());
+        }
         let path = RelativePath::parse(path_under_root, self.settings.hidden)?;
         match self.find(path, x).await? {
             Found::Directory => {
@@ -66,7 +73,7 @@ impl Files {
         }
         let settings = Arc::clone(&self.settings);
         let find = move || lookup::find(&settings, &path, &acceptable, Wait::Allowed);
-        body::on_blocking_thread(x, find).await?.map_err(|miss| match miss {
+        reader::on_blocking_thread(x, find).await?.map_err(|miss| match miss {
             Miss::Refused(reason) => reason,
             // Directories on the path were renamed again and again while it was looked up.
             Miss::MustWait => Reason::FileFailed,

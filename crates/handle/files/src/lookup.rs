@@ -126,3 +126,67 @@ fn examine(file: OwnedFd) -> Result<Kind, Miss> {
         _ => Kind::Special,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use std::fs;
+
+    use super::*;
+    use crate::Hidden;
+
+    /// What was found, in a word.
+    fn find_word(settings: &Settings, path: &str, wait: Wait) -> Result<String, Miss> {
+        let path = RelativePath::parse(path.as_bytes(), Hidden::Refuse).map_err(Miss::Refused)?;
+        let acceptable = Acceptable::parse([&b"gzip"[..]].into_iter(), &settings.precompressed);
+        Ok(match find(settings, &path, &acceptable, wait)? {
+            Found::Directory => "directory".into(),
+            Found::File(file) => format!("{} {:?} {}", file.length, file.coding, file.media_type),
+        })
+    }
+
+    #[test]
+    fn a_blocking_thread_and_the_caches_find_the_same() {
+        let root = std::env::temp_dir().join(format!("leat-lookup-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(root.join("d")).unwrap();
+        for (path, content) in [("a.txt", "123"), ("b.txt", "123"), ("b.txt.gz", "1"), ("d/index.html", "12")] {
+            fs::write(root.join(path), content).unwrap();
+        }
+        let settings = Settings::new(&root);
+        for (path, expected) in [
+            ("/a.txt", Ok("3 None text/plain; charset=utf-8")),
+            ("/b.txt", Ok("1 Some(Gzip) text/plain; charset=utf-8")),
+            ("/d/", Ok("2 None text/html; charset=utf-8")),
+            ("/d", Ok("directory")),
+            ("/", Err(Reason::FileNotFound)),
+            ("/missing", Err(Reason::FileNotFound)),
+        ] {
+            let expected = expected.map(str::to_owned).map_err(Miss::Refused);
+            assert_eq!(find_word(&settings, path, Wait::Allowed), expected, "{path}");
+            // On an old kernel the caches know nothing.
+            let cached = find_word(&settings, path, Wait::Never);
+            assert!(cached == expected || cached == Err(Miss::MustWait), "{path}: {cached:?}");
+        }
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn errors_of_the_system_become_the_reasons_that_clients_see() {
+        for (error, miss) in [
+            (Errno::AGAIN, Miss::MustWait),
+            (Errno::NOENT, Miss::Refused(Reason::FileNotFound)),
+            (Errno::NOTDIR, Miss::Refused(Reason::FileNotFound)),
+            (Errno::NAMETOOLONG, Miss::Refused(Reason::FileNotFound)),
+            (Errno::NXIO, Miss::Refused(Reason::FileNotFound)),
+            (Errno::ACCESS, Miss::Refused(Reason::FileForbidden)),
+            (Errno::XDEV, Miss::Refused(Reason::FileForbidden)),
+            (Errno::LOOP, Miss::Refused(Reason::FileForbidden)),
+            (Errno::IO, Miss::Refused(Reason::FileFailed)),
+            (Errno::MFILE, Miss::Refused(Reason::FileFailed)),
+        ] {
+            assert_eq!(Miss::from(error), miss, "{error:?}");
+        }
+    }
+}
