@@ -8,7 +8,8 @@ use crate::config::problem::Place;
 use crate::config::table::{Key, Kind, Open, Section, Text};
 
 const ADDRESS: Kind = Kind::Text { what: "an address", example: "127.0.0.1:8080" };
-const FILE: Kind = Kind::Text { what: "a file", example: "cert.pem" };
+const CERT: Kind = Kind::Text { what: "a file", example: "cert.pem" };
+const KEY: Kind = Kind::Text { what: "a file", example: "key.pem" };
 const NETWORK: Kind = Kind::Text { what: "a network", example: "10.0.0.0/8" };
 
 const PROFILES: &[(&str, &str)] = &[
@@ -23,12 +24,12 @@ static CERTIFICATE: Section = Section::new(
     "a certificate",
     "A certificate chain and its private key. The files are watched and read again when they change.",
     &[
-        Key::required("cert", FILE, "The chain, PEM, the server's own certificate first.").aka(&[
+        Key::required("cert", CERT, "The chain, PEM, the server's own certificate first.").aka(&[
             "certificate",
             "chain",
             "crt",
         ]),
-        Key::required("key", FILE, "The private key, PEM.").aka(&["private_key"]),
+        Key::required("key", KEY, "The private key, PEM.").aka(&["private_key"]),
     ],
 );
 
