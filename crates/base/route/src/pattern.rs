@@ -29,6 +29,10 @@ impl fmt::Display for Pattern {
         } else {
             f.write_str(&self.methods.names().join(","))?;
         }
-        write!(f, " {}{}", self.host, self.path)
+        match &self.host {
+            Host::Any => f.write_str(", any host")?,
+            host => write!(f, ", {host}")?,
+        }
+        write!(f, ", {}", self.path)
     }
 }

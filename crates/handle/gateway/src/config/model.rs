@@ -101,15 +101,27 @@ pub enum Workers {
 pub enum Bind {
     /// TCP.
     Tcp(SocketAddr),
-    /// A Unix socket; the path is complete.
-    Unix(PathBuf),
+    /// A Unix socket.
+    Unix {
+        /// Its path, complete.
+        path: PathBuf,
+        /// Permission bits of the socket file; `None` leaves them to the umask.
+        mode: Option<u32>,
+    },
+    /// The inherited descriptor of this number, a listening socket.
+    Descriptor(u32),
+    /// The sockets that systemd hands over under this name.
+    Systemd(String),
 }
 
 impl fmt::Display for Bind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => write!(f, "{address}"),
-            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+            Self::Unix { path, mode: None } => write!(f, "unix:{}", path.display()),
+            Self::Unix { path, mode: Some(mode) } => write!(f, "unix:{},mode={mode:03o}", path.display()),
+            Self::Descriptor(number) => write!(f, "fd:{number}"),
+            Self::Systemd(name) => write!(f, "systemd:{name}"),
         }
     }
 }
@@ -217,7 +229,8 @@ pub struct ProxyProtocol {
 }
 
 impl ProxyProtocol {
-    /// The networks of the load balancers; at least one. Connections from elsewhere carry no header.
+    /// The networks of the load balancers; at least one. Connections from elsewhere carry no header, and connections to
+    /// a Unix socket always do.
     pub fn trust(&self) -> &[Network] {
         &self.trust
     }

@@ -105,6 +105,7 @@ fn single_leading_slash(out: &mut Vec<u8>, start: usize) {
     // Browsers take a backslash for a slash.
     let slashes = out.iter().skip(start).take_while(|byte| matches!(**byte, b'/' | b'\\')).count();
     if slashes > 1 {
-        out.drain(start..start + slashes - 1);
+        // The first one is a slash: templates start with one, and so do paths.
+        out.drain(start + 1..start + slashes);
     }
 }

@@ -9,12 +9,14 @@ pub struct Upstream {
     pub(super) name: String,
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) connections_max: usize,
-    pub(super) idle_connections_max: usize,
+    pub(super) h2_connections_max: usize,
+    pub(super) h2_streams_max: usize,
     pub(super) queue_max: usize,
     pub(super) queue_time_ms: u64,
     pub(super) idle_time_ms: u64,
     pub(super) connect_time_ms: u64,
     pub(super) response_head_bytes_max: usize,
+    pub(super) response_fields_max: usize,
     pub(super) tls: ClientTls,
     pub(super) place: Place,
 }
@@ -30,14 +32,19 @@ impl Upstream {
         &self.endpoints
     }
 
-    /// Connections to one endpoint, of one core.
+    /// HTTP/1.1 connections to one endpoint, of one core.
     pub fn connections_max(&self) -> usize {
         self.connections_max
     }
 
-    /// Connections to one endpoint that one core keeps without a request.
-    pub fn idle_connections_max(&self) -> usize {
-        self.idle_connections_max
+    /// HTTP/2 connections to one endpoint, of one core.
+    pub fn h2_connections_max(&self) -> usize {
+        self.h2_connections_max
+    }
+
+    /// Streams on one HTTP/2 connection.
+    pub fn h2_streams_max(&self) -> usize {
+        self.h2_streams_max
     }
 
     /// Requests of one core that wait for a connection to one endpoint.
@@ -63,6 +70,11 @@ impl Upstream {
     /// The longest response head, in bytes.
     pub fn response_head_bytes_max(&self) -> usize {
         self.response_head_bytes_max
+    }
+
+    /// Fields in one response head.
+    pub fn response_fields_max(&self) -> usize {
+        self.response_fields_max
     }
 
     /// TLS settings for the endpoints that use it.
@@ -164,11 +176,10 @@ pub enum Protocol {
 pub struct ClientTls {
     pub(super) ca: Option<PathBuf>,
     pub(super) server_name: Option<String>,
-    pub(super) certificate: Option<(PathBuf, PathBuf)>,
 }
 
 impl ClientTls {
-    /// Authorities that are trusted instead of the system's, PEM.
+    /// Authorities that are trusted instead of the public ones, PEM.
     pub fn ca(&self) -> Option<&Path> {
         self.ca.as_deref()
     }
@@ -176,10 +187,5 @@ impl ClientTls {
     /// The name that is asked for and verified instead of the endpoint's host.
     pub fn server_name(&self) -> Option<&str> {
         self.server_name.as_deref()
-    }
-
-    /// Our own certificate and its key, PEM, for servers that ask for one.
-    pub fn certificate(&self) -> Option<(&Path, &Path)> {
-        self.certificate.as_ref().map(|(cert, key)| (cert.as_path(), key.as_path()))
     }
 }

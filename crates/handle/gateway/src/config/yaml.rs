@@ -89,8 +89,19 @@ pub(super) fn read(text: &str, reader: &Reader) -> Option<Node> {
 struct Stop;
 
 enum Frame {
-    List { place: Place, anchor: usize, items: Vec<Node> },
-    Map { place: Place, anchor: usize, pairs: Vec<Pair>, key: Option<(String, Place)> },
+    List {
+        place: Place,
+        anchor: usize,
+        items: Vec<Node>,
+    },
+    Map {
+        place: Place,
+        anchor: usize,
+        pairs: Vec<Pair>,
+        /// Keys so far, and where they stand.
+        seen: HashMap<String, Place>,
+        key: Option<(String, Place)>,
+    },
 }
 
 struct Builder<'r> {
@@ -146,7 +157,7 @@ impl Builder<'_> {
             }
             Event::MappingStart(_, anchor, tag) => {
                 self.open(place, tag.is_some())?;
-                self.stack.push(Frame::Map { place, anchor, pairs: Vec::new(), key: None });
+                self.stack.push(Frame::Map { place, anchor, pairs: Vec::new(), seen: HashMap::new(), key: None });
             }
             Event::SequenceEnd | Event::MappingEnd => match self.stack.pop() {
                 Some(Frame::List { place, anchor, items }) => {
@@ -196,17 +207,18 @@ impl Builder<'_> {
                 };
                 *waiting = Some((key, place));
             }
-            Some(Frame::Map { key, pairs, .. }) => {
+            Some(Frame::Map { key, pairs, seen, .. }) => {
                 if let Some((key, place)) = key.take() {
                     if key == "<<" {
                         self.reader.problem_help(place, "merge keys (`<<`) are not supported", "write the keys out");
-                    } else if let Some(first) = pairs.iter().find(|pair| pair.key == key) {
+                    } else if let Some(first) = seen.get(&key) {
                         self.reader.problem_help(
                             place,
                             format!("the key `{key}` stands twice"),
-                            format!("it stands first at {}; keep one of them", first.place),
+                            format!("it stands first at {first}; keep one of them"),
                         );
                     } else {
+                        seen.insert(key.clone(), place);
                         pairs.push(Pair { key, place, value: node });
                     }
                 }

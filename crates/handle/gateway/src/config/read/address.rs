@@ -1,63 +1,103 @@
 //! Addresses as people write them.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use crate::config::model::{Bind, Network};
-use crate::config::table::{Reader, Text};
+use crate::config::table::{Reader, Text, shorten};
 
 /// The longest path of a Unix socket, in bytes: `sun_path` less its final NUL.
 const UNIX_PATH_MAX: usize = 107;
+/// The first descriptor that a process inherits beside its standard streams.
+const FIRST_DESCRIPTOR: u32 = 3;
 
 /// Reads an address to listen on.
 pub(super) fn bind(reader: &Reader, text: Text<'_>) -> Option<Bind> {
     if let Some(path) = text.value.strip_prefix("unix:") {
-        return unix(reader, Text { value: path, ..text }).map(Bind::Unix);
+        let (path, mode) = match path.rsplit_once(",mode=") {
+            Some((path, digits)) => (path, Some(mode(reader, text, digits)?)),
+            None => (path, None),
+        };
+        return unix(reader, Text { value: path, ..text }).map(|path| Bind::Unix { path, mode });
     }
+    // A bare port, and the name that every machine has for itself.
+    let local = text.value.strip_prefix("localhost:").unwrap_or(text.value);
     if let Ok(address) = text.value.parse::<SocketAddr>() {
         return Some(Bind::Tcp(address));
     }
+    if let Some(port) = port_number(local) {
+        return Some(Bind::Tcp((Ipv4Addr::LOCALHOST, port).into()));
+    }
+    if let Some(number) = text.value.strip_prefix("fd:").and_then(|number| number.parse().ok())
+        && number >= FIRST_DESCRIPTOR
+    {
+        return Some(Bind::Descriptor(number));
+    }
+    if let Some(name) = text.value.strip_prefix("systemd:")
+        && !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_graphic() && b != b':')
+    {
+        return Some(Bind::Systemd(name.to_owned()));
+    }
     let (message, help) = bind_mistake(text.value);
-    reader.problem_help(text.place, format!("the address `{}` {message}", text.value), help);
+    reader.problem_help(text.place, format!("the address `{}` {message}", shorten(text.value)), help);
     None
 }
 
-fn bind_mistake(text: &str) -> (String, String) {
-    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
-        return (
-            "is a port without a host".to_owned(),
-            format!("write `127.0.0.1:{text}`, or `0.0.0.0:{text}` to be reached from elsewhere"),
+fn mode(reader: &Reader, text: Text<'_>, digits: &str) -> Option<u32> {
+    let octal = !digits.is_empty() && digits.bytes().all(|b| matches!(b, b'0'..=b'7'));
+    let mode = u32::from_str_radix(digits, 8).ok().filter(|mode| octal && *mode <= 0o777);
+    if mode.is_none() {
+        reader.problem_help(
+            text.place,
+            format!("the mode `{}` of the Unix socket is not three octal digits", shorten(digits)),
+            "write for example `unix:/run/leat.sock,mode=660`",
         );
     }
-    if text.contains("://") {
-        let rest = text.split_once("://").map_or("", |(_, rest)| rest).trim_end_matches('/');
-        return ("is a URL".to_owned(), format!("write `{rest}`; encryption is switched on by `tls`"));
+    mode
+}
+
+fn port_number(text: &str) -> Option<u16> {
+    if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
+}
+
+fn bind_mistake(text: &str) -> (&'static str, String) {
+    const NOT_HOST_PORT: &str = "is not `host:port`";
+    let examples = || "write for example `127.0.0.1:8080` or `unix:/run/leat.sock`".to_owned();
+    if let Some((_, rest)) = text.split_once("://") {
+        let rest = rest.trim_end_matches('/');
+        return ("is a URL", format!("write `{rest}`; encryption is switched on by `tls`"));
+    }
+    if text.starts_with(['/', '.']) {
+        return ("is a path", format!("write `unix:{text}` for a Unix socket"));
+    }
+    if text.starts_with("fd:") {
+        return ("has no number of an inherited descriptor", format!("write `fd:{FIRST_DESCRIPTOR}`"));
+    }
+    if text.starts_with("systemd:") {
+        return ("has no name of a systemd socket", "write for example `systemd:web`".to_owned());
     }
     if text.parse::<IpAddr>().is_ok() {
         let host = if text.contains(':') { format!("[{text}]") } else { text.to_owned() };
-        return ("has no port".to_owned(), format!("write `{host}:8080`"));
+        return ("has no port", format!("write `{host}:8080`"));
     }
     let Some((host, port)) = text.rsplit_once(':') else {
-        return (
-            "is not host:port".to_owned(),
-            "write for example `127.0.0.1:8080` or `unix:/run/leat.sock`".to_owned(),
-        );
+        if text.bytes().all(|b| b.is_ascii_digit()) && !text.is_empty() {
+            return ("is not a port from 0 to 65535", examples());
+        }
+        return (NOT_HOST_PORT, examples());
     };
-    if port.parse::<u16>().is_err() {
-        return (format!("has a port (`{port}`) that is not a number from 0 to 65535"), format!("write `{host}:8080`"));
+    if port_number(port).is_none() {
+        return ("has a port that is not a number from 0 to 65535", format!("write `{host}:8080`"));
     }
     match host {
-        "localhost" => {
-            ("names a host, but an IP address is needed to listen on".to_owned(), format!("write `127.0.0.1:{port}`"))
+        "" | "*" => {
+            ("has no IP address", format!("write `127.0.0.1:{port}`, or `0.0.0.0:{port}` to be reached from elsewhere"))
         }
-        "" | "*" => (
-            "has no IP address".to_owned(),
-            format!("write `127.0.0.1:{port}`, or `0.0.0.0:{port}` to be reached from elsewhere"),
-        ),
-        _ if host.contains(':') => {
-            ("is not host:port".to_owned(), format!("put an IPv6 address in brackets: `[{host}]:{port}`"))
+        _ if host.contains(':') && !host.starts_with('[') => {
+            (NOT_HOST_PORT, format!("put an IPv6 address in brackets: `[{host}]:{port}`"))
         }
         _ => (
-            "needs an IP address to listen on".to_owned(),
+            "needs an IP address to listen on",
             format!("write `127.0.0.1:{port}`, or `0.0.0.0:{port}` to be reached from elsewhere"),
         ),
     }

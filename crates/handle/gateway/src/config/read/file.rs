@@ -76,6 +76,7 @@ pub(super) fn writable(reader: &Reader, text: Text<'_>) -> Option<PathBuf> {
 fn missing(reader: &Reader, text: Text<'_>, path: &Path, error: &std::io::Error) {
     let message = match error.kind() {
         std::io::ErrorKind::NotFound => format!("`{}` does not exist", text.value),
+        std::io::ErrorKind::IsADirectory => format!("`{}` is a directory, not a file", text.value),
         std::io::ErrorKind::PermissionDenied => format!("`{}` may not be read by this user", text.value),
         _ => format!("`{}` cannot be read: {error}", text.value),
     };

@@ -26,7 +26,7 @@ const BODY_TIME: Kind = Kind::Time { min_ms: 1, max_ms: 24 * HOUR_MS, off: true 
 pub(super) static LIMITS: Section = Section::new(
     "limits",
     "the `limits` section",
-    "Limits of the inbound side. Every one has a default; none can be switched off but the time for a body.",
+    "Limits of the inbound side. Every one has a default; only `body_time` and `throughput_bytes_min` can be switched off.",
     &[
         Key::default("head_bytes_max", size(KIB, MIB), "32KiB", "Request line and fields together."),
         Key::default("fields_max", count(10_000), "100", "Fields in one head.").aka(&["headers_max"]),

@@ -8,7 +8,8 @@ use crate::config::problem::Place;
 use crate::config::table::{Key, Kind, Open, Section, Text};
 
 const ADDRESS: Kind = Kind::Text { what: "an address", example: "127.0.0.1:8080" };
-const FILE: Kind = Kind::Text { what: "a file", example: "cert.pem" };
+const CERT: Kind = Kind::Text { what: "a file", example: "cert.pem" };
+const KEY: Kind = Kind::Text { what: "a file", example: "key.pem" };
 const NETWORK: Kind = Kind::Text { what: "a network", example: "10.0.0.0/8" };
 
 const PROFILES: &[(&str, &str)] = &[
@@ -23,12 +24,12 @@ static CERTIFICATE: Section = Section::new(
     "a certificate",
     "A certificate chain and its private key. The files are watched and read again when they change.",
     &[
-        Key::required("cert", FILE, "The chain, PEM, the server's own certificate first.").aka(&[
+        Key::required("cert", CERT, "The chain, PEM, the server's own certificate first.").aka(&[
             "certificate",
             "chain",
             "crt",
         ]),
-        Key::required("key", FILE, "The private key, PEM.").aka(&["private_key"]),
+        Key::required("key", KEY, "The private key, PEM.").aka(&["private_key"]),
     ],
 );
 
@@ -54,7 +55,7 @@ static PROXY_PROTOCOL: Section = Section::new(
     &[Key::required(
         "trust",
         Kind::List { of: &NETWORK, one: true },
-        "The load balancers: connections from these networks must start with a PROXY header, and no others may.",
+        "The load balancers: connections from these networks, and all to a Unix socket, must start with a PROXY header; no others may.",
     )],
 );
 
@@ -67,7 +68,7 @@ pub(super) static LISTENER: Section = Section::new(
             "address",
             ADDRESS,
             "127.0.0.1:8080",
-            "`host:port` with an IP address (port 0 takes a free one), or `unix:/path` for a Unix socket.",
+            "`host:port` with an IP address (port 0 takes a free one), a port alone for `127.0.0.1`, `unix:/path` or `unix:/path,mode=660` for a Unix socket, `fd:3` for an inherited socket, `systemd:NAME` for one of systemd's.",
         )
         .aka(&["listen", "bind", "port", "host"]),
         Key::default(
@@ -103,16 +104,8 @@ pub(super) fn read_listener(open: &Open<'_>) -> Option<Listener> {
     let proxy_protocol = open.section_if("proxy_protocol").map(|section| read_proxy_protocol(&section));
     let profile =
         open.choice("profile", &[("compatible", Profile::Compatible), ("strict", Profile::Strict)]).unwrap_or_default();
-    let address = address?;
-    if let (Bind::Unix(_), Some(_)) = (&address, &proxy_protocol) {
-        open.reader.problem_help(
-            open.place_of("proxy_protocol").unwrap_or(open.place()),
-            "`proxy_protocol` on a Unix socket: its peers have no address to trust",
-            "listen on an IP address, or leave `proxy_protocol` out",
-        );
-    }
     Some(Listener {
-        address,
+        address: address?,
         http2,
         tls: tls.flatten(),
         proxy_protocol: proxy_protocol.flatten(),
@@ -145,11 +138,7 @@ fn read_tls(open: &Open<'_>) -> Option<ServerTls> {
 }
 
 /// The files of a certificate and of its key.
-pub(super) fn pair(
-    open: &Open<'_>,
-    cert: Option<Text<'_>>,
-    key: Option<Text<'_>>,
-) -> (Option<PathBuf>, Option<PathBuf>) {
+fn pair(open: &Open<'_>, cert: Option<Text<'_>>, key: Option<Text<'_>>) -> (Option<PathBuf>, Option<PathBuf>) {
     (
         cert.and_then(|text| file::pem(open.reader, text, "CERTIFICATE", "certificate")),
         key.and_then(|text| file::pem(open.reader, text, "PRIVATE KEY", "private key")),

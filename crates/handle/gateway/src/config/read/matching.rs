@@ -183,12 +183,22 @@ fn read_hosts(open: &Open<'_>) -> Option<Vec<Host>> {
 
 fn read_path(open: &Open<'_>, text: Text<'_>, parse: fn(&str) -> Result<Path, PathError>, key: &str) -> Option<Path> {
     let error = match parse(text.value) {
-        Ok(path) => return Some(path),
+        Ok(path) => {
+            if let Some(name) = text.value.split('/').find_map(|segment| segment.strip_prefix(':')) {
+                open.reader.warn(
+                    text.place,
+                    format!("`:{name}` in a path is matched as it is written"),
+                    format!("write `{{{name}}}` for a parameter"),
+                );
+            }
+            return Some(path);
+        }
         Err(error) => error,
     };
     let value = text.value;
     let help = match &error {
         PathError::NoSlash if value.contains("://") => "write the path alone; the host goes to `host`".to_owned(),
+        PathError::NoSlash if value == "*" => "leave it out to match any path".to_owned(),
         PathError::NoSlash => format!("write `/{value}`"),
         PathError::Query(_) => "write the path alone; conditions on the query go to `query`".to_owned(),
         PathError::Character(_) => "write it percent-encoded, such as `%20` for a space".to_owned(),

@@ -1,6 +1,6 @@
 use super::endpoint::{self, ENDPOINT, read_endpoint};
+use super::file;
 use super::route::upstream_or_route_name;
-use super::{file, listener};
 use crate::config::problem::Place;
 use crate::config::table::{Key, Kind, Open, Reader, Section, Text, nearest};
 use crate::config::upstream::{ClientTls, Endpoint, Upstream};
@@ -17,15 +17,13 @@ static CLIENT_TLS: Section = Section::new(
     "the `tls` section of an upstream",
     "TLS towards the endpoints whose URL asks for it. Certificates are always verified.",
     &[
-        Key::optional("ca", FILE, "Authorities to trust instead of the system's, PEM."),
+        Key::optional("ca", FILE, "Authorities to trust instead of the public ones, PEM."),
         Key::optional(
             "server_name",
             Kind::Text { what: "a host", example: "app.internal" },
             "The name to ask for and to verify instead of the endpoint's host.",
         )
         .aka(&["sni"]),
-        Key::optional("cert", FILE, "Our own certificate chain, PEM, for servers that ask for one."),
-        Key::optional("key", FILE, "The private key of `cert`, PEM."),
     ],
 );
 
@@ -43,17 +41,22 @@ pub(super) static UPSTREAM: Section = Section::new(
         Key::default(
             "connections_max",
             Kind::Number { min: 1, max: 100_000 },
-            "1024",
-            "Connections to one endpoint, of one core. Requests above it wait.",
+            "256",
+            "HTTP/1.1 connections to one endpoint, of one core. Requests above it wait.",
         )
         .aka(&["max_connections", "pool_size"]),
         Key::default(
-            "idle_connections_max",
-            Kind::Number { min: 0, max: 100_000 },
+            "h2_connections_max",
+            Kind::Number { min: 1, max: 1_000 },
+            "4",
+            "HTTP/2 connections to one endpoint, of one core.",
+        ),
+        Key::default(
+            "h2_streams_max",
+            Kind::Number { min: 1, max: 10_000 },
             "256",
-            "Connections to one endpoint that one core keeps open without a request.",
-        )
-        .aka(&["keepalive"]),
+            "Requests under way on one HTTP/2 connection, also where the endpoint would allow more.",
+        ),
         Key::default(
             "queue_max",
             Kind::Number { min: 0, max: 1_000_000 },
@@ -64,8 +67,8 @@ pub(super) static UPSTREAM: Section = Section::new(
         Key::default(
             "idle_time",
             TIME,
-            "4s",
-            "How long a connection without a request is kept. Below the 5 s after which a Node server closes it.",
+            "55s",
+            "How long a connection without a request is kept; less where the endpoint announces less (`Keep-Alive: timeout`).",
         )
         .aka(&["keepalive_timeout", "keep_alive"]),
         Key::default(
@@ -80,6 +83,12 @@ pub(super) static UPSTREAM: Section = Section::new(
             Kind::Size { min: 1024, max: 16 << 20 },
             "64KiB",
             "The longest response head; 502 above it.",
+        ),
+        Key::default(
+            "response_fields_max",
+            Kind::Number { min: 1, max: 10_000 },
+            "200",
+            "Fields in one response head; 502 above it.",
         ),
         Key::optional("tls", Kind::Section(&CLIENT_TLS), "TLS towards the endpoints.").aka(&["ssl"]),
     ],
@@ -187,7 +196,9 @@ fn read_upstream(open: &Open<'_>, name: &str, place: Place) -> Option<Upstream> 
     let endpoints = read_endpoints(open);
     let number = |name: &str| open.number(name).map(|number| number as usize);
     let connections_max = number("connections_max");
-    let idle_connections_max = number("idle_connections_max");
+    let h2_connections_max = number("h2_connections_max");
+    let h2_streams_max = number("h2_streams_max");
+    let response_fields_max = number("response_fields_max");
     let queue_max = number("queue_max");
     let queue_time_ms = open.time("queue_time");
     let idle_time_ms = open.time("idle_time");
@@ -207,12 +218,14 @@ fn read_upstream(open: &Open<'_>, name: &str, place: Place) -> Option<Upstream> 
         name: name.to_owned(),
         endpoints,
         connections_max: connections_max?,
-        idle_connections_max: idle_connections_max?,
+        h2_connections_max: h2_connections_max?,
+        h2_streams_max: h2_streams_max?,
         queue_max: queue_max?,
         queue_time_ms: queue_time_ms?,
         idle_time_ms: idle_time_ms?,
         connect_time_ms: connect_time_ms?,
         response_head_bytes_max,
+        response_fields_max: response_fields_max?,
         tls,
         place,
     })
@@ -264,12 +277,5 @@ fn read_tls(open: &Open<'_>) -> ClientTls {
             None
         }
     });
-    for (there, missing) in [("cert", "key"), ("key", "cert")] {
-        if let (Some(place), None) = (open.place_of(there), open.place_of(missing)) {
-            let message = format!("`{there}` without `{missing}`");
-            open.reader.problem_help(place, message, format!("add `{missing}: {missing}.pem`"));
-        }
-    }
-    let (cert, key) = listener::pair(open, open.text("cert"), open.text("key"));
-    ClientTls { ca, server_name, certificate: cert.zip(key) }
+    ClientTls { ca, server_name }
 }

@@ -4,7 +4,7 @@ use super::key::Need;
 use super::{Kind, Section, units};
 
 /// Sizes as text: `32KiB`, `1 MB`.
-const SIZE_PATTERN: &str = "^[0-9]+ *(B|kB|KB|MB|GB|KiB|MiB|GiB)?$";
+const SIZE_PATTERN: &str = "^[0-9]+ *(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)?$";
 /// Times as text: `250ms`, `60s`.
 const TIME_PATTERN: &str = "^[0-9]+ *(ms|s|m|min|h)$";
 

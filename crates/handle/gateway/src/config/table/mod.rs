@@ -11,7 +11,7 @@ pub(super) mod units;
 
 pub(super) use json_schema::schema;
 pub(super) use key::{Group, Key, Kind, Section};
-pub(super) use open::{Open, Text, quoted};
+pub(super) use open::{Open, Text, quoted, shorten};
 pub(super) use reader::Reader;
 pub(super) use reference::markdown;
 pub(super) use suggest::nearest;

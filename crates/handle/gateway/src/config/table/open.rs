@@ -131,6 +131,11 @@ impl<'n> Open<'n> {
         self.find(name).map(|(_, place, _)| place)
     }
 
+    /// Where a list stands that was written out but has no element.
+    pub(in crate::config) fn empty_list(&self, name: &str) -> Option<Place> {
+        self.find(name).filter(|(_, _, node)| node.value == Value::List(Vec::new())).map(|(_, place, _)| place)
+    }
+
     /// The table's entry and the node, and notes that the key was asked for.
     fn ask(&self, name: &str) -> Option<(&'static Key, Option<&'n Node>)> {
         let found = self.section.key(name);
@@ -448,16 +453,20 @@ pub(super) fn example(kind: &Kind) -> String {
         Kind::List { of, one: true } => example(of),
         Kind::List { of, .. } => format!("[{}]", example(of)),
         Kind::Map { of, .. } => format!("{{name: {}}}", example(of)),
-        Kind::Section(section) => {
-            let shorthand = section.shorthand.and_then(|name| section.key(name));
-            match shorthand.or_else(|| section.keys.first().and_then(|key| section.key(key.name))) {
-                Some((_, key)) if section.shorthand.is_some() => example(&key.kind),
-                Some((_, key)) => format!("{{{}: {}}}", key.name, example(&key.kind)),
-                None => "{}".to_owned(),
-            }
-        }
+        Kind::Section(section) => example_section(section),
         Kind::Json => "{}".to_owned(),
     }
+}
+
+/// The shorthand if there is one, else the keys that must be there.
+fn example_section(section: &Section) -> String {
+    if let Some((_, key)) = section.shorthand.and_then(|name| section.key(name)) {
+        return example(&key.kind);
+    }
+    let one_of = section.groups.iter().find(|group| group.required).and_then(|group| group.keys.first());
+    let needed = section.keys.iter().filter(|key| key.need == Need::Required || one_of == Some(&key.name));
+    let keys: Vec<String> = needed.map(|key| format!("{}: {}", key.name, example(&key.kind))).collect();
+    format!("{{ {} }}", keys.join(", "))
 }
 
 fn names(section: &Section) -> String {

@@ -10,8 +10,8 @@ pub(in crate::config) fn markdown(root: &'static Section) -> String {
         "# Configuration\n\n\
          The file of `leat gateway`, in YAML. `leat gateway FILE --check` lists all that is wrong with one, and the JSON\n\
          Schema beside this page tells editors. Both, and this page, are made from the same tables as the reader.\n\n\
-         Relative paths start at the directory of the file. Sizes are a number with `B`, `kB`, `MB`, `GB`, `KiB`, `MiB` or\n\
-         `GiB`, or a bare number of bytes; times have a unit: `ms`, `s`, `m` or `h`. Fields are what HTTP calls headers.\n",
+         Relative paths start at the directory of the file. Sizes are a number with `B`, `kB`, `MB`, `GB`, `TB`, `KiB`,\n\
+         `MiB`, `GiB` or `TiB`, or a bare number of bytes; times have a unit: `ms`, `s`, `m` or `h`. Fields are what HTTP calls headers.\n",
     );
     let mut seen = HashSet::new();
     let mut waiting = vec![root];

@@ -1,5 +1,5 @@
-/// The word among `words` that `found` is probably meant to be: one or two slips away, or the same but for case, hyphens
-/// and a plural s.
+/// The word among `words` that `found` is probably meant to be: one or two slips away, the same but for case, hyphens and
+/// a plural s, or how the word starts.
 pub(in crate::config) fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let plain = simplify(found);
     let slips_max = match plain.len() {
@@ -7,12 +7,15 @@ pub(in crate::config) fn nearest<'w>(found: &str, words: impl IntoIterator<Item 
         3..=5 => 1,
         _ => 2,
     };
-    words
-        .into_iter()
-        .map(|word| (slips(&plain, &simplify(word)), word))
-        .filter(|(slips, _)| *slips <= slips_max)
-        .min_by_key(|(slips, _)| *slips)
-        .map(|(_, word)| word)
+    let rate = |word: &str| {
+        let known = simplify(word);
+        let slips = slips(&plain, &known);
+        // In a short word the first letter is what people get right.
+        let close = slips <= slips_max && (slips_max > 1 || plain.first() == known.first());
+        let start = plain.len() > 3 && known.starts_with(&plain);
+        if close { Some(slips) } else { start.then_some(100 + known.len()) }
+    };
+    words.into_iter().filter_map(|word| Some((rate(word)?, word))).min_by_key(|(rate, _)| *rate).map(|(_, word)| word)
 }
 
 fn simplify(word: &str) -> Vec<char> {
@@ -60,6 +63,8 @@ mod tests {
             ("proxyProtocol", Some("proxy_protocol")),
             ("htpt2", Some("http2")),
             ("tsl", Some("tls")),
+            ("prof", Some("profile")),
+            ("als", None),
             ("colour", None),
             ("", None),
             ("x", None),

@@ -11,6 +11,8 @@ pub(in crate::config) fn size(text: &str) -> Option<u64> {
         "KiB" => 1 << 10,
         "MiB" => 1 << 20,
         "GiB" => 1 << 30,
+        "TB" => 1_000_000_000_000,
+        "TiB" => 1 << 40,
         _ => return None,
     };
     number.checked_mul(factor)
@@ -44,6 +46,7 @@ pub(in crate::config) fn show_time(ms: u64) -> String {
 pub(in crate::config) fn show_size(bytes: u64) -> String {
     match bytes {
         0 => "0B".to_owned(),
+        _ if bytes.is_multiple_of(1 << 40) => format!("{}TiB", bytes >> 40),
         _ if bytes.is_multiple_of(1 << 30) => format!("{}GiB", bytes >> 30),
         _ if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),
         _ if bytes.is_multiple_of(1 << 10) => format!("{}KiB", bytes >> 10),
