@@ -48,7 +48,9 @@ pub(super) fn addresses(config: &Config) -> Vec<ListenAddress> {
 pub(super) fn address(bind: &Bind) -> ListenAddress {
     match bind {
         Bind::Tcp(address) => ListenAddress::Tcp(*address),
-        Bind::Unix(path) => ListenAddress::Unix { path: path.clone(), mode: None },
+        Bind::Unix { path, mode } => ListenAddress::Unix { path: path.clone(), mode: *mode },
+        Bind::Descriptor(number) => ListenAddress::Descriptor(*number),
+        Bind::Systemd(name) => ListenAddress::Named(name.clone()),
     }
 }
 

@@ -44,6 +44,9 @@ pub(crate) fn seats(upstream: &config::Upstream, first: u32) -> Result<Vec<Seat>
         queue_time_ms: upstream.queue_time_ms(),
         idle_time_ms: upstream.idle_time_ms(),
         connect_time_ms: upstream.connect_time_ms(),
+        h2_connections_max: upstream.h2_connections_max(),
+        h2_streams_max: upstream.h2_streams_max(),
+        fields_max: upstream.response_fields_max(),
         head_bytes_max: upstream.response_head_bytes_max(),
         ..EndpointLimits::default()
     };

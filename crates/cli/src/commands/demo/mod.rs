@@ -1,0 +1,65 @@
+//! `leat demo`: a small upstream, and the gateway in front of it with a configuration to look at and play with.
+
+mod site;
+mod upstream;
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::arguments::DemoArguments;
+use crate::event::{Level, event};
+use crate::process::{self, Settings, StartError};
+
+/// Starts the upstream and the gateway; ends with the gateway.
+pub(crate) fn run(arguments: &DemoArguments) -> ExitCode {
+    match start(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            event(Level::Error, "failed", &message, &[]);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(arguments: &DemoArguments) -> Result<(), String> {
+    let upstream = upstream::start().map_err(|error| format!("the demo's upstream can't start: {error}"))?;
+    let folder = Folder::new().map_err(|error| format!("no temporary folder can be made: {error}"))?;
+    let admin = free_port().map_err(|error| format!("no port is free for the admin address: {error}"))?;
+    let config_path = site::write(&folder.0, arguments.listen, admin, upstream)
+        .map_err(|error| format!("the demo's configuration can't be written: {error}"))?;
+    let shown = config_path.clone();
+    let settings = Settings {
+        config_path,
+        watch: true,
+        workers: None,
+        ready: Some(Box::new(move |addresses| println!("{}", site::introduction(addresses, admin, upstream, &shown)))),
+    };
+    process::run(settings).map_err(|error| match error {
+        StartError::Config => "the demo's configuration is bad, which is a bug in Leat".to_owned(),
+        StartError::Failed(message) => format!("{message}\n  another address: leat demo --listen 127.0.0.1:8088"),
+    })
+}
+
+/// A port that nobody listens on now.
+fn free_port() -> std::io::Result<SocketAddr> {
+    TcpListener::bind(("127.0.0.1", 0))?.local_addr()
+}
+
+/// A folder that goes with the demo.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> std::io::Result<Self> {
+        let path = std::env::temp_dir().join(format!("leat-demo-{}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What stays behind in the temporary folder harms nobody.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

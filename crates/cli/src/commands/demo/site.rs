@@ -1,0 +1,78 @@
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// Writes the demo's configuration and the files that it serves.
+pub(super) fn write(folder: &Path, listen: SocketAddr, admin: SocketAddr, upstream: SocketAddr) -> io::Result<PathBuf> {
+    let public = folder.join("public");
+    std::fs::create_dir_all(&public)?;
+    std::fs::write(public.join("index.html"), PAGE)?;
+    let config = format!(
+        "# The demo's configuration. Change it and save: the gateway takes it over without losing a request.
+listeners:
+  - address: {listen}
+admin:
+  address: {admin}
+routes:
+  - name: hello
+    match: {{ path: /hello }}
+    respond: {{ status: 200, headers: {{ content-type: text/plain }}, body: \"Hello from Leat\\n\" }}
+  - name: old
+    match: {{ path: /old }}
+    redirect: {{ to: /hello, status: 308 }}
+  - name: api
+    match: {{ prefix: /api }}
+    strip_prefix: /api
+    response_headers: {{ set: {{ x-served-by: leat }} }}
+    proxy: {{ upstream: demo }}
+  - name: site
+    match: {{ prefix: / }}
+    files: {{ root: public }}
+upstreams:
+  demo:
+    endpoints: [\"http://{upstream}\"]
+"
+    );
+    let path = folder.join("leat.yaml");
+    std::fs::write(&path, config)?;
+    Ok(path)
+}
+
+/// What a person sees when everything runs.
+pub(super) fn introduction(addresses: &[String], admin: SocketAddr, upstream: SocketAddr, config: &Path) -> String {
+    let gateway = addresses.first().map_or("127.0.0.1:8080", String::as_str);
+    format!(
+        "
+Leat demo: a gateway on {gateway} in front of an upstream on {upstream}
+
+  curl -i http://{gateway}/hello                      a fixed reply
+  curl -i http://{gateway}/api/any/path?q=1           through the gateway to the upstream, and what it saw
+  curl -i http://{gateway}/api/echo -d 'some bytes'   a body there and back
+  curl -N http://{gateway}/api/events                 server-sent events, as they come
+  curl -iL http://{gateway}/old                       a redirect
+  curl -i --http2-prior-knowledge http://{gateway}/hello
+  open  http://{gateway}/                             a file, in a browser
+  curl http://{admin}/metrics                         what the gateway counts
+
+The configuration is {}; change it and watch.
+Ctrl-C ends the demo.
+",
+        config.display()
+    )
+}
+
+const PAGE: &str = "<!doctype html>
+<html lang=\"en\">
+<meta charset=\"utf-8\">
+<title>Leat</title>
+<style>body { font: 1.1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem }</style>
+<h1>Leat</h1>
+<p>This page is a file that the gateway serves. Below is what the upstream says of a request that went through it:</p>
+<pre id=\"reply\">…</pre>
+<script>
+fetch('/api/hello')
+  .then((reply) => reply.json())
+  .then((seen) => { document.getElementById('reply').textContent = JSON.stringify(seen, null, 2) })
+</script>
+</html>
+";
