@@ -176,7 +176,11 @@ fn requests_arrive_as_they_were_written() {
             .await;
             let (pools, endpoint) = (pools(), h1(address));
             assert_eq!(fetch(&pools, &endpoint, &ask).await.unwrap().status, 204);
-            assert!(*got.borrow() == wanted, "{}", String::from_utf8_lossy(&got.borrow()[..got.borrow().len().min(300)]));
+            assert!(
+                *got.borrow() == wanted,
+                "{}",
+                String::from_utf8_lossy(&got.borrow()[..got.borrow().len().min(300)])
+            );
             assert_eq!(pools.stats_of(&endpoint).idle, 1);
         });
     }
@@ -227,7 +231,11 @@ fn an_early_response_is_read_while_the_request_is_sent() {
             let (pools, endpoint) = (pools(), h1(address));
             let answer = fetch(&pools, &endpoint, &post("/", length, vec![0; 50_000_000])).await.unwrap();
             assert_eq!((answer.status, answer.text().as_str()), (413, "big"));
-            assert_eq!(pools.stats_of(&endpoint).open, 0, "the request is unfinished, so the connection is no more used");
+            assert_eq!(
+                pools.stats_of(&endpoint).open,
+                0,
+                "the request is unfinished, so the connection is no more used"
+            );
         }
     });
 }

@@ -1,5 +1,6 @@
 use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 
@@ -30,11 +31,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Starts HTTP/2 on a socket. Does not wait for the peer's settings: the first requests go out with them unknown, as
-    /// RFC 9113 section 3.4 means it.
+    /// Starts HTTP/2 on a socket, and waits for the peer's settings: a burst that goes out before they are known would be
+    /// refused beyond a limit that nobody knew, and a peer that speaks something else is found out while no request can
+    /// be lost. Servers send them at once (RFC 9113 section 3.4), so this costs a round trip at most, once.
     ///
     /// # Errors
-    /// `UpstreamConnect` where the socket breaks at once.
+    /// `UpstreamConnect` where the socket breaks, `UpstreamInvalid` where the peer does not speak HTTP/2.
     pub(crate) async fn start(
         socket: Socket,
         ip: Option<IpAddr>,
@@ -47,8 +49,18 @@ impl Connection {
             .initial_window_size(limits.h2_stream_window_bytes)
             .initial_connection_window_size(limits.h2_connection_window_bytes)
             .max_header_list_size(u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX))
-            .max_send_buffer_size(limits.h2_send_buffer_bytes);
-        let (requests, driver) = builder.handshake::<_, Bytes>(socket).await.map_err(|_| Reason::UpstreamConnect)?;
+            .max_send_buffer_size(limits.h2_send_buffer_bytes)
+            // None until the settings have come: this is how they are seen to come.
+            .initial_max_send_streams(0);
+        let (requests, mut driver) =
+            builder.handshake::<_, Bytes>(socket).await.map_err(|_| Reason::UpstreamConnect)?;
+        std::future::poll_fn(|cx| match Pin::new(&mut driver).poll(cx) {
+            Poll::Ready(Err(error)) if error.is_library() => Poll::Ready(Err(Reason::UpstreamInvalid)),
+            Poll::Ready(_) => Poll::Ready(Err(Reason::UpstreamConnect)),
+            Poll::Pending if driver.max_concurrent_send_streams() == 0 => Poll::Pending,
+            Poll::Pending => Poll::Ready(Ok(())),
+        })
+        .await?;
         let (alive, gone) = oneshot::channel();
         let this = Rc::new(Self {
             requests: RefCell::new(requests),
