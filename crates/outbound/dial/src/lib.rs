@@ -10,7 +10,6 @@ mod endpoint;
 mod h1;
 mod h2;
 mod limits;
-mod out;
 mod pool;
 mod pools;
 mod resolve;

@@ -493,6 +493,73 @@ fn all_who_wait_for_a_connection_learn_that_it_failed() {
 }
 
 #[test]
+fn a_connection_whose_peer_has_fallen_silent_is_given_up() {
+    on_core(async {
+        // The first connection is served for one request; from then on nobody reads what arrives on it.
+        let address = peer(|number, conn| async move {
+            let mut connection = h2::server::handshake(conn.0).await.unwrap();
+            while let Some(Ok((request, answer))) = connection.accept().await {
+                tokio::task::spawn_local(ok((0, request, answer)));
+                if number == 0 {
+                    let _ = tokio::time::timeout(std::time::Duration::from_millis(50), connection.accept()).await;
+                    std::future::pending::<()>().await;
+                }
+            }
+        })
+        .await;
+        let limits = EndpointLimits { h2_ping_time_ms: 100, ..EndpointLimits::default() };
+        let (pools, endpoint) = (pools(), endpoint(address, Protocol::H2c, limits));
+        fetch(&pools, &endpoint, &get("/")).await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(80)).await;
+        let mut other = pools.lease(&endpoint).await.unwrap();
+        let mut call = pools.lease(&endpoint).await.unwrap();
+        begin(&mut call, &get("/"));
+        settle().await;
+        drop(call);
+        // Whoever else is on it learns of it too.
+        assert_eq!(drive(&mut other, &get("/")).await, Err(Reason::UpstreamReset));
+        assert_eq!(pools.stats_of(&endpoint).open, 0);
+        assert_eq!(fetch(&pools, &endpoint, &get("/")).await.unwrap().text(), "ok");
+    });
+}
+
+#[test]
+fn a_request_that_was_given_up_costs_a_living_connection_nothing() {
+    on_core(async {
+        let address = server(h2::server::Builder::new(), |(number, request, answer): Asked| async move {
+            if number == 0 {
+                std::future::pending::<()>().await;
+            }
+            ok((number, request, answer)).await;
+        })
+        .await;
+        let limits = EndpointLimits { h2_ping_time_ms: 100, ..EndpointLimits::default() };
+        let (pools, endpoint) = (pools(), endpoint(address, Protocol::H2c, limits));
+        let mut call = pools.lease(&endpoint).await.unwrap();
+        begin(&mut call, &get("/"));
+        settle().await;
+        drop(call);
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        fetch(&pools, &endpoint, &get("/")).await.unwrap();
+        assert_eq!(pools.stats_of(&endpoint).connects, 1);
+    });
+}
+
+#[test]
+fn what_http_2_cannot_carry_is_refused_before_it_is_sent() {
+    on_core(async {
+        let (pools, endpoint) = (pools(), h2c(server(h2::server::Builder::new(), ok).await));
+        let spaced = Ask { fields: vec![("x-a", "a\nb")], ..get("/") };
+        for (ask, reason) in [(get("/<"), Reason::LineTargetInvalid), (spaced, Reason::HeadControlByte)] {
+            assert_eq!(fetch(&pools, &endpoint, &ask).await, Err(reason));
+        }
+        let options = Ask { method: "OPTIONS", ..get("*") };
+        assert_eq!(fetch(&pools, &endpoint, &options).await.unwrap().text(), "ok");
+        assert_eq!((pools.stats_of(&endpoint).connects, pools.stats_of(&endpoint).in_use), (1, 0));
+    });
+}
+
+#[test]
 fn an_unused_connection_closes_after_its_time() {
     on_core(async {
         let open = Rc::new(Cell::new(0));

@@ -75,12 +75,18 @@ impl Connection {
     }
 
     pub(crate) fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>> {
+        if self.receive.is_tunnel() {
+            self.send.open_tunnel();
+        }
         let sent = self.send.poll_send(&mut self.socket, cx, bytes);
         self.body_taken |= matches!(sent, Poll::Ready(Ok(1..)));
         sent
     }
 
     pub(crate) fn end(&mut self, trailers: Option<Fields<'_>>) {
+        if self.receive.is_tunnel() {
+            self.send.open_tunnel();
+        }
         self.send.end(trailers);
     }
 
@@ -93,13 +99,7 @@ impl Connection {
         if self.send.is_waiting() {
             let _ = self.send.poll_flush(&mut self.socket, cx);
         }
-        let polled = self.receive.poll_head(&mut self.socket, cx, limits);
-        if let Poll::Ready(Ok(_)) = polled
-            && self.receive.head().length() == Length::Tunnel
-        {
-            self.send.open_tunnel();
-        }
-        polled
+        self.receive.poll_head(&mut self.socket, cx, limits)
     }
 
     pub(crate) fn response(&self) -> ResponseHead<'_> {

@@ -1,7 +1,7 @@
 use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
@@ -11,12 +11,9 @@ use leat_stream::Socket;
 use leat_stream::clock::now_ms;
 use tokio::sync::oneshot;
 
+use super::driver::{Doubt, Driver};
 use crate::EndpointLimits;
 use crate::pool::Pool;
-use crate::within::within;
-
-/// How long a connection that is given up may take to say so, in milliseconds.
-const LINGER_MS: u64 = 2_000;
 
 /// A connection that carries many exchanges. A task of its own reads and writes; it ends with the last reference.
 pub(crate) struct Connection {
@@ -27,6 +24,7 @@ pub(crate) struct Connection {
     leaving: Cell<bool>,
     served: Cell<bool>,
     unused_since_ms: Cell<u64>,
+    doubt: Rc<Doubt>,
     _alive: oneshot::Sender<()>,
 }
 
@@ -61,6 +59,8 @@ impl Connection {
             Poll::Pending => Poll::Ready(Ok(())),
         })
         .await?;
+        let doubt = Rc::new(Doubt::default());
+        let driver = Driver::new(driver, Rc::clone(&doubt), limits.h2_ping_time_ms);
         let (alive, gone) = oneshot::channel();
         let this = Rc::new(Self {
             requests: RefCell::new(requests),
@@ -69,9 +69,10 @@ impl Connection {
             leaving: Cell::new(false),
             served: Cell::new(false),
             unused_since_ms: Cell::new(now_ms()),
+            doubt,
             _alive: alive,
         });
-        tokio::task::spawn_local(drive(driver, gone, Rc::downgrade(&this), Rc::downgrade(pool)));
+        tokio::task::spawn_local(driver.run(gone, Rc::downgrade(&this), Rc::downgrade(pool)));
         Ok(this)
     }
 
@@ -120,27 +121,6 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-async fn drive(
-    driver: h2::client::Connection<Socket, Bytes>,
-    gone: oneshot::Receiver<()>,
-    connection: Weak<Connection>,
-    pool: Weak<Pool>,
-) {
-    let mut driver = std::pin::pin!(driver);
-    tokio::select! {
-        _ = &mut driver => {}
-        _ = gone => {
-            // It says GOAWAY and closes; a peer that does not read is not waited for.
-            within(LINGER_MS, driver).await;
-            return;
-        }
-    }
-    if let (Some(connection), Some(pool)) = (connection.upgrade(), pool.upgrade()) {
-        connection.leave();
-        pool.part(&connection);
-    }
-}
-
 /// The right to one stream on a connection. Dropped, the room goes to the next who waits.
 pub(crate) struct Seat {
     connection: Rc<Connection>,
@@ -168,6 +148,11 @@ impl Seat {
 
     pub(crate) fn was_reused(&self) -> bool {
         self.reused
+    }
+
+    /// Notes that a request got no answer at all.
+    pub(super) fn raise_doubt(&self) {
+        self.connection.doubt.raise();
     }
 
     pub(super) fn requests(&self) -> SendRequest<Bytes> {
