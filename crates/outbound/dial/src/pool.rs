@@ -243,8 +243,9 @@ impl Pool {
         let endpoint = self.endpoint.borrow();
         let limits = endpoint.limits();
         if self.is_h2 {
-            // One at a time: what is being made will carry many.
-            self.connecting.get() == 0 && self.open.get() < limits.h2_connections_max
+            // One at a time: what is being made will carry many. Those that only see their last streams out don't count.
+            let staying = self.shared.borrow().iter().filter(|connection| !connection.is_leaving()).count();
+            self.connecting.get() == 0 && staying < limits.h2_connections_max
         } else {
             self.open.get() < limits.connections_max
         }

@@ -242,6 +242,30 @@ fn after_a_goodbye_new_requests_take_a_new_connection_and_old_ones_end() {
     });
 }
 
+#[test]
+fn a_connection_that_only_sees_its_last_streams_out_takes_no_place() {
+    on_core(async {
+        let address = peer(|number, conn| {
+            let script = move |(_, request, answer): Asked| async move {
+                if number == 0 {
+                    std::future::pending::<()>().await;
+                }
+                ok((0, request, answer)).await;
+            };
+            serve(h2::server::Builder::new(), conn.0, script, 1)
+        })
+        .await;
+        let limits = EndpointLimits { h2_connections_max: 1, ..EndpointLimits::default() };
+        let (pools, endpoint) = (pools(), endpoint(address, Protocol::H2c, limits));
+        let mut long = pools.lease(&endpoint).await.unwrap();
+        begin(&mut long, &get("/"));
+        settle().await;
+        assert_eq!(fetch(&pools, &endpoint, &get("/")).await.unwrap().text(), "ok");
+        assert_eq!(pools.stats_of(&endpoint).connects, 2);
+        assert!(std::future::poll_fn(|cx| std::task::Poll::Ready(long.poll_response(cx))).await.is_pending());
+    });
+}
+
 async fn slow(asked: Asked) {
     settle().await;
     settle().await;
