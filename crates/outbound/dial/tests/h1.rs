@@ -411,6 +411,24 @@ fn a_reset_in_the_middle_of_a_body_is_no_end() {
 }
 
 #[test]
+fn a_reset_while_the_request_is_sent_is_told_by_the_response() {
+    on_core(async {
+        let address = peer(|_, mut conn| async move {
+            conn.head().await;
+            conn.reset();
+        })
+        .await;
+        for length in [Length::Known(50_000_000), Length::Stream] {
+            let (pools, endpoint) = (pools(), h1(address));
+            let mut call = pools.lease(&endpoint).await.unwrap();
+            let ask = post("/", length, vec![0; 50_000_000]);
+            assert_eq!(drive(&mut call, &ask).await, Err(Reason::UpstreamReset));
+            assert!(call.body_taken() && !call.was_reused() && !call.response_started());
+        }
+    });
+}
+
+#[test]
 fn a_head_request_has_no_body_to_read() {
     on_core(async {
         let address = repeating("HTTP/1.1 200 OK\r\ncontent-length: 1234\r\n\r\n").await;

@@ -236,7 +236,7 @@ fn after_a_goodbye_new_requests_take_a_new_connection_and_old_ones_end() {
             for task in tasks {
                 assert_eq!(task.await.unwrap().unwrap(), "ok");
             }
-            settle().await;
+            eventually("the goodbye arrives", || pools.try_lease(&endpoint).is_none()).await;
         }
         assert_eq!(pools.stats_of(&endpoint).connects, 3);
     });
@@ -259,7 +259,7 @@ fn a_connection_that_only_sees_its_last_streams_out_takes_no_place() {
         let (pools, endpoint) = (pools(), endpoint(address, Protocol::H2c, limits));
         let mut long = pools.lease(&endpoint).await.unwrap();
         begin(&mut long, &get("/"));
-        settle().await;
+        eventually("the goodbye arrives", || pools.try_lease(&endpoint).is_none()).await;
         assert_eq!(fetch(&pools, &endpoint, &get("/")).await.unwrap().text(), "ok");
         assert_eq!(pools.stats_of(&endpoint).connects, 2);
         assert!(std::future::poll_fn(|cx| std::task::Poll::Ready(long.poll_response(cx))).await.is_pending());
