@@ -12,6 +12,7 @@ mod h2;
 mod limits;
 mod pool;
 mod pools;
+mod queue;
 mod resolve;
 mod trust;
 mod within;

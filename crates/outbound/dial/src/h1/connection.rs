@@ -46,16 +46,23 @@ impl Connection {
 
     /// Makes ready for the next exchange, after a wait of at most `unused_ms`.
     pub(crate) fn rest(&mut self, unused_ms: u64) {
-        let announced = self.receive.keep_alive_ms().map(|ms| ms - KEEP_ALIVE_MARGIN_MS.min(ms / 2));
-        self.unused_until_ms = now_ms().saturating_add(announced.map_or(unused_ms, |ms| ms.min(unused_ms)));
+        // Taken and given back unused, its time goes on.
+        if self.unused_until_ms == 0 || !self.is_untouched() {
+            let announced = self.receive.keep_alive_ms().map(|ms| ms - KEEP_ALIVE_MARGIN_MS.min(ms / 2));
+            self.unused_until_ms = now_ms().saturating_add(announced.map_or(unused_ms, |ms| ms.min(unused_ms)));
+        }
         self.send.reset();
         self.receive.reset();
         self.body_taken = false;
     }
 
-    /// Whether the exchange is complete in both directions and has left nothing behind.
+    /// Whether the exchange is complete in both directions and has left nothing behind, or did not begin.
     pub(crate) fn is_reusable(&self) -> bool {
-        self.send.is_complete() && self.receive.is_reusable()
+        self.is_untouched() || self.send.is_complete() && self.receive.is_reusable()
+    }
+
+    fn is_untouched(&self) -> bool {
+        self.send.is_untouched() && self.receive.is_untouched()
     }
 
     pub(crate) fn request(&mut self, method: &[u8], authority: &[u8], target: &[u8]) {

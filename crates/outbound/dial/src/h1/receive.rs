@@ -82,6 +82,11 @@ impl Receive {
         self.detail
     }
 
+    /// Whether nothing was received yet.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.state == State::Head && !self.started
+    }
+
     /// Whether the response is complete and the connection may carry another one.
     pub(crate) fn is_reusable(&self) -> bool {
         let complete = match self.state {

@@ -89,6 +89,11 @@ impl Send {
         matches!(self.state, State::Done) && self.out.is_empty()
     }
 
+    /// Whether nothing of a request was written yet.
+    pub(crate) fn is_untouched(&self) -> bool {
+        matches!(self.state, State::Head) && self.out.is_empty()
+    }
+
     /// Whether anything waits to be written.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
