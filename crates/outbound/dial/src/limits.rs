@@ -16,6 +16,9 @@ pub struct EndpointLimits {
     pub h2_connection_window_bytes: u32,
     /// HTTP/2 request bytes that wait for the socket, a stream. 128 KiB: one bulk read.
     pub h2_send_buffer_bytes: usize,
+    /// Longest wait for the answer to an HTTP/2 PING, which is sent when a request was given up without any response; then
+    /// the connection is taken for dead. 5 s.
+    pub h2_ping_time_ms: u64,
     /// Requests that wait for a connection. 1,024: a burst is absorbed, a stall becomes 503 instead of memory.
     pub queue_max: usize,
     /// Longest wait for a connection once all are in use. 5 s: a client rarely waits longer for a page.
@@ -46,6 +49,7 @@ impl Default for EndpointLimits {
             h2_stream_window_bytes: 1024 * 1024,
             h2_connection_window_bytes: 4 * 1024 * 1024,
             h2_send_buffer_bytes: 128 * 1024,
+            h2_ping_time_ms: 5_000,
             queue_max: 1_024,
             queue_time_ms: 5_000,
             idle_time_ms: 55_000,

@@ -1,15 +1,13 @@
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Poll, Waker};
 
 use leat_message::Reason;
 use leat_stream::clock::now_ms;
 
+use crate::queue::{Offer, Place, Queue};
 use crate::resolve::{Addresses, Name};
-use crate::within::within;
 use crate::{Endpoint, EndpointStats, h1, h2};
 
 /// What one core holds for one endpoint: its connections and the requests that wait for one.
@@ -27,7 +25,7 @@ pub(crate) struct Pool {
     idle: RefCell<Vec<Box<h1::Connection>>>,
     /// HTTP/2 connections that take new streams or still carry some.
     shared: RefCell<Vec<Rc<h2::Connection>>>,
-    waiting: RefCell<VecDeque<Rc<Waiter>>>,
+    queue: Queue,
     /// Connections, including those that are being made.
     open: Cell<usize>,
     connecting: Cell<usize>,
@@ -35,25 +33,6 @@ pub(crate) struct Pool {
     connects: Cell<u64>,
     reuses: Cell<u64>,
     retired: Cell<bool>,
-}
-
-/// A request that waits for a connection.
-#[derive(Default)]
-struct Waiter {
-    offer: Cell<Option<Offer>>,
-    waker: RefCell<Option<Waker>>,
-}
-
-/// What a waiting request may go on with.
-pub(crate) enum Offer {
-    /// A connection that another request has just left.
-    H1(Box<h1::Connection>),
-    /// A stream on a connection.
-    H2(h2::Seat),
-    /// It may connect.
-    Connect(Slot),
-    /// The connection that it waited for could not be made.
-    Failed(Reason),
 }
 
 /// The right to have one connection open, while it is being made. Dropped, the right goes to the next who waits.
@@ -69,12 +48,6 @@ pub(crate) enum Admission {
     Refuse,
 }
 
-/// A place in the queue; dropped, what was offered meanwhile goes to the next.
-pub(crate) struct Place {
-    pool: Rc<Pool>,
-    waiter: Rc<Waiter>,
-}
-
 impl Pool {
     pub(crate) fn new(endpoint: &Rc<Endpoint>, name: Option<Arc<Name>>) -> Rc<Self> {
         Rc::new(Self {
@@ -84,7 +57,7 @@ impl Pool {
             addresses: RefCell::default(),
             idle: RefCell::default(),
             shared: RefCell::default(),
-            waiting: RefCell::default(),
+            queue: Queue::default(),
             open: Cell::new(0),
             connecting: Cell::new(0),
             in_use: Cell::new(0),
@@ -100,6 +73,10 @@ impl Pool {
         if !Rc::ptr_eq(&self.endpoint.borrow(), endpoint) {
             self.endpoint.replace(Rc::clone(endpoint));
         }
+    }
+
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.queue
     }
 
     #[inline]
@@ -149,13 +126,10 @@ impl Pool {
         if self.may_connect() {
             return Admission::Connect(self.slot());
         }
-        let mut waiting = self.waiting.borrow_mut();
-        if waiting.len() >= self.endpoint.borrow().limits().queue_max {
+        if self.queue.len() >= self.endpoint.borrow().limits().queue_max {
             return Admission::Refuse;
         }
-        let waiter = Rc::new(Waiter::default());
-        waiting.push_back(Rc::clone(&waiter));
-        Admission::Wait(Place { pool: Rc::clone(self), waiter })
+        Admission::Wait(self.queue.enter(self))
     }
 
     /// Takes an HTTP/1.1 connection back after an exchange.
@@ -172,8 +146,8 @@ impl Pool {
     }
 
     /// Gives a connection to the first who waits, or keeps it.
-    fn place(&self, connection: Box<h1::Connection>) {
-        match self.next_waiting() {
+    pub(crate) fn place(&self, connection: Box<h1::Connection>) {
+        match self.queue.next() {
             Some(waiter) => waiter.offer(Offer::H1(connection)),
             None => self.idle.borrow_mut().push(connection),
         }
@@ -212,13 +186,13 @@ impl Pool {
 
     /// Gives what there is to those who wait, first come, first served.
     pub(crate) fn serve_waiting(self: &Rc<Self>) {
-        while !self.waiting.borrow().is_empty() {
+        while !self.queue.is_empty() {
             let offer = match self.take_seat() {
                 Some(seat) => Offer::H2(seat),
                 None if self.may_connect() => Offer::Connect(self.slot()),
                 None => return,
             };
-            match self.next_waiting() {
+            match self.queue.next() {
                 Some(waiter) => waiter.offer(offer),
                 None => return,
             }
@@ -230,21 +204,18 @@ impl Pool {
         if !self.is_h2 || !self.shared.borrow().is_empty() {
             return;
         }
-        while let Some(waiter) = self.next_waiting() {
+        while let Some(waiter) = self.queue.next() {
             waiter.offer(Offer::Failed(reason));
         }
-    }
-
-    fn next_waiting(&self) -> Option<Rc<Waiter>> {
-        self.waiting.borrow_mut().pop_front()
     }
 
     fn may_connect(&self) -> bool {
         let endpoint = self.endpoint.borrow();
         let limits = endpoint.limits();
         if self.is_h2 {
-            // One at a time: what is being made will carry many.
-            self.connecting.get() == 0 && self.open.get() < limits.h2_connections_max
+            // One at a time: what is being made will carry many. Those that only see their last streams out don't count.
+            let staying = self.shared.borrow().iter().filter(|connection| !connection.is_leaving()).count();
+            self.connecting.get() == 0 && staying < limits.h2_connections_max
         } else {
             self.open.get() < limits.connections_max
         }
@@ -316,7 +287,7 @@ impl Pool {
             open: self.open.get(),
             idle,
             in_use: self.in_use.get(),
-            waiting: self.waiting.borrow().len(),
+            waiting: self.queue.len(),
             connects: self.connects.get(),
             reuses: self.reuses.get(),
         }
@@ -326,40 +297,6 @@ impl Pool {
 impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pool").field("stats", &self.stats()).finish_non_exhaustive()
-    }
-}
-
-impl Waiter {
-    fn offer(&self, offer: Offer) {
-        self.offer.set(Some(offer));
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
-    }
-}
-
-impl Place {
-    /// Waits for an offer, at most `time_ms`.
-    pub(crate) async fn wait(self, time_ms: u64) -> Option<Offer> {
-        let offered = std::future::poll_fn(|cx| match self.waiter.offer.take() {
-            Some(offer) => Poll::Ready(offer),
-            None => {
-                self.waiter.waker.replace(Some(cx.waker().clone()));
-                Poll::Pending
-            }
-        });
-        within(time_ms, offered).await
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        match self.waiter.offer.take() {
-            Some(Offer::H1(connection)) => self.pool.place(connection),
-            // A seat or a slot passes itself on.
-            Some(Offer::H2(_) | Offer::Connect(_) | Offer::Failed(_)) => {}
-            None => self.pool.waiting.borrow_mut().retain(|other| !Rc::ptr_eq(other, &self.waiter)),
-        }
     }
 }
 

@@ -8,7 +8,8 @@ use leat_message::{Fault, Reason};
 use leat_stream::{Plain, Socket, clock};
 
 use crate::connect::{connect_tcp, connect_unix, secure};
-use crate::pool::{Admission, Offer, Pool, Slot};
+use crate::pool::{Admission, Pool, Slot};
+use crate::queue::Offer;
 use crate::within::within;
 use crate::{Call, Endpoint, Host, Resolver, Target, h1, h2};
 

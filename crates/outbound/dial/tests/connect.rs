@@ -114,7 +114,7 @@ async fn tls_peer(authority: &Authority) -> std::net::SocketAddr {
 
 fn secure(address: impl ToString, pem: &str, name: &str, protocol: Protocol) -> Rc<Endpoint> {
     let (target, trust) = (Target::parse(&address.to_string()).unwrap(), Trust::pem(pem.as_bytes()).unwrap());
-    Rc::new(Endpoint::new(target, protocol, Some(trust), Some(name), short()).unwrap())
+    Rc::new(Endpoint::new(target, protocol, Some(trust), Some(name), EndpointLimits::default()).unwrap())
 }
 
 #[test]
@@ -135,14 +135,38 @@ fn tls_connections_are_checked_and_pooled() {
             ("another authority", secure(address, &other.pem, "up.example", Protocol::H1Tls)),
             ("another name", secure(address, &ours.pem, "down.example", Protocol::H1Tls)),
             ("HTTP/2 not offered by the peer", secure(address, &ours.pem, "up.example", Protocol::H2Tls)),
-            ("a peer without TLS", secure(repeating(OK).await, &ours.pem, "up.example", Protocol::H1Tls)),
+            ("a peer that answers in plain text", secure(plain_peer().await, &ours.pem, "up.example", Protocol::H1Tls)),
         ] {
-            let answer = tokio::time::timeout(Duration::from_secs(2), fetch(&pools, &endpoint, &get("/"))).await;
-            let reason = answer.unwrap().unwrap_err();
-            let wanted = if name.ends_with("without TLS") { Reason::UpstreamConnectTime } else { Reason::UpstreamTls };
-            assert_eq!(reason, wanted, "{name}");
+            let reason = fetch(&pools, &endpoint, &get("/")).await.unwrap_err();
+            assert_eq!(reason, Reason::UpstreamTls, "{name}");
             assert_eq!(pools.stats_of(&endpoint).open, 0, "{name}");
         }
+    });
+}
+
+async fn plain_peer() -> std::net::SocketAddr {
+    peer(|_, mut conn| async move {
+        conn.bytes(1).await;
+        conn.send("HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        conn.hold().await;
+    })
+    .await
+}
+
+#[test]
+fn a_handshake_that_does_not_end_is_given_up_in_time() {
+    on_core(async {
+        let address = peer(|_, conn| conn.hold()).await;
+        let trust = Trust::pem(authority("up.example", &[]).pem.as_bytes()).unwrap();
+        for protocol in [Protocol::H1Tls, Protocol::H2Tls] {
+            let target = Target::parse(&address.to_string()).unwrap();
+            let endpoint = Endpoint::new(target, protocol, Some(trust.clone()), Some("up.example"), short()).unwrap();
+            let (pools, endpoint) = (pools(), Rc::new(endpoint));
+            assert_eq!(fetch(&pools, &endpoint, &get("/")).await.unwrap_err(), Reason::UpstreamConnectTime);
+            assert_eq!(pools.stats_of(&endpoint).open, 0);
+        }
+        let silent = endpoint(address, Protocol::H2c, short());
+        assert_eq!(fetch(&pools(), &silent, &get("/")).await.unwrap_err(), Reason::UpstreamConnectTime);
     });
 }
 

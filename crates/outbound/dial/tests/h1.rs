@@ -176,7 +176,11 @@ fn requests_arrive_as_they_were_written() {
             .await;
             let (pools, endpoint) = (pools(), h1(address));
             assert_eq!(fetch(&pools, &endpoint, &ask).await.unwrap().status, 204);
-            assert!(*got.borrow() == wanted, "{}", String::from_utf8_lossy(&got.borrow()[..got.borrow().len().min(300)]));
+            assert!(
+                *got.borrow() == wanted,
+                "{}",
+                String::from_utf8_lossy(&got.borrow()[..got.borrow().len().min(300)])
+            );
             assert_eq!(pools.stats_of(&endpoint).idle, 1);
         });
     }
@@ -227,7 +231,11 @@ fn an_early_response_is_read_while_the_request_is_sent() {
             let (pools, endpoint) = (pools(), h1(address));
             let answer = fetch(&pools, &endpoint, &post("/", length, vec![0; 50_000_000])).await.unwrap();
             assert_eq!((answer.status, answer.text().as_str()), (413, "big"));
-            assert_eq!(pools.stats_of(&endpoint).open, 0, "the request is unfinished, so the connection is no more used");
+            assert_eq!(
+                pools.stats_of(&endpoint).open,
+                0,
+                "the request is unfinished, so the connection is no more used"
+            );
         }
     });
 }
@@ -398,6 +406,24 @@ fn a_reset_in_the_middle_of_a_body_is_no_end() {
             .await;
             let (pools, endpoint) = (pools(), h1(address));
             assert_eq!(fetch(&pools, &endpoint, &get("/")).await.unwrap_err(), Reason::UpstreamReset, "{head}");
+        }
+    });
+}
+
+#[test]
+fn a_reset_while_the_request_is_sent_is_told_by_the_response() {
+    on_core(async {
+        let address = peer(|_, mut conn| async move {
+            conn.head().await;
+            conn.reset();
+        })
+        .await;
+        for length in [Length::Known(50_000_000), Length::Stream] {
+            let (pools, endpoint) = (pools(), h1(address));
+            let mut call = pools.lease(&endpoint).await.unwrap();
+            let ask = post("/", length, vec![0; 50_000_000]);
+            assert_eq!(drive(&mut call, &ask).await, Err(Reason::UpstreamReset));
+            assert!(call.body_taken() && !call.was_reused() && !call.response_started());
         }
     });
 }

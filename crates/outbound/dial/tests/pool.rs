@@ -70,8 +70,7 @@ fn a_connection_that_the_peer_has_closed_or_written_to_is_not_used() {
             let (pools, endpoint) = (pools(), h1(address));
             fetch(&pools, &endpoint, &get("/")).await.unwrap();
             assert_eq!(pools.stats_of(&endpoint).idle, 1);
-            tokio::time::sleep(Duration::from_millis(60)).await;
-            assert!(pools.try_lease(&endpoint).is_none());
+            eventually("the connection is found out", || pools.try_lease(&endpoint).is_none()).await;
             assert_eq!(fetch(&pools, &endpoint, &get("/")).await.unwrap().text(), "ok");
             assert_eq!(pools.stats_of(&endpoint).connects, 2);
         }
@@ -181,13 +180,14 @@ fn requests_wait_for_a_connection_in_their_order() {
 fn a_broken_connection_makes_room_for_the_next_who_waits() {
     on_core(async {
         let (pools, endpoint) = (pools(), limited(repeating(OK).await, one_connection()));
-        let first = pools.lease(&endpoint).await.unwrap();
+        let mut first = pools.lease(&endpoint).await.unwrap();
+        begin(&mut first, &get("/"));
         let waiting = {
             let (pools, endpoint) = (Rc::clone(&pools), Rc::clone(&endpoint));
             tokio::task::spawn_local(async move { fetch(&pools, &endpoint, &get("/")).await.unwrap().text() })
         };
         settle().await;
-        // Unused, so it cannot be known to be clean.
+        // Its response is still to come, so nobody else can use it.
         drop(first);
         assert_eq!(waiting.await.unwrap(), "ok");
         assert_eq!(pools.stats_of(&endpoint).connects, 2);
@@ -245,7 +245,20 @@ fn giving_up_while_connecting_frees_the_place() {
         assert_eq!(pools.stats_of(&endpoint).open, 1);
         drop(first);
         assert!(!second.await.unwrap().was_reused());
-        assert_eq!((pools.stats_of(&endpoint).open, pools.stats_of(&endpoint).waiting), (0, 0));
+        assert_eq!((pools.stats_of(&endpoint).open, pools.stats_of(&endpoint).waiting), (1, 0));
+    });
+}
+
+#[test]
+fn a_connection_that_was_taken_and_not_used_goes_back() {
+    on_core(async {
+        let limits = EndpointLimits { idle_time_ms: 400, ..EndpointLimits::default() };
+        let (pools, endpoint) = (pools(), limited(repeating(OK).await, limits));
+        drop(pools.lease(&endpoint).await.unwrap());
+        assert_eq!(pools.stats_of(&endpoint).idle, 1);
+        // Looking at it does not make it younger.
+        eventually("its time is over", || pools.try_lease(&endpoint).is_none()).await;
+        assert_eq!(pools.stats_of(&endpoint).connects, 1);
     });
 }
 

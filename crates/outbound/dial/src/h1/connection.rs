@@ -46,16 +46,23 @@ impl Connection {
 
     /// Makes ready for the next exchange, after a wait of at most `unused_ms`.
     pub(crate) fn rest(&mut self, unused_ms: u64) {
-        let announced = self.receive.keep_alive_ms().map(|ms| ms - KEEP_ALIVE_MARGIN_MS.min(ms / 2));
-        self.unused_until_ms = now_ms().saturating_add(announced.map_or(unused_ms, |ms| ms.min(unused_ms)));
+        // Taken and given back unused, its time goes on.
+        if self.unused_until_ms == 0 || !self.is_untouched() {
+            let announced = self.receive.keep_alive_ms().map(|ms| ms - KEEP_ALIVE_MARGIN_MS.min(ms / 2));
+            self.unused_until_ms = now_ms().saturating_add(announced.map_or(unused_ms, |ms| ms.min(unused_ms)));
+        }
         self.send.reset();
         self.receive.reset();
         self.body_taken = false;
     }
 
-    /// Whether the exchange is complete in both directions and has left nothing behind.
+    /// Whether the exchange is complete in both directions and has left nothing behind, or did not begin.
     pub(crate) fn is_reusable(&self) -> bool {
-        self.send.is_complete() && self.receive.is_reusable()
+        self.is_untouched() || self.send.is_complete() && self.receive.is_reusable()
+    }
+
+    fn is_untouched(&self) -> bool {
+        self.send.is_untouched() && self.receive.is_untouched()
     }
 
     pub(crate) fn request(&mut self, method: &[u8], authority: &[u8], target: &[u8]) {
@@ -75,12 +82,18 @@ impl Connection {
     }
 
     pub(crate) fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>> {
+        if self.receive.is_tunnel() {
+            self.send.open_tunnel();
+        }
         let sent = self.send.poll_send(&mut self.socket, cx, bytes);
         self.body_taken |= matches!(sent, Poll::Ready(Ok(1..)));
         sent
     }
 
     pub(crate) fn end(&mut self, trailers: Option<Fields<'_>>) {
+        if self.receive.is_tunnel() {
+            self.send.open_tunnel();
+        }
         self.send.end(trailers);
     }
 
@@ -93,13 +106,7 @@ impl Connection {
         if self.send.is_waiting() {
             let _ = self.send.poll_flush(&mut self.socket, cx);
         }
-        let polled = self.receive.poll_head(&mut self.socket, cx, limits);
-        if let Poll::Ready(Ok(_)) = polled
-            && self.receive.head().length() == Length::Tunnel
-        {
-            self.send.open_tunnel();
-        }
-        polled
+        self.receive.poll_head(&mut self.socket, cx, limits)
     }
 
     pub(crate) fn response(&self) -> ResponseHead<'_> {

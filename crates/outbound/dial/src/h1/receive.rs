@@ -71,9 +71,20 @@ impl Receive {
         self.started
     }
 
+    /// Whether the response has opened a tunnel.
+    #[inline]
+    pub(crate) fn is_tunnel(&self) -> bool {
+        self.lines.length == Length::Tunnel && matches!(self.state, State::Body | State::Eof)
+    }
+
     /// What the parser found wrong with the response.
     pub(crate) fn detail(&self) -> Option<Reason> {
         self.detail
+    }
+
+    /// Whether nothing was received yet.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.state == State::Head && !self.started
     }
 
     /// Whether the response is complete and the connection may carry another one.

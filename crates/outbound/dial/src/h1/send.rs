@@ -1,13 +1,10 @@
-use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use leat_h1::{BodyEncoder, encode};
 use leat_message::{Fields, Length, Reason};
-use leat_stream::Socket;
+use leat_stream::{Output, Socket};
 use tokio::io::AsyncWrite;
-
-use crate::out::Out;
 
 /// Body bytes that are copied behind what waits rather than written apart: below it, a copy costs less than a write.
 const COPY_BYTES_MAX: usize = 4 * 1024;
@@ -19,7 +16,7 @@ const CHUNK_BYTES_MAX: usize = 64 * 1024;
 /// The request's direction of an exchange.
 #[derive(Debug)]
 pub(crate) struct Send {
-    out: Out,
+    out: Output,
     state: State,
 }
 
@@ -48,7 +45,7 @@ enum State {
 
 impl Send {
     pub(crate) fn new() -> Self {
-        Self { out: Out::default(), state: State::Head }
+        Self { out: Output::default(), state: State::Head }
     }
 
     /// Makes ready for the next request; holds no memory then.
@@ -60,12 +57,12 @@ impl Send {
     /// Where to append the lines of the head.
     #[inline]
     pub(crate) fn head(&mut self) -> &mut Vec<u8> {
-        self.out.tail()
+        self.out.buffer()
     }
 
     /// Ends the head with the fields that frame the body.
     pub(crate) fn length(&mut self, length: Length) {
-        let out = self.out.tail();
+        let out = self.out.buffer();
         self.state = match length {
             Length::Known(count) => {
                 encode::content_length(out, count);
@@ -90,6 +87,11 @@ impl Send {
     /// Whether the whole request was given to the socket.
     pub(crate) fn is_complete(&self) -> bool {
         matches!(self.state, State::Done) && self.out.is_empty()
+    }
+
+    /// Whether nothing of a request was written yet.
+    pub(crate) fn is_untouched(&self) -> bool {
+        matches!(self.state, State::Head) && self.out.is_empty()
     }
 
     /// Whether anything waits to be written.
@@ -132,18 +134,14 @@ impl Send {
     /// Sends bytes as they are, small ones by copying them behind what waits. Ready with how many were taken.
     fn poll_plain(&mut self, socket: &mut Socket, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<usize> {
         loop {
-            if bytes.len() <= COPY_BYTES_MAX && self.out.len() + bytes.len() <= WAITING_BYTES_MAX {
-                self.out.tail().extend_from_slice(bytes);
+            if self.fits(bytes.len()) {
+                self.out.buffer().extend_from_slice(bytes);
                 return Poll::Ready(bytes.len());
             }
-            match ready!(poll_vectored(socket, cx, [self.out.bytes(), bytes, &[]])) {
-                Ok(written) => {
-                    let waited = self.out.len().min(written);
-                    self.out.consume(waited);
-                    if written > waited {
-                        return Poll::Ready(written - waited);
-                    }
-                }
+            match ready!(self.out.poll_write_with(socket, cx, [bytes, &[], &[]])) {
+                // What waited before is not all written yet.
+                Ok(0) => {}
+                Ok(taken) => return Poll::Ready(taken),
                 Err(_) => {
                     self.break_off();
                     return Poll::Ready(bytes.len());
@@ -162,53 +160,42 @@ impl Send {
         bytes: &[u8],
     ) -> Poll<Result<usize, Reason>> {
         let data = bytes.get(..CHUNK_BYTES_MAX).unwrap_or(bytes);
-        if self.out.len() + data.len() > WAITING_BYTES_MAX && self.out.len() > COPY_BYTES_MAX {
-            ready!(self.poll_write(socket, cx));
-            if let State::Broken = self.state {
-                return Poll::Ready(Ok(bytes.len()));
-            }
-        }
         let Ok(framed) = encoder.piece(data.len()) else {
             return self.wrong();
         };
-        let waited = self.out.len();
-        self.out.tail().extend_from_slice(framed.prefix());
-        if data.len() <= COPY_BYTES_MAX {
-            let out = self.out.tail();
-            out.extend_from_slice(data);
-            out.extend_from_slice(framed.suffix);
-            return Poll::Ready(Ok(data.len()));
-        }
-        match poll_vectored(socket, cx, [self.out.bytes(), data, framed.suffix]) {
-            Poll::Pending => {
-                self.out.shorten(waited);
-                Poll::Pending
-            }
-            Poll::Ready(Ok(mut written)) => {
-                let before = self.out.len().min(written);
-                self.out.consume(before);
-                written -= before;
-                for part in [data, framed.suffix] {
-                    let rest = part.get(written..).unwrap_or_default();
-                    written = written.saturating_sub(part.len());
-                    if !rest.is_empty() {
-                        self.out.tail().extend_from_slice(rest);
+        let parts = [framed.prefix(), data, framed.suffix];
+        loop {
+            let mut written = 0;
+            if !self.fits(data.len()) {
+                match ready!(self.out.poll_write_with(socket, cx, parts)) {
+                    // What waited before is not all written yet.
+                    Ok(0) => continue,
+                    Ok(count) => written = count,
+                    Err(_) => {
+                        self.break_off();
+                        return Poll::Ready(Ok(data.len()));
                     }
                 }
-                Poll::Ready(Ok(data.len()))
             }
-            Poll::Ready(Err(_)) => {
-                self.break_off();
-                Poll::Ready(Ok(data.len()))
+            for part in parts {
+                self.out.buffer().extend_from_slice(part.get(written..).unwrap_or_default());
+                written = written.saturating_sub(part.len());
             }
+            return Poll::Ready(Ok(data.len()));
         }
+    }
+
+    /// Whether so many bytes are few enough to be copied behind what waits.
+    #[inline]
+    fn fits(&self, count: usize) -> bool {
+        count <= COPY_BYTES_MAX && self.out.len() + count <= WAITING_BYTES_MAX
     }
 
     /// Ends the body; in a tunnel, this side of it.
     pub(crate) fn end(&mut self, trailers: Option<Fields<'_>>) {
         match self.state {
             State::Chunked(mut encoder) => {
-                let out = self.out.tail();
+                let out = self.out.buffer();
                 // A trailer that must not be one is left out with the others: RFC 9110 section 6.5.1 lets them be dropped.
                 let ended = encoder.end(trailers, out).or_else(|_| encoder.end(None, out));
                 self.state = if ended.is_ok() { State::Done } else { State::Wrong };
@@ -224,47 +211,24 @@ impl Send {
     /// # Errors
     /// `HandlerFailed` where the request was not sent as announced. A peer that takes no more is no error here.
     pub(crate) fn poll_flush(&mut self, socket: &mut Socket, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
-        ready!(self.poll_write(socket, cx));
         match self.state {
             State::Wrong => return Poll::Ready(Err(Reason::HandlerFailed)),
             State::Broken | State::Closed => return Poll::Ready(Ok(())),
             _ => {}
         }
-        // Over TLS, bytes that were taken may still wait in the session.
-        let flushed = match self.state {
-            State::TunnelEnd => ready!(Pin::new(socket).poll_shutdown(cx)),
-            _ => ready!(Pin::new(socket).poll_flush(cx)),
-        };
-        match (flushed, self.state) {
-            (Err(_), _) => self.break_off(),
-            (Ok(()), State::TunnelEnd) => self.state = State::Closed,
-            (Ok(()), _) => {}
-        }
-        Poll::Ready(Ok(()))
-    }
-
-    /// Writes what waits.
-    fn poll_write(&mut self, socket: &mut Socket, cx: &mut Context<'_>) -> Poll<()> {
-        while !self.out.is_empty() {
-            match ready!(poll_vectored(socket, cx, [self.out.bytes(), &[], &[]])) {
-                Ok(written) => self.out.consume(written),
+        if ready!(self.out.poll_flush(socket, cx)).is_err() {
+            self.break_off();
+        } else if let State::TunnelEnd = self.state {
+            match ready!(Pin::new(socket).poll_shutdown(cx)) {
+                Ok(()) => self.state = State::Closed,
                 Err(_) => self.break_off(),
             }
         }
-        Poll::Ready(())
+        Poll::Ready(Ok(()))
     }
 
     fn break_off(&mut self) {
         self.out.release();
         self.state = State::Broken;
     }
-}
-
-/// Writes the parts one behind the other, with one system call. A socket that takes nothing is an error.
-fn poll_vectored(socket: &mut Socket, cx: &mut Context<'_>, parts: [&[u8]; 3]) -> Poll<io::Result<usize>> {
-    let written = match parts {
-        [one, [], []] | [[], one, []] => ready!(Pin::new(socket).poll_write(cx, one))?,
-        _ => ready!(Pin::new(socket).poll_write_vectored(cx, &parts.map(IoSlice::new)))?,
-    };
-    if written == 0 { Poll::Ready(Err(io::ErrorKind::WriteZero.into())) } else { Poll::Ready(Ok(written)) }
 }

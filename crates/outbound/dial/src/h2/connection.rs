@@ -1,6 +1,7 @@
 use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
-use std::rc::{Rc, Weak};
+use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
@@ -10,12 +11,9 @@ use leat_stream::Socket;
 use leat_stream::clock::now_ms;
 use tokio::sync::oneshot;
 
+use super::driver::{Doubt, Driver};
 use crate::EndpointLimits;
 use crate::pool::Pool;
-use crate::within::within;
-
-/// How long a connection that is given up may take to say so, in milliseconds.
-const LINGER_MS: u64 = 2_000;
 
 /// A connection that carries many exchanges. A task of its own reads and writes; it ends with the last reference.
 pub(crate) struct Connection {
@@ -26,15 +24,17 @@ pub(crate) struct Connection {
     leaving: Cell<bool>,
     served: Cell<bool>,
     unused_since_ms: Cell<u64>,
+    doubt: Rc<Doubt>,
     _alive: oneshot::Sender<()>,
 }
 
 impl Connection {
-    /// Starts HTTP/2 on a socket. Does not wait for the peer's settings: the first requests go out with them unknown, as
-    /// RFC 9113 section 3.4 means it.
+    /// Starts HTTP/2 on a socket, and waits for the peer's settings: a burst that goes out before they are known would be
+    /// refused beyond a limit that nobody knew, and a peer that speaks something else is found out while no request can
+    /// be lost. Servers send them at once (RFC 9113 section 3.4), so this costs a round trip at most, once.
     ///
     /// # Errors
-    /// `UpstreamConnect` where the socket breaks at once.
+    /// `UpstreamConnect` where the socket breaks, `UpstreamInvalid` where the peer does not speak HTTP/2.
     pub(crate) async fn start(
         socket: Socket,
         ip: Option<IpAddr>,
@@ -47,8 +47,20 @@ impl Connection {
             .initial_window_size(limits.h2_stream_window_bytes)
             .initial_connection_window_size(limits.h2_connection_window_bytes)
             .max_header_list_size(u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX))
-            .max_send_buffer_size(limits.h2_send_buffer_bytes);
-        let (requests, driver) = builder.handshake::<_, Bytes>(socket).await.map_err(|_| Reason::UpstreamConnect)?;
+            .max_send_buffer_size(limits.h2_send_buffer_bytes)
+            // None until the settings have come: this is how they are seen to come.
+            .initial_max_send_streams(0);
+        let (requests, mut driver) =
+            builder.handshake::<_, Bytes>(socket).await.map_err(|_| Reason::UpstreamConnect)?;
+        std::future::poll_fn(|cx| match Pin::new(&mut driver).poll(cx) {
+            Poll::Ready(Err(error)) if error.is_library() => Poll::Ready(Err(Reason::UpstreamInvalid)),
+            Poll::Ready(_) => Poll::Ready(Err(Reason::UpstreamConnect)),
+            Poll::Pending if driver.max_concurrent_send_streams() == 0 => Poll::Pending,
+            Poll::Pending => Poll::Ready(Ok(())),
+        })
+        .await?;
+        let doubt = Rc::new(Doubt::default());
+        let driver = Driver::new(driver, Rc::clone(&doubt), limits.h2_ping_time_ms);
         let (alive, gone) = oneshot::channel();
         let this = Rc::new(Self {
             requests: RefCell::new(requests),
@@ -57,9 +69,10 @@ impl Connection {
             leaving: Cell::new(false),
             served: Cell::new(false),
             unused_since_ms: Cell::new(now_ms()),
+            doubt,
             _alive: alive,
         });
-        tokio::task::spawn_local(drive(driver, gone, Rc::downgrade(&this), Rc::downgrade(pool)));
+        tokio::task::spawn_local(driver.run(gone, Rc::downgrade(&this), Rc::downgrade(pool)));
         Ok(this)
     }
 
@@ -108,27 +121,6 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-async fn drive(
-    driver: h2::client::Connection<Socket, Bytes>,
-    gone: oneshot::Receiver<()>,
-    connection: Weak<Connection>,
-    pool: Weak<Pool>,
-) {
-    let mut driver = std::pin::pin!(driver);
-    tokio::select! {
-        _ = &mut driver => {}
-        _ = gone => {
-            // It says GOAWAY and closes; a peer that does not read is not waited for.
-            within(LINGER_MS, driver).await;
-            return;
-        }
-    }
-    if let (Some(connection), Some(pool)) = (connection.upgrade(), pool.upgrade()) {
-        connection.leave();
-        pool.part(&connection);
-    }
-}
-
 /// The right to one stream on a connection. Dropped, the room goes to the next who waits.
 pub(crate) struct Seat {
     connection: Rc<Connection>,
@@ -156,6 +148,11 @@ impl Seat {
 
     pub(crate) fn was_reused(&self) -> bool {
         self.reused
+    }
+
+    /// Notes that a request got no answer at all.
+    pub(super) fn raise_doubt(&self) {
+        self.connection.doubt.raise();
     }
 
     pub(super) fn requests(&self) -> SendRequest<Bytes> {

@@ -36,8 +36,8 @@ pub(crate) struct Exchange {
 enum Sending {
     /// The head is being put together.
     Head,
-    /// Something in the head cannot be sent.
-    Unfit,
+    /// Something in the head cannot be sent over HTTP/2.
+    Unfit(Reason),
     /// So many bytes of the body are still to come.
     Known(SendStream<Bytes>, u64),
     /// The body, or a tunnel's bytes, until they end.
@@ -97,19 +97,19 @@ impl Exchange {
                 *self.request.uri_mut() = uri;
                 *self.request.version_mut() = http::Version::HTTP_2;
             }
-            _ => self.sending = Sending::Unfit,
+            _ => self.sending = Sending::Unfit(Reason::LineTargetInvalid),
         }
     }
 
     pub(crate) fn field(&mut self, name: &[u8], value: &[u8]) {
         if !head::add(self.request.headers_mut(), name, value) {
-            self.sending = Sending::Unfit;
+            self.sending = Sending::Unfit(Reason::HeadControlByte);
         }
     }
 
     pub(crate) fn length(&mut self, length: Length) {
-        if let Sending::Unfit = self.sending {
-            self.receiving = Receiving::Failed(Reason::HandlerFailed);
+        if let Sending::Unfit(reason) = self.sending {
+            self.receiving = Receiving::Failed(reason);
             return;
         }
         let mut request = std::mem::take(&mut self.request);
@@ -143,7 +143,8 @@ impl Exchange {
             Sending::Known(stream, left) if bytes.len() as u64 <= *left => (stream, Some(left)),
             Sending::Stream(stream) => (stream, None),
             Sending::Broken => return Poll::Ready(Ok(bytes.len())),
-            Sending::Head | Sending::Unfit | Sending::Known(..) | Sending::Done | Sending::Wrong => {
+            Sending::Unfit(reason) => return Poll::Ready(Err(*reason)),
+            Sending::Head | Sending::Known(..) | Sending::Done | Sending::Wrong => {
                 self.sending = Sending::Wrong;
                 return Poll::Ready(Err(Reason::HandlerFailed));
             }
@@ -184,7 +185,8 @@ impl Exchange {
                 };
                 if sent.is_ok() { Sending::Done } else { Sending::Broken }
             }
-            Sending::Head | Sending::Unfit | Sending::Known(..) | Sending::Wrong => Sending::Wrong,
+            unfit @ Sending::Unfit(_) => unfit,
+            Sending::Head | Sending::Known(..) | Sending::Wrong => Sending::Wrong,
             Sending::Done => Sending::Done,
             Sending::Broken => Sending::Broken,
         };
@@ -193,7 +195,8 @@ impl Exchange {
     /// The connection's own task writes; there is nothing to wait for here.
     pub(crate) fn poll_flush(&mut self) -> Poll<Result<(), Reason>> {
         match self.sending {
-            Sending::Wrong | Sending::Unfit => Poll::Ready(Err(Reason::HandlerFailed)),
+            Sending::Unfit(reason) => Poll::Ready(Err(reason)),
+            Sending::Wrong => Poll::Ready(Err(Reason::HandlerFailed)),
             _ => Poll::Ready(Ok(())),
         }
     }
@@ -326,6 +329,14 @@ impl Exchange {
     fn fail(&mut self, reason: Reason) -> Reason {
         self.receiving = Receiving::Failed(reason);
         reason
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        if let Receiving::Head(_) = self.receiving {
+            self.seat.raise_doubt();
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Exchanges over shared HTTP/2 connections.
 
 mod connection;
+mod driver;
 mod exchange;
 mod head;
 

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod names;
+pub mod streams;
 
 use std::future::Future;
 use std::net::SocketAddr;
