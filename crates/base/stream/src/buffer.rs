@@ -50,7 +50,7 @@ impl Buffer {
     /// Consumes `count` bytes (at most what is there).
     #[inline]
     pub fn consume(&mut self, count: usize) {
-        self.start = (self.start + count).min(self.data.len());
+        self.start = self.start.saturating_add(count).min(self.data.len());
         if self.start == self.data.len() {
             self.data.truncate(self.pinned);
             self.start = self.pinned;

@@ -38,8 +38,7 @@ impl Admin {
         let Some(bind) = config.admin() else { return Ok(Vec::new()) };
         let Some(endpoint) = sockets.endpoint(&plan::address(bind)) else { return Ok(Vec::new()) };
         let limits = Limits { connections_max: 64, body_bytes_max: 64 * 1024, ..Limits::default() };
-        let admin =
-            Self { registry: Arc::clone(registry), gate: Arc::clone(gate), readiness: Rc::clone(readiness) };
+        let admin = Self { registry: Arc::clone(registry), gate: Arc::clone(gate), readiness: Rc::clone(readiness) };
         let service = Service::new(Site {
             handler: admin,
             limits: limits.clone(),
@@ -55,13 +54,8 @@ impl Admin {
             let listener = endpoint.listener(worker)?;
             let serving = leat_listen::serve(listener, Arc::clone(&gate), ServeOptions::default(), move |accepted| {
                 let permit = accepted.permit;
-                let serving = leat_serve::serve(
-                    accepted.socket,
-                    Vec::new(),
-                    Protocol::Http1,
-                    accepted.peer,
-                    Rc::clone(&service),
-                );
+                let serving =
+                    leat_serve::serve(accepted.socket, Vec::new(), Protocol::Http1, accepted.peer, Rc::clone(&service));
                 spawn_local(async move {
                     serving.await;
                     drop(permit);

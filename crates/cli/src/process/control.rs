@@ -34,8 +34,7 @@ const LOG_WITHIN: Duration = Duration::from_secs(2);
 pub(crate) fn run(settings: Settings) -> Result<(), StartError> {
     // First of all: it takes variables out of the environment, which only one thread may do.
     let inherited = Inherited::take().map_err(StartError::failed)?;
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::failed)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::failed)?;
     LocalSet::new().block_on(&runtime, async move {
         let signals = Signals::new().map_err(StartError::failed)?;
         let control = Control::start(settings, inherited).await?;
@@ -87,9 +86,12 @@ impl Control {
         let doors = plan::doors(&config, &tickets, &[]).map_err(StartError::failed)?;
         let sockets = ListenerSet::bind(&plan::addresses(&config), workers, inherited).map_err(StartError::failed)?;
         for unclaimed in sockets.unclaimed() {
-            event(Level::Warn, "unclaimed_socket", "an inherited socket is not in the configuration", &[(
-                "address", unclaimed,
-            )]);
+            event(
+                Level::Warn,
+                "unclaimed_socket",
+                "an inherited socket is not in the configuration",
+                &[("address", unclaimed)],
+            );
         }
         let log = plan::open_log(config.access_log(), &registry.process().access_log)?;
         let shared = Shared {
@@ -245,10 +247,12 @@ impl Control {
         for settings in self.plan.doors.iter().filter_map(|door| door.options.tls.as_ref()) {
             let reloaded = settings.reload();
             for path in &reloaded.replaced {
-                event(Level::Info, "certificate_reloaded", "a certificate was taken over", &[(
-                    "path",
-                    &path.display().to_string(),
-                )]);
+                event(
+                    Level::Info,
+                    "certificate_reloaded",
+                    "a certificate was taken over",
+                    &[("path", &path.display().to_string())],
+                );
             }
             for error in &reloaded.refused {
                 event(Level::Error, "certificate_refused", &format!("{error}; the old certificate stays"), &[]);
@@ -261,10 +265,12 @@ impl Control {
         event(Level::Info, "upgrading", "starting the binary anew with the same sockets", &[]);
         match self.invocation.clone().start_successor(Arc::clone(&self.plan.sockets)).await {
             Ok(process) => {
-                event(Level::Info, "upgraded", "the new process accepts connections; draining", &[(
-                    "process",
-                    &process.to_string(),
-                )]);
+                event(
+                    Level::Info,
+                    "upgraded",
+                    "the new process accepts connections; draining",
+                    &[("process", &process.to_string())],
+                );
                 self.tell_supervisor(|supervisor| supervisor.succeeded_by(process));
                 true
             }
@@ -298,10 +304,12 @@ impl Control {
         }
         let left = shared.gate.connections();
         if shared.running.load(Ordering::Relaxed) > 0 {
-            event(Level::Warn, "drain_cut", "connections are cut off at the drain deadline", &[(
-                "connections",
-                &left.to_string(),
-            )]);
+            event(
+                Level::Warn,
+                "drain_cut",
+                "connections are cut off at the drain deadline",
+                &[("connections", &left.to_string())],
+            );
         } else {
             cores.iter_mut().for_each(CoreHandle::join);
         }
@@ -327,4 +335,3 @@ fn workers(settings: &Settings, config: &Config) -> usize {
         Workers::Auto => std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get),
     }
 }
-

@@ -97,8 +97,7 @@ impl Doors {
         let accepting = leat_listen::serve(listener, Arc::clone(&self.gate), door.options.clone(), move |accepted| {
             let Accepted { socket, peer, protocol, permit } = accepted;
             let open = Open::new(&connections, service.current().handler.observer().core());
-            let serving =
-                leat_serve::serve(socket, Vec::new(), protocol_of(protocol), peer, Rc::clone(&service));
+            let serving = leat_serve::serve(socket, Vec::new(), protocol_of(protocol), peer, Rc::clone(&service));
             spawn_local(async move {
                 serving.await;
                 drop((permit, open));

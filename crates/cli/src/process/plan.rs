@@ -86,10 +86,10 @@ pub(super) fn doors(config: &Config, tickets: &TicketKeys, before: &[Door]) -> R
 }
 
 fn tls_options(tls: &config::ServerTls, http2: bool) -> TlsOptions {
-    let certificates = tls.certificates().iter().map(|files| CertificateFiles {
-        chain: files.cert().to_owned(),
-        key: files.key().to_owned(),
-    });
+    let certificates = tls
+        .certificates()
+        .iter()
+        .map(|files| CertificateFiles { chain: files.cert().to_owned(), key: files.key().to_owned() });
     TlsOptions {
         certificates: certificates.collect(),
         http1: true,

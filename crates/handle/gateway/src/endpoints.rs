@@ -59,7 +59,12 @@ pub(crate) fn seats(upstream: &config::Upstream, first: u32) -> Result<Vec<Seat>
         .map(|(endpoint, index)| {
             let made = Endpoint::new(target(endpoint), protocol(endpoint), trust.clone(), server_name, limits.clone());
             let made = made.map_err(|error| EndpointsError::Endpoint { url: endpoint.url().to_owned(), error })?;
-            Ok(Seat { index, endpoint: Rc::new(made), authority: endpoint.authority().into(), told: Default::default() })
+            Ok(Seat {
+                index,
+                endpoint: Rc::new(made),
+                authority: endpoint.authority().into(),
+                told: Default::default(),
+            })
         })
         .collect()
 }

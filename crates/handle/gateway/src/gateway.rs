@@ -193,13 +193,7 @@ impl Handler for Gateway {
 }
 
 /// Answers with a redirect. Allocates for the target.
-fn redirect_to<R: Reply>(
-    request: Head<'_>,
-    redirect: &Redirect,
-    params: &Params,
-    edits: &FieldEdits,
-    reply: &mut R,
-) {
+fn redirect_to<R: Reply>(request: Head<'_>, redirect: &Redirect, params: &Params, edits: &FieldEdits, reply: &mut R) {
     let mut location = Vec::new();
     redirect.to().write(&request, params, &mut location);
     reply.status(redirect.status());

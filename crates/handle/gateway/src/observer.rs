@@ -51,10 +51,10 @@ impl Observer {
 /// The names that a configuration's routes and endpoints are counted by.
 pub fn shape(config: &Config) -> Shape {
     let endpoints = config.upstreams().iter().flat_map(|upstream| {
-        upstream.endpoints().iter().map(|endpoint| EndpointName {
-            upstream: upstream.name().into(),
-            address: endpoint.url().into(),
-        })
+        upstream
+            .endpoints()
+            .iter()
+            .map(|endpoint| EndpointName { upstream: upstream.name().into(), address: endpoint.url().into() })
     });
     Shape { routes: config.routes().iter().map(|route| route.name().into()).collect(), endpoints: endpoints.collect() }
 }

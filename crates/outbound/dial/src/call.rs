@@ -76,7 +76,7 @@ impl Call {
     }
 
     /// Appends a field line, copied as it is. The caller has checked both (no CR, LF or NUL) and leaves out the framing
-    /// fields. HTTP/2 writes the name in lower case and skips what concerns one connection only, but for `te: trailers`.
+    /// fields, but for a `content-length` that is to keep its place and says the same as [`Call::length`] then. HTTP/2 writes the name in lower case and skips what concerns one connection only, but for `te: trailers`.
     #[inline]
     pub fn field(&mut self, name: &[u8], value: &[u8]) {
         each!(&mut self.inner, call => call.field(name, value), ());

@@ -11,7 +11,8 @@ impl<'a> ConnectionTokens<'a> {
     /// Looks whether there is any `Connection` field; nothing is copied.
     pub(super) fn of(fields: Fields<'a>) -> Self {
         let names_a_field = |value: &[u8]| {
-            tokens(value).any(|token| !token.eq_ignore_ascii_case(b"close") && !token.eq_ignore_ascii_case(b"keep-alive"))
+            tokens(value)
+                .any(|token| !token.eq_ignore_ascii_case(b"close") && !token.eq_ignore_ascii_case(b"keep-alive"))
         };
         Self { fields, present: fields.get_all(Name::Connection).any(names_a_field) }
     }

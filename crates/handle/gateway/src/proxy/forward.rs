@@ -21,11 +21,7 @@ const ATTEMPTS_MAX: u16 = 3;
 ///
 /// # Errors
 /// The reason why there is no complete reply; an `upstream.*` reason becomes 502, 503 or 504.
-pub(crate) async fn forward<X: Exchange>(
-    x: &mut X,
-    route: &ProxyRoute,
-    params: &Params,
-) -> Result<(), Fault> {
+pub(crate) async fn forward<X: Exchange>(x: &mut X, route: &ProxyRoute, params: &Params) -> Result<(), Fault> {
     let total_deadline_ms = now_ms().saturating_add(route.total_time_ms);
     if matches!(x.request().length(), Length::Known(count) if count > route.body.bytes_max) {
         return Err(Reason::LimitBodyBytes.into());

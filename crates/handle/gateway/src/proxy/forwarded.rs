@@ -105,9 +105,8 @@ impl ForwardedPolicy {
             write_ip(client_ip(peer), scratch);
             put(b"x-forwarded-for", scratch);
         }
-        let is_ours = |id: Name, name: &[u8]| {
-            (self.trusted_hops == 0 || fields.get(id).is_none()) && !edits.decides(name)
-        };
+        let is_ours =
+            |id: Name, name: &[u8]| (self.trusted_hops == 0 || fields.get(id).is_none()) && !edits.decides(name);
         if is_ours(Name::XForwardedProto, b"x-forwarded-proto") {
             put(b"x-forwarded-proto", scheme(peer).as_bytes());
         }

@@ -88,7 +88,7 @@ fn may_upgrade(head: Head<'_>) -> bool {
 
 /// Whether the client can take trailers (RFC 9110 section 10.1.4); gRPC servers insist on hearing it.
 fn wants_trailers(fields: Fields<'_>) -> bool {
-    fields.get_all(Name::Te).any(|value| {
-        value.split(|&b| b == b',').any(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"trailers"))
-    })
+    fields
+        .get_all(Name::Te)
+        .any(|value| value.split(|&b| b == b',').any(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"trailers")))
 }

@@ -82,8 +82,7 @@ fn turns(weights: &[u32]) -> Vec<usize> {
     let divisor = weights.iter().copied().fold(0, gcd).max(1);
     let total: u64 = weights.iter().map(|weight| u64::from(weight / divisor)).sum();
     let scale = total.div_ceil(u64::from(TURNS_MAX)).max(1);
-    let weights: Vec<i64> =
-        weights.iter().map(|weight| (u64::from(weight / divisor) / scale).max(1) as i64).collect();
+    let weights: Vec<i64> = weights.iter().map(|weight| (u64::from(weight / divisor) / scale).max(1) as i64).collect();
     let total: i64 = weights.iter().sum();
     let mut credit = vec![0i64; weights.len()];
     let mut turns = Vec::new();

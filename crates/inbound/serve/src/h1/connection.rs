@@ -382,6 +382,8 @@ impl<H: Handler> Connection<H> {
                 self.site = self.service.current();
                 return Poll::Ready(match read {
                     Ok(0) | Err(_) if first => Ok(false),
+                    // Empty lines between requests are no request (RFC 9112 section 2.2).
+                    Ok(0) if self.input.bytes().iter().all(|b| matches!(b, b'\r' | b'\n')) => Ok(false),
                     Ok(0) => Err(Reason::HeadCutOff),
                     Ok(_) => Ok(true),
                     Err(_) => Err(Reason::PeerReset),

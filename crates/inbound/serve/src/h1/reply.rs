@@ -1,5 +1,5 @@
 use leat_h1::{BodyEncoder, encode};
-use leat_message::{Fields, Fixed, Length, Reason, Record, Reply, RequestLines, Version};
+use leat_message::{Fields, Fixed, Length, Method, Reason, Record, Reply, RequestLines, Version};
 use leat_stream::{Output, clock};
 
 /// How far a reply has come.
@@ -38,7 +38,7 @@ pub(super) struct H1Reply {
     sent: bool,
     status: u16,
     http10: bool,
-    head_request: bool,
+    method: Method,
     date_seen: bool,
     length_seen: bool,
 }
@@ -58,7 +58,7 @@ impl H1Reply {
             sent: false,
             status: 0,
             http10: false,
-            head_request: false,
+            method: Method::Get,
             date_seen: false,
             length_seen: false,
         }
@@ -75,7 +75,7 @@ impl H1Reply {
         self.sent = false;
         self.status = 0;
         self.http10 = request.version == Version::Http10;
-        self.head_request = request.method == leat_message::Method::Head;
+        self.method = request.method;
         self.date_seen = false;
         self.length_seen = false;
     }
@@ -180,7 +180,8 @@ impl H1Reply {
 
     /// What the connection adds to every head, and the framing.
     fn close_head(&mut self, length: Length) {
-        if self.close_if_unread {
+        // What follows a CONNECT is meant for somebody else, whatever the answer is (RFC 9110 section 9.3.6).
+        if self.close_if_unread || self.method == Method::Connect {
             self.keep_alive = false;
         }
         // An HTTP/1.0 client knows no chunks: the end of the connection ends the body (RFC 9112 section 6.3).
@@ -190,7 +191,8 @@ impl H1Reply {
             Length::Stream if self.length_seen => Length::Close,
             other => other,
         };
-        let may_have_body = !(self.head_request || self.status == 204 || self.status == 304 || self.status < 200);
+        let may_have_body =
+            !(self.method == Method::Head || self.status == 204 || self.status == 304 || self.status < 200);
         if length == Length::Close && may_have_body || length == Length::Tunnel {
             self.keep_alive = false;
         }

@@ -74,7 +74,7 @@ impl Connection {
 
     #[inline]
     pub(crate) fn field(&mut self, name: &[u8], value: &[u8]) {
-        encode::field(self.send.head(), name, value);
+        self.send.field(name, value);
     }
 
     pub(crate) fn length(&mut self, length: Length) {

@@ -18,6 +18,8 @@ const CHUNK_BYTES_MAX: usize = 64 * 1024;
 pub(crate) struct Send {
     out: Output,
     state: State,
+    /// Whether the caller wrote `content-length` itself, to keep its place among the fields.
+    length_seen: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,13 +47,22 @@ enum State {
 
 impl Send {
     pub(crate) fn new() -> Self {
-        Self { out: Output::default(), state: State::Head }
+        Self { out: Output::default(), state: State::Head, length_seen: false }
     }
 
     /// Makes ready for the next request; holds no memory then.
     pub(crate) fn reset(&mut self) {
         self.out.release();
         self.state = State::Head;
+        self.length_seen = false;
+    }
+
+    /// Appends a field line.
+    #[inline]
+    pub(crate) fn field(&mut self, name: &[u8], value: &[u8]) {
+        const CONTENT_LENGTH: &[u8] = b"content-length";
+        self.length_seen |= name.len() == CONTENT_LENGTH.len() && name.eq_ignore_ascii_case(CONTENT_LENGTH);
+        encode::field(self.out.buffer(), name, value);
     }
 
     /// Where to append the lines of the head.
@@ -65,7 +76,9 @@ impl Send {
         let out = self.out.buffer();
         self.state = match length {
             Length::Known(count) => {
-                encode::content_length(out, count);
+                if !self.length_seen {
+                    encode::content_length(out, count);
+                }
                 if count == 0 { State::Done } else { State::Known(count) }
             }
             Length::Stream => {
