@@ -34,6 +34,8 @@ export function stages(root) {
         { name: "rust", command: ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"], minutes: 15 },
         { name: "node", command: [node, "--test", ...nodeTests(root)], minutes: 5 },
         { name: "docs", command: [node, "tools/docs.mjs"], minutes: 3 },
+        { name: "differential", command: [node, "conformance/differential/run.mjs"], minutes: 5 },
+        { name: "replay", command: [node, "conformance/differential/run.mjs", "--gateway"], minutes: 10 },
         { name: "h2spec", command: [node, "conformance/h2spec/run.mjs"], minutes: 3 },
         { name: "websocket", command: [node, "--test", "conformance/websocket/run.mjs"], minutes: 2 },
         { name: "autobahn", command: [node, "conformance/autobahn/run.mjs"], minutes: 5 },
