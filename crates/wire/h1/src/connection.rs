@@ -1,6 +1,7 @@
 use leat_message::{Field, Name, Reason, Version};
 
 use crate::class::{TOKEN, is_blank};
+use crate::fields::Repeat;
 
 /// What the Connection fields of a message say together (RFC 9110 section 7.6.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +17,19 @@ impl Options {
     /// # Errors
     /// `connection.invalid` for a member that is not a token, and for one that names a field which a message cannot do
     /// without: a proxy that obeyed would strip Host, Content-Length or credentials on the next hop.
-    pub(crate) fn parse(bytes: &[u8], fields: &[Field]) -> Result<Self, Reason> {
+    #[inline(always)]
+    pub(crate) fn parse(bytes: &[u8], seen: &Repeat, fields: &[Field]) -> Result<Self, Reason> {
+        match seen.count {
+            0 => Ok(Self::default()),
+            1 if seen.value.of(bytes).eq_ignore_ascii_case(b"keep-alive") => {
+                Ok(Self { keep_alive: true, ..Self::default() })
+            }
+            _ => Self::parse_all(bytes, fields),
+        }
+    }
+
+    #[inline(never)]
+    fn parse_all(bytes: &[u8], fields: &[Field]) -> Result<Self, Reason> {
         let mut options = Self::default();
         for field in fields.iter().filter(|field| field.id == Name::Connection) {
             for member in members(field.value.of(bytes)) {

@@ -54,13 +54,6 @@ impl Seen {
     }
 }
 
-/// One line of a section, and the offset behind it.
-enum Line {
-    Field(Field, usize),
-    /// The empty line.
-    End(usize),
-}
-
 /// Parses field lines from `start` to the empty line (RFC 9112 section 5); returns the offset behind it.
 ///
 /// Whatever is wrong is reported in the order of the bytes, so that the answer does not depend on how they arrive.
@@ -72,17 +65,15 @@ pub(crate) fn parse<L: Lanes>(
     fields: &mut Vec<Field>,
     seen: &mut Seen,
 ) -> Result<usize, Stop> {
+    let bytes = scan.bytes();
     let mut at = start;
-    loop {
-        match line(scan, at, fields.len(), limits)? {
-            Line::Field(field, next) => {
-                fields.push(field);
-                seen.note(field);
-                at = next;
-            }
-            Line::End(end) => return Ok(end),
-        }
+    while bytes.get(at..at + 2) != Some(b"\r\n") {
+        let (field, next) = line(scan, at, fields.len(), limits)?;
+        fields.push(field);
+        seen.note(field);
+        at = next;
     }
+    Ok(at + 2)
 }
 
 /// Looks at one line alone, the one at `at` behind `count` others: whether it is complete and sound.
@@ -94,7 +85,8 @@ pub(crate) fn check(bytes: &[u8], at: usize, count: usize, limits: SectionLimits
 
         #[inline(always)]
         fn run<L: Lanes>(self) -> Self::Output {
-            line(&mut Scan::<L>::new(self.0, self.1), self.1, self.2, self.3).map(|_| ())
+            let end = self.0.get(self.1..).unwrap_or_default().starts_with(b"\r\n");
+            if end { Ok(()) } else { line(&mut Scan::<L>::new(self.0, self.1), self.1, self.2, self.3).map(|_| ()) }
         }
     }
 
@@ -122,54 +114,55 @@ pub(crate) fn parse_some(
     lanes::run(Lines(bytes, start, limits, fields))
 }
 
-/// Parses the line at `at`, behind `count` others.
+/// Parses the line at `at`, behind `count` others; returns the field and the offset behind the line.
 #[inline(always)]
-fn line<L: Lanes>(scan: &mut Scan<'_, L>, at: usize, count: usize, limits: SectionLimits) -> Result<Line, Stop> {
+fn line<L: Lanes>(
+    scan: &mut Scan<'_, L>,
+    at: usize,
+    count: usize,
+    limits: SectionLimits,
+) -> Result<(Field, usize), Stop> {
     let bytes = scan.bytes();
     let name_end = scan.token_end(at);
     if name_end == at || bytes.get(name_end) != Some(&b':') || count >= limits.fields_max {
-        return not_a_field(bytes, at, name_end, count, limits);
+        return Err(bad_name(bytes, at, name_end, count, limits));
     }
-    let mut value_start = name_end + 1;
-    while bytes.get(value_start).is_some_and(|&b| is_blank(b)) {
+    // Blanks are part of what a value may hold, so that its end can be searched for before its start is known.
+    let line_end = scan.value_end(name_end + 1);
+    if line_end - at > limits.field_bytes_max || bytes.get(line_end..line_end + 2) != Some(b"\r\n") {
+        return Err(bad_value(bytes, at, line_end, limits.field_bytes_max));
+    }
+    // One space is usual.
+    let mut value_start = name_end + 1 + usize::from(bytes.get(name_end + 1) == Some(&b' '));
+    while value_start < line_end && bytes.get(value_start).is_some_and(|&b| is_blank(b)) {
         value_start += 1;
-    }
-    let line_end = scan.value_end(value_start);
-    if line_end - at > limits.field_bytes_max {
-        return Err(Reason::LimitFieldBytes.into());
-    }
-    if bytes.get(line_end..line_end + 2) != Some(b"\r\n") {
-        return Err(bad_value(bytes, at, line_end));
     }
     let mut value_end = line_end;
     while value_end > value_start && bytes.get(value_end - 1).is_some_and(|&b| is_blank(b)) {
         value_end -= 1;
     }
     let id = name_id::lookup(bytes, at, name_end);
-    let field = Field { id, name: Span::new(at, name_end), value: Span::new(value_start, value_end) };
-    Ok(Line::Field(field, line_end + 2))
-}
-
-/// Takes the empty line, or says what is wrong with a line that does not begin with a name and a colon.
-#[inline(never)]
-fn not_a_field(bytes: &[u8], at: usize, name_end: usize, count: usize, limits: SectionLimits) -> Result<Line, Stop> {
-    match (bytes.get(at), bytes.get(at + 1)) {
-        (None, _) | (Some(b'\r'), None) => Err(Stop::More(at)),
-        (Some(b'\r'), Some(b'\n')) => Ok(Line::End(at + 2)),
-        (Some(b'\r'), Some(_)) => Err(Reason::HeadBareCr.into()),
-        _ if count >= limits.fields_max => Err(Reason::LimitFields.into()),
-        _ if name_end - at > limits.field_bytes_max => Err(Reason::LimitFieldBytes.into()),
-        _ => Err(bad_name(bytes, at, name_end, count, limits)),
-    }
+    Ok((Field { id, name: Span::new(at, name_end), value: Span::new(value_start, value_end) }, line_end + 2))
 }
 
 /// Says what is wrong with a name.
 #[cold]
 #[inline(never)]
 fn bad_name(bytes: &[u8], at: usize, name_end: usize, count: usize, limits: SectionLimits) -> Stop {
-    let Some(&byte) = bytes.get(name_end) else {
-        return Stop::More(at);
+    let first = bytes.get(at..).unwrap_or_default();
+    let reason = match (first, bytes.get(name_end)) {
+        ([] | [b'\r'], _) => return Stop::More(at),
+        ([b'\r', ..], _) => Reason::HeadBareCr,
+        _ if count >= limits.fields_max => Reason::LimitFields,
+        _ if name_end - at > limits.field_bytes_max => Reason::LimitFieldBytes,
+        (_, None) => return Stop::More(at),
+        (_, Some(&byte)) => return bad_name_byte(bytes, at, name_end, byte, count, limits),
     };
+    reason.into()
+}
+
+/// Says what is wrong with the byte behind a name.
+fn bad_name_byte(bytes: &[u8], at: usize, name_end: usize, byte: u8, count: usize, limits: SectionLimits) -> Stop {
     let reason = match byte {
         b'\n' => Reason::HeadBareLf,
         b':' => Reason::HeadNameEmpty,
@@ -201,11 +194,13 @@ fn bad_name(bytes: &[u8], at: usize, name_end: usize, count: usize, limits: Sect
 /// Says what is wrong with a value, in the line at `at`, that does not end in CRLF.
 #[cold]
 #[inline(never)]
-pub(crate) fn bad_value(bytes: &[u8], at: usize, value_end: usize) -> Stop {
-    match (bytes.get(value_end), bytes.get(value_end + 1)) {
-        (None, _) | (Some(b'\r'), None) => Stop::More(at),
-        (Some(b'\r'), Some(_)) => Reason::HeadBareCr.into(),
-        (Some(b'\n'), _) => Reason::HeadBareLf.into(),
-        (Some(_), _) => Reason::HeadControlByte.into(),
-    }
+pub(crate) fn bad_value(bytes: &[u8], at: usize, value_end: usize, line_bytes_max: usize) -> Stop {
+    let reason = match (bytes.get(value_end), bytes.get(value_end + 1)) {
+        _ if value_end - at > line_bytes_max => Reason::LimitFieldBytes,
+        (None, _) | (Some(b'\r'), None) => return Stop::More(at),
+        (Some(b'\r'), Some(_)) => Reason::HeadBareCr,
+        (Some(b'\n'), _) => Reason::HeadBareLf,
+        (Some(_), _) => Reason::HeadControlByte,
+    };
+    reason.into()
 }

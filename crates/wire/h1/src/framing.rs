@@ -38,21 +38,37 @@ pub(crate) fn content_length(value: &[u8], profile: Profile) -> Result<u64, Reas
     let mut number = 0u64;
     for &byte in value {
         if !byte.is_ascii_digit() {
-            let is_list = members(value).all(|member| !member.is_empty() && member.iter().all(u8::is_ascii_digit));
-            return Err(if is_list { Reason::BodyLengthRepeated } else { Reason::BodyLengthInvalid });
+            return Err(not_a_number(value));
         }
-        number = number
-            .checked_mul(10)
-            .and_then(|n| n.checked_add(u64::from(byte - b'0')))
-            // Others keep lengths in signed integers.
-            .filter(|&n| i64::try_from(n).is_ok())
-            .ok_or(Reason::BodyLengthOverflow)?;
+        number = match number {
+            0..SAFE => number * 10 + u64::from(byte - b'0'),
+            _ => larger(number, byte)?,
+        };
     }
     // Legal, but some read a leading zero as octal.
     if profile == Profile::Strict && value.len() > 1 && value.first() == Some(&b'0') {
         return Err(Reason::BodyLengthInvalid);
     }
     Ok(number)
+}
+
+/// Below this one more digit fits for sure.
+const SAFE: u64 = i64::MAX as u64 / 10;
+
+/// Adds a digit to a number that may become too large. Others keep lengths in signed integers, so those set the limit.
+#[cold]
+fn larger(number: u64, digit: u8) -> Result<u64, Reason> {
+    number
+        .checked_mul(10)
+        .and_then(|n| n.checked_add(u64::from(digit - b'0')))
+        .filter(|&n| i64::try_from(n).is_ok())
+        .ok_or(Reason::BodyLengthOverflow)
+}
+
+#[cold]
+fn not_a_number(value: &[u8]) -> Reason {
+    let is_list = members(value).all(|member| !member.is_empty() && member.iter().all(u8::is_ascii_digit));
+    if is_list { Reason::BodyLengthRepeated } else { Reason::BodyLengthInvalid }
 }
 
 /// Accepts `chunked` alone, once. Codings before a final `chunked` are legal and not understood (RFC 9112 section 6.1:

@@ -47,7 +47,8 @@ pub fn parse_request(
     {
         return progress.stopped(stop, start, fields, full);
     }
-    lines.clear();
+    // Everything else is written anew by a complete parse.
+    lines.fields.clear();
     let target_bytes_max = limits.target_bytes_max;
     match lanes::run(Request { bytes: head, start, profile, section, target_bytes_max, lines }) {
         Ok(len) => Ok(Some(len)),
@@ -78,7 +79,7 @@ impl Job for Request<'_> {
         let fields_start = request_line::parse(&mut scan, start, profile, target_bytes_max, lines)?;
         let mut seen = Seen::default();
         let end = fields::parse(&mut scan, fields_start, section, &mut lines.fields, &mut seen)?;
-        judge(bytes, &seen, profile, lines)?;
+        judge::<L>(bytes, &seen, profile, lines)?;
         Ok(end)
     }
 }
@@ -102,22 +103,19 @@ fn leading_lines(bytes: &[u8], profile: Profile) -> Result<Option<usize>, Reason
 
 /// Applies the rules that need the whole head.
 #[inline(always)]
-fn judge(bytes: &[u8], seen: &Seen, profile: Profile, lines: &mut RequestLines) -> Result<(), Reason> {
+fn judge<L: Lanes>(bytes: &[u8], seen: &Seen, profile: Profile, lines: &mut RequestLines) -> Result<(), Reason> {
     if profile == Profile::Strict {
         ascii_values(bytes, lines)?;
     }
-    target::judge(bytes, seen.host, profile, lines)?;
+    target::judge::<L>(bytes, seen.host, profile, lines)?;
     lines.length = framing::announced(bytes, seen, lines.version, profile)?;
-    let plain = seen.connection.count == 0 && seen.upgrade.count == 0 && seen.expect.count == 0;
-    if plain && lines.length == Length::None && lines.method == Method::Get && profile == Profile::Compatible {
-        lines.keep_alive = lines.version == Version::Http11;
-        return Ok(());
+    if lines.length != Length::None {
+        body_allowed(lines.method, lines.length, profile)?;
     }
-    body_allowed(lines.method, lines.length, profile)?;
-    let options = Options::parse(bytes, &lines.fields)?;
+    let options = Options::parse(bytes, &seen.connection, &lines.fields)?;
     lines.keep_alive = options.keeps_alive(lines.version);
-    lines.upgrade = upgrade(bytes, seen, options, lines)?;
-    lines.expect_continue = expect_continue(bytes, seen, lines)?;
+    lines.upgrade = seen.upgrade.count > 0 && upgrade(bytes, options, lines)?;
+    lines.expect_continue = seen.expect.count > 0 && expect_continue(bytes, seen, lines)?;
     Ok(())
 }
 
@@ -139,10 +137,8 @@ fn body_allowed(method: Method, length: Length, profile: Profile) -> Result<(), 
 
 /// Whether the request may leave HTTP/1.1 (RFC 9110 section 7.8). A server may ignore Upgrade; it is ignored on HTTP/1.0,
 /// without `Connection: upgrade`, for h2c, and beside a body, whose bytes would be taken for the new protocol's.
-fn upgrade(bytes: &[u8], seen: &Seen, options: Options, lines: &RequestLines) -> Result<bool, Reason> {
-    if seen.upgrade.count == 0 {
-        return Ok(false);
-    }
+#[inline(never)]
+fn upgrade(bytes: &[u8], options: Options, lines: &RequestLines) -> Result<bool, Reason> {
     let protocols = Protocols::parse(bytes, &lines.fields)?;
     let bodyless = matches!(lines.length, Length::None | Length::Known(0));
     Ok(options.upgrade && protocols.usable && bodyless && lines.version == Version::Http11)
@@ -150,15 +146,13 @@ fn upgrade(bytes: &[u8], seen: &Seen, options: Options, lines: &RequestLines) ->
 
 /// Whether the client waits for 100 (RFC 9110 section 10.1.1). HTTP/1.0 cannot, and without a body there is nothing to
 /// wait for.
+#[inline(never)]
 fn expect_continue(bytes: &[u8], seen: &Seen, lines: &RequestLines) -> Result<bool, Reason> {
-    match seen.expect.count {
-        0 => Ok(false),
-        1 if seen.expect.value.of(bytes).eq_ignore_ascii_case(b"100-continue") => {
-            let bodyless = matches!(lines.length, Length::None | Length::Known(0));
-            Ok(lines.version == Version::Http11 && !bodyless)
-        }
-        _ => Err(Reason::ExpectUnknown),
+    if seen.expect.count > 1 || !seen.expect.value.of(bytes).eq_ignore_ascii_case(b"100-continue") {
+        return Err(Reason::ExpectUnknown);
     }
+    let bodyless = matches!(lines.length, Length::None | Length::Known(0));
+    Ok(lines.version == Version::Http11 && !bodyless)
 }
 
 /// Bytes whose meaning depends on the reader's character set.

@@ -32,7 +32,7 @@ pub fn parse_response(
     {
         return progress.stopped(stop, 0, fields, full);
     }
-    lines.clear();
+    lines.fields.clear();
     match lanes::run(Response { bytes: head, section, request_method, lines }) {
         Ok(len) => Ok(Some(len)),
         Err(stop) => {
@@ -59,10 +59,7 @@ impl Job for Response<'_> {
         let fields_start = status_line(&mut scan, lines)?;
         let mut seen = Seen::default();
         let end = fields::parse(&mut scan, fields_start, section, &mut lines.fields, &mut seen)?;
-        let options = match seen.connection.count {
-            0 => Options::default(),
-            _ => Options::parse(bytes, &lines.fields)?,
-        };
+        let options = Options::parse(bytes, &seen.connection, &lines.fields)?;
         lines.length = length(bytes, &seen, request_method, lines)?;
         lines.keep_alive =
             options.keeps_alive(lines.version) && !matches!(lines.length, Length::Close | Length::Tunnel);
@@ -103,7 +100,7 @@ fn status_line<L: Lanes>(scan: &mut Scan<'_, L>, lines: &mut ResponseLines) -> R
     lines.reason = Span::new(line_end.min(13), line_end);
     match bytes.get(line_end..line_end + 2) {
         Some(b"\r\n") => Ok(line_end + 2),
-        _ => Err(fields::bad_value(bytes, 0, line_end)),
+        _ => Err(fields::bad_value(bytes, 0, line_end, usize::MAX)),
     }
 }
 

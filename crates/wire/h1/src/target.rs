@@ -1,19 +1,38 @@
 use leat_message::{Method, Profile, Reason, RequestLines, Span, Version};
 
-use crate::authority::Authority;
+use crate::authority::{self, Authority};
 use crate::class::URI;
 use crate::fields::Repeat;
+use crate::lanes::Lanes;
 
 /// Judges the form of the target (RFC 9112 section 3.2) together with Host, and fills in authority, path and query.
 #[inline(always)]
-pub(crate) fn judge(bytes: &[u8], host: Repeat, profile: Profile, lines: &mut RequestLines) -> Result<(), Reason> {
-    let target = lines.target.of(bytes);
-    let absolute = match target.first() {
-        Some(b'/') if lines.method != Method::Connect => None,
-        _ => other_form(bytes, profile, lines)?,
-    };
+pub(crate) fn judge<L: Lanes>(
+    bytes: &[u8],
+    host: Repeat,
+    profile: Profile,
+    lines: &mut RequestLines,
+) -> Result<(), Reason> {
+    let is_path = bytes.get(lines.target.start as usize) == Some(&b'/') && lines.method != Method::Connect;
+    if is_path && profile == Profile::Compatible && host.count == 1 && authority::is_plain::<L>(bytes, host.value) {
+        lines.authority = host.value;
+        return Ok(());
+    }
+    judge_closely(bytes, host, is_path, profile, lines)
+}
+
+#[inline(never)]
+fn judge_closely(
+    bytes: &[u8],
+    host: Repeat,
+    is_path: bool,
+    profile: Profile,
+    lines: &mut RequestLines,
+) -> Result<(), Reason> {
+    lines.authority = Span::default();
+    let absolute = if is_path { None } else { other_form(bytes, profile, lines)? };
     if profile == Profile::Strict {
-        strict_bytes(target)?;
+        strict_bytes(lines.target.of(bytes))?;
     }
     match host.count {
         0 if lines.version == Version::Http10 => {}
