@@ -19,9 +19,10 @@ test: ## build and pass every test; ONLY="clippy h2spec" picks stages
 	@tools/prerequisites.sh
 	@node tools/test.mjs $(ONLY)
 
-bench: build ## measure Leat beside its rivals; ONLY=… picks scenarios
+bench: ## measure Leat beside its rivals; ONLY=… picks scenarios
+	@tools/prerequisites.sh
 	@tools/install.sh bench
-	@node bench/run.mjs $(ONLY)
+	@node bench/run.mjs
 
 check: ## formatting, clippy and the rules of the layout; fast, starts nothing
 	@tools/prerequisites.sh

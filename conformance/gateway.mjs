@@ -78,7 +78,7 @@ export function listeningPort(line) {
         } catch {
             return undefined;
         }
-    } else {
+    } else if (!/\badmin listening\b/.test(line)) {
         address = /\blistening\b.*?((?:\[[0-9a-f:]+\]|[\w.-]+):\d+)/.exec(line)?.[1];
     }
     const port = /:(\d+)$/.exec(address ?? "")?.[1];

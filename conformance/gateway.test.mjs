@@ -10,6 +10,9 @@ const cases = [
     ["cut off JSON", '{"event":"listening","addr', undefined],
     ["human", "leat: listening on http://127.0.0.1:8080", 8080],
     ["human, with a time in front", "12:30:01 info listening on http://127.0.0.1:8080/ (web)", 8080],
+    ["human, with a name", "listening address=127.0.0.1:8080", 8080],
+    ["human, the admin's", "admin listening address=127.0.0.1:9901", undefined],
+    ["JSON, the admin's", '{"event":"admin_listening","address":"127.0.0.1:9901"}', undefined],
     ["human, another line", "cannot bind 127.0.0.1:8080", undefined],
 ];
 

@@ -1,4 +1,4 @@
-// The rules of the house that can be read from a source file: its length and name, `unsafe`, clocks and runtimes.
+// The rules of the house that can be read from a source file: its length and name, `unsafe`, clocks, I/O and runtimes.
 
 const LINES_MAX = 600;
 const SOURCE = /\.(rs|mjs|cjs|js|ts|sh)$/;
@@ -12,13 +12,13 @@ const UNSAFE_ALLOWED = [
     /^crates\/testkit\/src\/allocator\.rs$/,
 ];
 
-/** Crates that are handed the time as an argument. */
-const WITHOUT_CLOCK = /^crates\/(wire\/[^/]+|base\/(message|policy))\/src\//;
-const CLOCK = /\b(std::time|core::time|Instant|SystemTime)\b/;
-
-/** Crates that do no I/O. */
-const WITHOUT_RUNTIME = /^crates\/(wire\/[^/]+|base\/(message|observe|policy))\/src\//;
-const RUNTIME = /\b(tokio|mio|(Tcp|Udp|Unix)(Stream|Listener|Socket|Datagram)|std::thread|std::fs)\b/;
+/** What may not be named in which crates: bytes and time are arguments there. */
+const FORBIDDEN = [
+    { where: /^crates\/wire\/[^/]+\/src\//, what: /\b(std::time|core::time|Instant|SystemTime)\b/, why: "no clock here; take the time as an argument" },
+    { where: /^crates\/base\/(message|policy)\/src\//, what: /\b(Instant|SystemTime)::now\b|\.elapsed\(/, why: "no clock here; take the time as an argument" },
+    { where: /^crates\/(wire\/[^/]+|base\/(message|policy))\/src\//, what: /\b(std::fs|std::thread|(Tcp|Udp|Unix)(Stream|Listener|Socket|Datagram))\b/, why: "no I/O here; take bytes, give bytes" },
+    { where: /^crates\/(wire\/[^/]+|base\/(message|observe|policy))\/src\//, what: /\b(tokio|mio)::/, why: "no runtime here; take bytes, give bytes" },
+];
 
 /** What is wrong with the file at `path` (relative to the repository, with slashes), one `path:line: sentence` each. */
 export function problems(path, text) {
@@ -48,8 +48,9 @@ function rust(path, lines) {
             else if (/\bunsafe\s*(\{|impl\b)/.test(line) && !explained(lines, at)) found.push(`${where}: unsafe without a SAFETY comment above it`);
         }
         if (at >= tests) return;
-        if (WITHOUT_CLOCK.test(path) && CLOCK.test(line)) found.push(`${where}: no clock here; take the time as an argument`);
-        if (WITHOUT_RUNTIME.test(path) && RUNTIME.test(line)) found.push(`${where}: no I/O here; take bytes, give bytes`);
+        for (const { where: crates, what, why } of FORBIDDEN) {
+            if (crates.test(path) && what.test(line)) found.push(`${where}: ${why}`);
+        }
     });
     return found;
 }

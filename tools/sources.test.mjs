@@ -18,8 +18,13 @@ const cases = [
     ["a clock in the wire's tests", "crates/wire/h1/src/head.rs", "#[cfg(test)]\nmod tests {\n    use std::time::Instant;\n}\n", []],
     ["a clock in a sibling test file", "crates/wire/h1/src/head/tests.rs", "use std::time::Instant;\n", []],
     ["a clock in serve", "crates/inbound/serve/src/lib.rs", "use std::time::Instant;\n", []],
-    ["a runtime on the wire", "crates/wire/rpc/src/lib.rs", "use tokio::io::AsyncRead;\n", [/no I\/O here/]],
-    ["a runtime in base/observe", "crates/base/observe/src/lib.rs", "std::thread::spawn(f);\n", [/no I\/O here/]],
+    ["a runtime on the wire", "crates/wire/rpc/src/lib.rs", "use tokio::io::AsyncRead;\n", [/no runtime here/]],
+    ["I/O on the wire", "crates/wire/rpc/src/lib.rs", "use std::net::TcpStream;\n", [/no I\/O here/]],
+    ["an address is no I/O", "crates/base/message/src/peer.rs", "use std::net::IpAddr;\n", []],
+    ["a point in time as an argument", "crates/base/policy/src/breaker.rs", "use std::time::Instant;\n", []],
+    ["the time of day in a policy", "crates/base/policy/src/breaker.rs", "let now = Instant::now();\n", [/no clock/]],
+    ["a thread in base/observe", "crates/base/observe/src/lib.rs", "std::thread::spawn(f);\n", []],
+    ["a runtime in base/observe", "crates/base/observe/src/lib.rs", "tokio::spawn(f);\n", [/no runtime here/]],
 ];
 
 for (const [name, path, text, expected] of cases) {

@@ -9,9 +9,12 @@ pub(crate) fn address(line: &str) -> Option<SocketAddr> {
             address.parse().ok()
         });
     }
-    let (_, after) = line.split_once("listening")?;
+    let (before, after) = line.split_once("listening")?;
+    if before.ends_with("admin ") {
+        return None;
+    }
     after
-        .split(|c: char| c.is_whitespace() || matches!(c, '/' | ',' | '(' | ')' | '"'))
+        .split(|c: char| c.is_whitespace() || matches!(c, '/' | ',' | '=' | '(' | ')' | '"'))
         .find_map(|word| word.parse().ok())
 }
 
@@ -30,6 +33,9 @@ mod tests {
             ("leat: listening on http://127.0.0.1:8080", Some("127.0.0.1:8080")),
             ("12:30:01 info listening on http://127.0.0.1:8080/ (web)", Some("127.0.0.1:8080")),
             ("listening https://[::1]:8443, TLS", Some("[::1]:8443")),
+            ("listening address=127.0.0.1:8080", Some("127.0.0.1:8080")),
+            ("admin listening address=127.0.0.1:9901", None),
+            (r#"{"event":"admin_listening","address":"127.0.0.1:9901"}"#, None),
             ("cannot bind 127.0.0.1:8080", None),
         ] {
             assert_eq!(address(line), expected.map(|text| text.parse().expect("an address")), "{line}");

@@ -1,51 +1,18 @@
 //! What a request calls allocates nothing.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::sync::Arc;
 
 use leat_message::{Address, Head, Peer, Reason, Record, RequestLines, Scheme};
 use leat_observe::access_log::{AccessLog, Entry, Format, Settings, Target};
 use leat_observe::{Core, EndpointName, Registry, Shape};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-}
-
-// SAFETY: every call goes unchanged to the system allocator, whose contract is the one asked for.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: as above.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
+use leat_testkit::Counting;
 
 #[global_allocator]
 static GLOBAL: Counting = Counting;
 
 fn allocations_in(run: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.get();
-    run();
-    ALLOCATIONS.get() - before
+    Counting::count(run).0.count
 }
 
 #[test]

@@ -1,0 +1,26 @@
+// Finds the fenced code blocks of a Markdown page that can be tested.
+
+/**
+ * The blocks of `text` in order: `kind`, `line` (of the fence, from 1), `body`, and for a configuration `file`.
+ *
+ * - "```sh test": commands that must succeed.
+ * - "```yaml": a whole configuration, which must be right; "```yaml NAME" also leaves it as that file for later blocks.
+ * - "```yaml part": a part of a configuration, not checked; every other fence is for people only.
+ */
+export function blocks(text) {
+    const found = [];
+    const lines = text.split("\n");
+    for (let at = 0; at < lines.length; at += 1) {
+        const open = /^(\s*)(`{3,})(\S*)\s*(.*)$/.exec(lines[at]);
+        if (!open) continue;
+        const [, indent, fence, language, rest] = open;
+        const start = at + 1;
+        while (at + 1 < lines.length && lines[at + 1].trim() !== fence) at += 1;
+        const body = lines.slice(start, at + 1).map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line)).join("\n");
+        at += 1;
+        const word = rest.trim();
+        if (language === "sh" && word === "test") found.push({ kind: "commands", line: start, body });
+        if (language === "yaml" && word !== "part") found.push({ kind: "config", line: start, body, file: word || undefined });
+    }
+    return found;
+}
