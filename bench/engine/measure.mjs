@@ -78,8 +78,8 @@ export async function measure(scenario, name, context, upstream, { seconds, warm
     if (warmup) await finish(kind.command({ ...given, seconds: warmup }), { core: LOAD_CORE, dir });
     return await asked(kind, given, subject.pid, upstream.pid, scenario, dir);
   } catch (error) {
-    const said = subject?.output.stderr.trim();
-    throw new Error(`${name} in ${scenario.name}: ${error.message}${said ? `\nit said: ${said.slice(-1000)}` : ''}`);
+    const said = subject?.output.stderr.trim().slice(-1000);
+    throw new Error(`${name} in ${scenario.name}: ${error.message}${said && !error.message.includes(said) ? `\nit said: ${said}` : ''}`);
   } finally {
     if (subject) await stop(subject);
     rmSync(dir, { recursive: true, force: true });

@@ -3,7 +3,7 @@
 import { loads } from '../loads.mjs';
 import { measures } from '../measures.mjs';
 
-const MARK = { better: 'win', worse: '**loss**', same: 'even', control: 'control', unknown: '?' };
+const MARK = { better: 'win', worse: '**loss**', same: 'even', control: 'control', unknown: '(no control)' };
 
 /** `docs/benchmarks.md` from results in the scenarios' order. */
 export function page(results) {

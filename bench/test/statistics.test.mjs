@@ -41,5 +41,5 @@ test('a ratio is a win or a loss only beyond what the control shows as chance', 
   for (const [value, better, expected] of cases) {
     assert.equal(verdict({ median: value }, control, better), expected, `${value}, ${better} is better`);
   }
-  assert.equal(verdict({ median: 1.01 }, undefined, 'higher'), 'better', 'without a control everything counts');
+  assert.equal(verdict({ median: 1.01 }, undefined, 'higher'), 'unknown', 'without a control nobody knows');
 });
