@@ -31,7 +31,7 @@ export async function withUpstream(scenario, context, body) {
 }
 
 /** A core that others take more of than this makes a measurement worth repeating. */
-const DISTURBED = 0.05;
+export const DISTURBED = 0.05;
 const GLANCE_MS = 300;
 
 /**

@@ -2,6 +2,7 @@
 
 import { loads } from '../loads.mjs';
 import { measures } from '../measures.mjs';
+import { DISTURBED } from './measure.mjs';
 
 const MARK = { better: 'win', worse: '**loss**', same: 'even', control: 'control', unknown: '(no control)' };
 
@@ -45,11 +46,19 @@ export function section(result) {
     ...table(['subject', ...columns.map((name) => measures[name].title), 'errors'], rows),
     '',
     ...(compared.length ? table([`${summary.reference} ÷`, ...result.compare.map((name) => `${measures[name].title} (${measures[name].better} is better)`)], compared) : []),
+    ...disturbance(summary.figures),
     ...Object.entries(result.skipped).map(([name, reason]) => `\nNot measured: ${name}: ${reason}.`),
     ...Object.entries(result.failures).map(([name, reason]) => `\n**Failed**: ${name}: ${reason.split('\n')[0]}.`),
     '',
     `${facts(result.machine)}. ${Object.values(result.versions).join('; ')}.`,
   ];
+}
+
+/** A warning where others took so much that requests a second and tails say little. */
+function disturbance(figures) {
+  const most = Math.max(0, ...Object.values(figures).map(({ foreign }) => foreign?.median ?? 0));
+  if (most <= DISTURBED) return [];
+  return [`\n**Rough**: other programs took up to ${Math.round(most * 100)} % of a core. Requests a second and latencies say little here; CPU a request says more.`];
 }
 
 function facts({ cpu, cores, virtual, memory_gb: memory, system, kernel, load }) {
