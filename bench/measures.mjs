@@ -9,7 +9,7 @@ export const measures = {
   cpu_us: { title: 'CPU µs/request', better: 'lower', decimals: 2 },
   rss_mb: { title: 'peak RSS MB', better: 'lower', decimals: 1 },
   busy: { title: 'core busy', better: 'neither', decimals: 2 },
-  foreign: { title: 'core disturbed', better: 'neither', decimals: 2 },
+  foreign: { title: 'disturbed', better: 'neither', decimals: 2 },
   idle_rss_mb: { title: 'RSS MB', better: 'lower', decimals: 1 },
   empty_rss_mb: { title: 'RSS MB before', better: 'lower', decimals: 1 },
   idle_kb: { title: 'kB/connection', better: 'lower', decimals: 2 },

@@ -110,9 +110,9 @@ function commit() {
   return spawnSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).stdout?.trim() || undefined;
 }
 
-function commandLine({ names, rounds, seconds }) {
+function commandLine({ names, rounds, seconds, quiet, again }) {
   const only = names.length === scenarios.length ? '' : ` ONLY=${names.join(',')}`;
-  return `make bench${only} ROUNDS=${rounds} DURATION=${seconds}`;
+  return `make bench${only} ROUNDS=${rounds} DURATION=${seconds} QUIET=${quiet} AGAIN=${again}`;
 }
 
 function keep(result) {

@@ -2,7 +2,7 @@
 //
 // role      what the subjects are started as (a key of `roles` in subjects.mjs)
 // upstream  whether the origin runs behind them
-// flags     switches that subjects may know (`pipelined`)
+// flags     switches that subjects may know (`pipelined`: many requests in one buffer; `large`: bodies of megabytes)
 // load      how they are asked: `kind` is a key of loads.mjs, the rest are its settings
 // expect    the reply that every subject must give before it is measured
 // measures  the table's columns; `compare` those that ratios are made of
@@ -93,6 +93,7 @@ export const scenarios = [
     title: 'a 10 MB body through a proxy',
     role: 'proxy',
     upstream: true,
+    flags: { large: true },
     subjects: ['leat', 'nginx', 'haproxy', 'node'],
     load: { kind: 'wrk', connections: 8, path: '/10m' },
     expect: { bytes: 10_000_000 },
@@ -105,6 +106,7 @@ export const scenarios = [
     title: 'a 10 MB request body through a proxy',
     role: 'proxy',
     upstream: true,
+    flags: { large: true },
     subjects: ['leat', 'nginx', 'haproxy', 'node'],
     load: { kind: 'wrk', connections: 8, path: '/upload', body: 10_000_000 },
     expect: { bytes: 20 },

@@ -57,11 +57,12 @@ http {
 });
 
 // HAProxy wants descriptors for as many connections to the origin as from clients; without strict limits it only warns.
-const haproxy = (frontend) => ({ port, upstreamPort }) => ({
+const haproxy = (frontend) => ({ port, upstreamPort, flags }) => ({
   files: { 'haproxy.cfg': `global
   nbthread 1
   maxconn ${CONNECTIONS}
   no strict-limits
+${flags.large ? '  tune.bufsize 65536' : ''}
 defaults
   mode http
   timeout connect 5s
@@ -118,7 +119,8 @@ export const subjects = {
       reply: nginx('', 'return 200 "Hello, World!";'),
       'reply-h2': nginx(' http2', 'return 200 "Hello, World!";'),
       proxy: nginx('', `proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host;
-      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_request_buffering off; proxy_max_temp_file_size 0;`),
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_max_temp_file_size 0;
+      proxy_request_buffering off; client_body_buffer_size 64k; proxy_buffer_size 16k; proxy_buffers 8 64k; proxy_busy_buffers_size 128k;`),
     },
   },
   haproxy: {

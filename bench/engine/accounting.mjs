@@ -12,7 +12,7 @@ export function ticksPerSecond() {
 
 /** Parent, and user plus system time in ticks. The command's name may hold spaces and parentheses: count from the last. */
 export function parseStat(text) {
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const fields = statFields(text);
   return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
 }
 
@@ -61,19 +61,56 @@ export function memory(root) {
   };
 }
 
-/** Starts to watch a core and a process tree; the function returned says what both did since. */
-export function watch(root, core) {
-  const coreBefore = parseCore(read('/proc/stat') ?? '', core);
-  const cpuBefore = cpuSeconds(root);
-  return () => account(cpuSeconds(root) - cpuBefore, coreBefore, parseCore(read('/proc/stat') ?? '', core));
+/** Seconds of processor time of this process's children that have ended. */
+export function endedChildrenSeconds() {
+  const fields = statFields(read('/proc/self/stat') ?? '');
+  return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond();
 }
 
-/** `busy`: the subject's share of its core; `foreign`: everybody else's, the hypervisor's other guests included. */
-export function account(cpu, before, after) {
-  const total = (after.total - before.total) / ticksPerSecond();
-  const busy = (after.busy - before.busy) / ticksPerSecond();
-  return { cpu_s: cpu, busy: cpu / total, foreign: Math.max(0, busy - cpu) / total };
+/**
+ * Starts to watch both cores: the subject on its own, and on the load's core the load (a child that will have ended)
+ * and the origin, if any. The function returned says what everybody did since.
+ */
+export function watch({ subject, upstream, core, loadCore }) {
+  const look = () => {
+    const stat = read('/proc/stat') ?? '';
+    return {
+      subject: cpuSeconds(subject),
+      load: endedChildrenSeconds() + (upstream ? cpuSeconds(upstream) : 0),
+      core: parseCore(stat, core),
+      loadCore: parseCore(stat, loadCore),
+    };
+  };
+  const before = look();
+  return () => account(before, look(), ticksPerSecond());
 }
+
+/**
+ * `busy`: the subject's share of its core. `foreign`: the share of either core, whichever is more, that was taken by
+ * others: other programs, interrupts, other guests of the hypervisor.
+ */
+export function account(before, after, ticks) {
+  const subject = after.subject - before.subject;
+  const load = after.load - before.load;
+  const seconds = (core, what) => (after[core][what] - before[core][what]) / ticks;
+  const foreign = (core, own) => Math.max(0, seconds(core, 'busy') - own) / seconds(core, 'total');
+  return {
+    cpu_s: subject,
+    busy: subject / seconds('core', 'total'),
+    foreign: Math.max(foreign('core', subject), foreign('loadCore', load)),
+  };
+}
+
+/** The largest busy share of the cores over a moment: whether the machine is quiet enough to begin. */
+export async function activity(cores, pause) {
+  const look = () => { const stat = read('/proc/stat') ?? ''; return cores.map((core) => parseCore(stat, core)); };
+  const before = look();
+  await pause();
+  const after = look();
+  return Math.max(...cores.map((_, i) => (after[i].busy - before[i].busy) / Math.max(1, after[i].total - before[i].total)));
+}
+
+const statFields = (text) => text.slice(text.lastIndexOf(')') + 2).split(' ');
 
 function read(path) {
   try {

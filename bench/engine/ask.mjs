@@ -11,7 +11,7 @@ export async function ready(process, { port, path, body, expect }) {
   const ask = expect.protocol === 'h2' ? askH2 : askH1;
   const begin = Date.now();
   for (;;) {
-    if (process.child.exitCode !== null) throw new Error(`ended before it answered: ${process.output.stderr.trim().slice(-1000)}`);
+    if (process.child.exitCode !== null) throw new Error(`ended before it answered: ${process.output.stderr.trim().slice(-1000) || `exit ${process.child.exitCode}`}`);
     try {
       const { status, bytes } = await ask(port, path, body ? Buffer.alloc(body, 'x') : undefined);
       if (status !== 200 || bytes !== expect.bytes) {

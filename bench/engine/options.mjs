@@ -2,11 +2,14 @@
 
 import { parseArgs } from 'node:util';
 
-const USAGE = `usage: node bench/run.mjs [NAME…] [--quick] [--rounds N] [--seconds N] [--leat PATH] [--no-build] [--list]
+const USAGE = `usage: node bench/run.mjs [NAME…] [--quick] [--rounds N] [--seconds N] [--quiet N] [--again N]
+                          [--leat PATH] [--no-build] [--list]
   NAME          scenarios of this name, or that begin with NAME- (ONLY=NAME,NAME); all unless told
   --quick       2 rounds of 1 s; prints, and leaves results and docs as they are (QUICK=1)
   --rounds N    5 unless told (ROUNDS)
   --seconds N   length of a measurement: 5 unless told (DURATION)
+  --quiet N     wait up to N seconds for quiet cores before a measurement: 10 unless told, 0 if quick (QUIET)
+  --again N     repeat what other programs disturbed up to N times: 2 unless told, 0 if quick (AGAIN)
   --leat PATH   the binary to measure: target/release/leat unless told (LEAT)
   --no-build    measure the programs as they are (NO_BUILD=1)
   --list        print the scenarios`;
@@ -17,7 +20,7 @@ export function options(argv, env, names) {
   let positionals;
   try {
     ({ values, positionals } = parseArgs({ args: argv, allowPositionals: true, options: {
-      quick: { type: 'boolean' }, rounds: { type: 'string' }, seconds: { type: 'string' },
+      quick: { type: 'boolean' }, rounds: { type: 'string' }, seconds: { type: 'string' }, quiet: { type: 'string' }, again: { type: 'string' },
       leat: { type: 'string' }, 'no-build': { type: 'boolean' }, list: { type: 'boolean' }, help: { type: 'boolean' },
     } }));
   } catch (error) {
@@ -32,6 +35,8 @@ export function options(argv, env, names) {
     leat: values.leat ?? env.LEAT,
     rounds: count('rounds', values.rounds ?? env.ROUNDS ?? (quick ? '2' : '5')),
     seconds: count('seconds', values.seconds ?? env.DURATION ?? (quick ? '1' : '5')),
+    quiet: count('quiet', values.quiet ?? env.QUIET ?? (quick ? '0' : '10'), 0),
+    again: count('again', values.again ?? env.AGAIN ?? (quick ? '0' : '2'), 0),
     warmup: 1,
     names: select(positionals.length ? positionals.join(',') : env.ONLY, names),
   };
@@ -47,9 +52,9 @@ export function select(only, names) {
   return names.filter((name) => wanted.some((wish) => matches(wish, name)));
 }
 
-function count(name, text) {
+function count(name, text, least = 1) {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 1000) throw new Error(`${name}: "${text}" is not a whole number from 1 to 1000`);
+  if (!Number.isInteger(value) || value < least || value > 1000) throw new Error(`${name}: "${text}" is not a whole number from ${least} to 1000`);
   return value;
 }
 

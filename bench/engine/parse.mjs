@@ -28,3 +28,20 @@ export function parseLogLatencies(text) {
   const sorted = Float64Array.from(latencies).sort();
   return { p50_us: percentile(sorted, 0.5), p99_us: percentile(sorted, 0.99), p999_us: percentile(sorted, 0.999) };
 }
+
+/** Calls by name from `strace -c`, most frequent first, with their sum as `all`. */
+export function parseStrace(text) {
+  const calls = [];
+  for (const line of text.split('\n')) {
+    const row = /^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?([a-z]\w*)$/.exec(line);
+    if (row && row[2] !== 'total') calls.push([row[2], Number(row[1])]);
+  }
+  calls.sort((a, b) => b[1] - a[1]);
+  return [...calls, ['all', calls.reduce((sum, [, count]) => sum + count, 0)]];
+}
+
+/** Events that `perf stat -x,` could count; none where the machine does not let it. */
+export function parsePerf(text) {
+  return text.split('\n').map((line) => line.split(',')).filter(([value, , name]) => name && /^\d/.test(value))
+    .map(([value, , name]) => [name, Number(value)]);
+}

@@ -2,6 +2,7 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
+import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { tree } from './accounting.mjs';
 
@@ -40,7 +41,7 @@ export function converse(command, settings) {
   return {
     firstLine: () => new Promise((resolve, reject) => {
       process.child.stdout.on('data', () => process.output.stdout.includes('\n') && resolve(process.output.stdout));
-      process.ended.then(({ stderr }) => reject(new Error(`${command[0]} ended early: ${stderr.trim()}`)), reject);
+      process.ended.then(({ stderr }) => reject(new Error(`${basename(command[0])} ended early: ${stderr.trim()}`)), reject);
     }),
     finish: () => { process.child.stdin.end(); return ending(process, command); },
   };
@@ -48,7 +49,7 @@ export function converse(command, settings) {
 
 async function ending(process, command) {
   const { code, signal, stdout, stderr } = await process.ended;
-  if (code !== 0) throw new Error(`${command.join(' ')}: ${signal ?? `exit ${code}`}: ${(stderr || stdout).trim().slice(-1000)}`);
+  if (code !== 0) throw new Error(`${basename(command[0])}: ${signal ?? `exit ${code}`}: ${(stderr || stdout).trim().slice(-1000)}`);
   return stdout;
 }
 

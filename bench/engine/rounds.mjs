@@ -2,7 +2,7 @@
 
 import { loads } from '../loads.mjs';
 import { measures } from '../measures.mjs';
-import { measure, withUpstream } from './measure.mjs';
+import { measure, measureQuietly, withUpstream } from './measure.mjs';
 import { ratio, spread, verdict } from './statistics.mjs';
 import { judge } from './targets.mjs';
 
@@ -16,13 +16,13 @@ export async function run(scenario, context, settings, absent, say) {
   const entries = withControl(present);
   const samples = Object.fromEntries(entries.map((name) => [name, []]));
   const failures = {};
-  const outcome = await withUpstream(scenario, context, async (upstreamPort) => {
-    const rate = scenario.load.share && await openRate(scenario, present, context, upstreamPort, settings, say);
+  const outcome = await withUpstream(scenario, context, async (upstream) => {
+    const rate = scenario.load.share && await openRate(scenario, present, context, upstream, settings, say);
     for (let round = 0; round < settings.rounds; round += 1) {
       for (const entry of order(entries, round)) {
         if (failures[entry]) continue;
         try {
-          const sample = await measure(scenario, original(entry), context, upstreamPort, { ...settings, rate });
+          const sample = await measureQuietly(scenario, original(entry), context, upstream, { ...settings, rate });
           samples[entry].push(sample);
           say(`${scenario.name}, round ${round + 1}/${settings.rounds}, ${entry}: ${brief(sample, scenario)}`);
         } catch (error) {
@@ -46,11 +46,11 @@ export const order = (entries, round) => (round % 2 ? [...entries].reverse() : e
 const original = (entry) => entry.replace(CONTROL, '');
 
 /** The rate of an open loop: a share of what the slowest subject carries when it is asked as fast as it answers. */
-async function openRate(scenario, names, context, upstreamPort, settings, say) {
+async function openRate(scenario, names, context, upstream, settings, say) {
   const flat = { ...scenario, load: { kind: 'wrk', connections: scenario.load.connections, path: scenario.load.path } };
   const highest = [];
   for (const name of names) {
-    const { rps } = await measure(flat, name, context, upstreamPort, { seconds: Math.min(2, settings.seconds), warmup: 0 });
+    const { rps } = await measure(flat, name, context, upstream, { seconds: Math.min(2, settings.seconds), warmup: 0 });
     highest.push(rps);
   }
   const rate = Math.round(Math.min(...highest) * scenario.load.share);

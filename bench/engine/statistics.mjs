@@ -26,11 +26,11 @@ export function ratio(ours, theirs) {
 
 /**
  * What a ratio says, next to the same ratio of a subject against itself: `better`, `worse`, or `same` if its median
- * lies within what the control's rounds showed to be chance.
+ * lies within what the control's rounds showed to be chance; without a control nobody knows.
  */
 export function verdict(ratioOf, control, better) {
-  if (!Number.isFinite(ratioOf.median)) return 'unknown';
-  const chance = control ? Math.max(Math.abs(control.max - 1), Math.abs(control.min - 1)) : 0;
+  if (!control || !Number.isFinite(ratioOf.median)) return 'unknown';
+  const chance = Math.max(Math.abs(control.max - 1), Math.abs(control.min - 1));
   if (Math.abs(ratioOf.median - 1) <= chance) return 'same';
   return (ratioOf.median > 1) === (better === 'higher') ? 'better' : 'worse';
 }

@@ -2,8 +2,9 @@
 
 import { loads } from '../loads.mjs';
 import { measures } from '../measures.mjs';
+import { DISTURBED } from './measure.mjs';
 
-const MARK = { better: 'win', worse: '**loss**', same: 'even', control: 'control', unknown: '?' };
+const MARK = { better: 'win', worse: '**loss**', same: 'even', control: 'control', unknown: '(no control)' };
 
 /** `docs/benchmarks.md` from results in the scenarios' order. */
 export function page(results) {
@@ -12,9 +13,9 @@ export function page(results) {
     '',
     'Written by `make bench`; do not edit. How it is measured, and how to read it: [bench/README.md](../bench/README.md).',
     '',
-    'The subject runs on core 0. The load runs on core 1, and so does the origin behind proxies: it is the same for all, so',
-    'ratios are fair, but a proxy that leaves its core idle (`core busy` below 0.95) is limited by the load, and then CPU a request is',
-    'the figure to compare. `core disturbed` is what others took of the subject\'s core meanwhile: above 0.05 the run is noise.',
+    'The subject runs on core 0. The load runs on core 1, and so does the origin behind proxies: the same for all, so ratios are',
+    'fair, but a proxy that leaves its core idle (`core busy` below 0.95) is limited by the load, and then CPU a request is the',
+    'figure to compare. `disturbed` is what other programs took of either core meanwhile: above 0.05 the figures are rough.',
     'Each figure is the median of the rounds; each ratio is made round by round (median, and the extremes of all rounds).',
     'A ratio within what the control (a subject against itself) showed is called even.',
     '',
@@ -45,11 +46,19 @@ export function section(result) {
     ...table(['subject', ...columns.map((name) => measures[name].title), 'errors'], rows),
     '',
     ...(compared.length ? table([`${summary.reference} ÷`, ...result.compare.map((name) => `${measures[name].title} (${measures[name].better} is better)`)], compared) : []),
+    ...disturbance(summary.figures),
     ...Object.entries(result.skipped).map(([name, reason]) => `\nNot measured: ${name}: ${reason}.`),
     ...Object.entries(result.failures).map(([name, reason]) => `\n**Failed**: ${name}: ${reason.split('\n')[0]}.`),
     '',
     `${facts(result.machine)}. ${Object.values(result.versions).join('; ')}.`,
   ];
+}
+
+/** A warning where others took so much that requests a second and tails say little. */
+function disturbance(figures) {
+  const most = Math.max(0, ...Object.values(figures).map(({ foreign }) => foreign?.median ?? 0));
+  if (most <= DISTURBED) return [];
+  return [`\n**Rough**: other programs took up to ${Math.round(most * 100)} % of a core. Requests a second and latencies say little here; CPU a request says more.`];
 }
 
 function facts({ cpu, cores, virtual, memory_gb: memory, system, kernel, load }) {

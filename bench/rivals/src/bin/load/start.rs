@@ -42,7 +42,7 @@ pub(crate) fn run(options: &Options) -> io::Result<Value> {
         let begin = Instant::now();
         let mut child = spawn(&options.command)?;
         pin(options.asking_core)?;
-        let answered = first_answer(options.address, &request, begin);
+        let answered = first_answer(&mut child, options.address, &request, begin);
         stop(&mut child)?;
         ms.push(answered?.as_secs_f64() * 1e3);
     }
@@ -61,10 +61,15 @@ fn spawn(command: &[String]) -> io::Result<Child> {
     Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).process_group(0).spawn()
 }
 
-fn first_answer(address: SocketAddr, request: &[u8], begin: Instant) -> io::Result<Duration> {
+fn first_answer(child: &mut Child, address: SocketAddr, request: &[u8], begin: Instant) -> io::Result<Duration> {
     let mut buffer = Vec::new();
     while begin.elapsed() < PATIENCE {
-        let Ok(mut socket) = TcpStream::connect(address) else { continue };
+        let Ok(mut socket) = TcpStream::connect(address) else {
+            if let Some(status) = child.try_wait()? {
+                return Err(io::Error::other(format!("the server ended before it answered: {status}")));
+            }
+            continue;
+        };
         socket.set_read_timeout(Some(PATIENCE))?;
         if let Ok(true) = reply::ask(&mut socket, request, &mut buffer) {
             return Ok(begin.elapsed());
