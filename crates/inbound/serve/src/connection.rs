@@ -52,9 +52,12 @@ pub async fn serve<H: Handler>(
 }
 
 /// Whether the first line can't be HTTP/1 of any form, which always has a slash in its version: probably a broken
-/// HTTP/2 preface. An answer in HTTP/1 would only be garbage to such a client (RFC 9113 section 3.4).
+/// HTTP/2 preface. An answer in HTTP/1 would only be garbage to such a client (RFC 9113 section 3.4). Empty lines before
+/// a request are HTTP/1 (RFC 9112 section 2.2).
 fn is_no_http(bytes: &[u8]) -> bool {
-    bytes.iter().position(|&b| b == b'\n').is_some_and(|end| !bytes.iter().take(end).any(|&b| b == b'/'))
+    let start = bytes.iter().position(|b| !matches!(b, b'\r' | b'\n')).unwrap_or(bytes.len());
+    let line = bytes.get(start..).unwrap_or_default();
+    line.iter().position(|&b| b == b'\n').is_some_and(|end| !line.iter().take(end).any(|&b| b == b'/'))
 }
 
 /// Reads until the bytes either are the HTTP/2 preface or can't become it; `None` if the connection ended, or idled,
