@@ -3,6 +3,10 @@
 
 mod support;
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use leat_serve::Protocol;
 use leat_testkit::eventually;
 use support::{Event, Options, Server, pattern};
@@ -139,6 +143,29 @@ fn a_batch_is_written_in_parts_of_its_cap_and_all_of_it_arrives() {
     client.send(request("GET /raw?700 HTTP/1.1", "").repeat(200));
     for number in 0..200 {
         assert_eq!(client.response().body.len(), 700, "{number}");
+    }
+}
+
+#[test]
+fn a_batch_is_read_and_written_at_once() {
+    let server = Server::start();
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    // The reply of an exchange leaves with those before it, and its head with its body.
+    for last in ["/raw?10", "/known?10", "/stream?10", "/trailers"] {
+        let batch = request("GET /fixed HTTP/1.1", "").repeat(15) + &request(&format!("GET {last} HTTP/1.1"), "");
+        stream.write_all(batch.as_bytes()).unwrap();
+        let mut block = [0; 16_384];
+        let count = stream.read(&mut block).unwrap();
+        let replies = String::from_utf8_lossy(&block[..count]).into_owned();
+        assert_eq!(replies.matches("HTTP/1.1 200 OK\r\n").count(), 16, "{last}: {replies}");
+        let end = match last {
+            "/raw?10" => "rrrrrrrrrr",
+            "/trailers" => "0\r\nx-sum: 42\r\n\r\n",
+            "/stream?10" => "0\r\n\r\n",
+            _ => "\u{9}",
+        };
+        assert!(replies.ends_with(end), "{last}: {replies}");
     }
 }
 

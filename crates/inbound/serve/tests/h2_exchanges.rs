@@ -271,6 +271,23 @@ async fn a_client_that_waits_for_100_gets_it() {
 }
 
 #[tokio::test]
+async fn a_connect_becomes_a_tunnel() {
+    let server = Arc::new(Server::start());
+    let (client, _connection) = connect(&server).await;
+    let head = Request::builder().method("CONNECT").uri("leat.test:443");
+    let (response, mut stream) = open(&client, head, false).await;
+    let (parts, mut body) = response.await.unwrap().into_parts();
+    assert_eq!((parts.status.as_u16(), parts.headers.get("content-length")), (200, None));
+    for word in ["early", "late"] {
+        stream.send_data(Bytes::from_static(word.as_bytes()), false).unwrap();
+        let shouted = body.data().await.unwrap().unwrap();
+        assert_eq!(shouted, word.to_ascii_uppercase().as_bytes());
+    }
+    stream.send_data(Bytes::new(), true).unwrap();
+    assert_eq!(collect(body).await.unwrap().0, b"GOODBYE");
+}
+
+#[tokio::test]
 async fn a_reset_is_heard_by_the_exchange_and_by_no_other() {
     let server = Arc::new(Server::start());
     let (client, _connection) = connect(&server).await;

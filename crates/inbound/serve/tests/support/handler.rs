@@ -206,9 +206,13 @@ impl Handler for Behaviours {
                 head(x, 200, Length::Known(4));
                 send_all(x, b"four").await?;
             }
-            "/tunnel" => {
+            "" if x.request().authority().starts_with(b"refused") => return Err(Reason::RouteNotFound.into()),
+            // A CONNECT has no path.
+            "/tunnel" | "" => {
                 x.status(if x.request().method() == leat_message::Method::Connect { 200 } else { 101 });
-                x.field(b"upgrade", b"shout");
+                if x.request().version() == leat_message::Version::Http11 {
+                    x.field(b"upgrade", b"shout");
+                }
                 x.length(Length::Tunnel);
                 poll_fn(|cx| x.poll_flush(cx)).await?;
                 return shout(x).await;
