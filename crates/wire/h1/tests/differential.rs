@@ -1,7 +1,7 @@
 //! What is valid, httparse reads in the same way: generated heads give the same method, target, names, values and length.
 //!
-//! Known differences, which the generator leaves out: httparse also takes bare line feeds, more versions' minor digits
-//! are its caller's business, and it judges neither Host nor framing nor the form of a target.
+//! Known differences, none of them on valid input: httparse also takes bare line feeds, leaves white space behind a value
+//! that ends its line, refuses some bytes in targets that browsers send, and judges neither Host, framing, nor targets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use leat_h1::{
@@ -9,7 +9,7 @@ use leat_h1::{
     parse_request, parse_response,
 };
 
-const CASES: u64 = 20_000;
+const CASES: u64 = 5_000;
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, and the same everywhere.
 struct Random(u64);
@@ -109,7 +109,6 @@ fn trimmed(value: &[u8]) -> &[u8] {
 type Pairs<'a> = Vec<(&'a [u8], &'a [u8])>;
 
 fn theirs<'a>(headers: &[httparse::Header<'a>]) -> Pairs<'a> {
-    // httparse leaves white space behind a value where it ends the line.
     headers.iter().map(|header| (header.name.as_bytes(), trimmed(header.value))).collect()
 }
 
@@ -117,6 +116,7 @@ fn theirs<'a>(headers: &[httparse::Header<'a>]) -> Pairs<'a> {
 fn valid_requests_are_read_as_httparse_reads_them() {
     let mut random = Random(1);
     let mut lines = RequestLines::default();
+    let mut compared = 0;
     for case in 0..CASES {
         let mut bytes = request(&mut random);
         let head_len = bytes.len();
@@ -144,7 +144,9 @@ fn valid_requests_are_read_as_httparse_reads_them() {
         for (id, name, _) in ours.fields() {
             assert_eq!(id, leat_h1::Name::from_bytes(name));
         }
+        compared += 1;
     }
+    assert!(compared > CASES / 4, "only {compared} heads were compared");
 }
 
 #[test]
