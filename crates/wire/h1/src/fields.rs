@@ -1,10 +1,10 @@
 use leat_message::{Field, Name, Reason, Span};
 
 use crate::class::is_blank;
-use crate::lanes::{self, Job, Lanes};
 use crate::name_id;
 use crate::progress::Stop;
 use crate::scan::Scan;
+use crate::scan::lanes::{self, Job, Lanes};
 
 /// Limits for a section of field lines.
 #[derive(Clone, Copy)]

@@ -2,9 +2,9 @@ use leat_message::{Length, Limits, Method, Profile, Reason, RequestLines, Versio
 
 use crate::connection::{Options, Protocols};
 use crate::fields::{self, Kind, SectionLimits, Seen};
-use crate::lanes::{self, Job, Lanes};
 use crate::progress::{Progress, Stop};
 use crate::scan::Scan;
+use crate::scan::lanes::{self, Job, Lanes};
 use crate::{framing, request_line, target};
 
 /// Empty lines that [`Profile::Compatible`] skips before a request line (RFC 9112 section 2.2: at least one).

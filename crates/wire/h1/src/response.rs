@@ -3,11 +3,11 @@ use leat_message::{Length, Method, Profile, Reason, ResponseLines, Span, Version
 use crate::connection::Options;
 use crate::fields::{self, SectionLimits, Seen};
 use crate::framing;
-use crate::lanes::{self, Job, Lanes};
 use crate::limits::ResponseLimits;
 use crate::progress::{Progress, Stop};
 use crate::request_line::version_digits;
 use crate::scan::Scan;
+use crate::scan::lanes::{self, Job, Lanes};
 
 /// Parses a response head at the front of `bytes`; the answer to a request with `request_method`.
 ///

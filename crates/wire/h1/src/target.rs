@@ -3,7 +3,7 @@ use leat_message::{Method, Profile, Reason, RequestLines, Span, Version};
 use crate::authority::{self, Authority};
 use crate::class::URI;
 use crate::fields::{Kind, Seen};
-use crate::lanes::Lanes;
+use crate::scan::lanes::Lanes;
 
 /// Judges the form of the target (RFC 9112 section 3.2) together with Host, and fills in authority, path and query.
 #[inline(always)]
