@@ -149,9 +149,12 @@ fn compare(wanted: &[table::Row], found: &[table::Row]) {
         match before {
             Some(before) if before == *now => {}
             Some(before) if now.iter().zip(before).any(|(now, before)| *now > before) => {
-                wrong.push(format!("{name}: {now:?} allocations, the table has {before:?}: the path has become dearer"));
+                wrong
+                    .push(format!("{name}: {now:?} allocations, the table has {before:?}: the path has become dearer"));
             }
-            Some(before) => wrong.push(format!("{name}: {now:?} allocations, the table has {before:?}: write it again")),
+            Some(before) => {
+                wrong.push(format!("{name}: {now:?} allocations, the table has {before:?}: write it again"))
+            }
             None => wrong.push(format!("{name}: {now:?} allocations, and the table does not know it")),
         }
     }

@@ -33,10 +33,14 @@ fn answer(mut stream: TcpStream) {
 fn reply(held: &[u8]) -> Option<(&'static [u8], usize)> {
     let head = held.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     let text = str::from_utf8(&held[..head]).unwrap();
-    let length = text.to_ascii_lowercase().split_once("content-length: ").map_or(0, |(_, value)| {
-        value.split_once('\r').unwrap().0.parse::<usize>().unwrap()
-    });
-    if held.len() < head + length {
+    let fields = text.to_ascii_lowercase();
+    let body = if fields.contains("transfer-encoding: chunked") {
+        held[head..].windows(5).position(|five| five == b"0\r\n\r\n")? + 5
+    } else {
+        let length = fields.split_once("content-length: ");
+        length.map_or(0, |(_, value)| value.split_once('\r').unwrap().0.parse::<usize>().unwrap())
+    };
+    if held.len() < head + body {
         return None;
     }
     let reply: &[u8] = if text.starts_with("GET /chunked") {
@@ -44,5 +48,5 @@ fn reply(held: &[u8]) -> Option<(&'static [u8], usize)> {
     } else {
         b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 13\r\n\r\nHello world!\n"
     };
-    Some((reply, head + length))
+    Some((reply, head + body))
 }
