@@ -97,9 +97,10 @@ impl Doors {
         let accepting = leat_listen::serve(listener, Arc::clone(&self.gate), door.options.clone(), move |accepted| {
             let Accepted { socket, peer, protocol, permit } = accepted;
             let open = Open::new(&connections, service.current().handler.observer().core());
-            let serving = leat_serve::serve(socket, Vec::new(), protocol_of(protocol), peer, Rc::clone(&service));
+            let service = Rc::clone(&service);
+            // Made inside: a future that is moved into another has room there twice, for every connection.
             spawn_local(async move {
-                serving.await;
+                leat_serve::serve(socket, Vec::new(), protocol_of(protocol), peer, service).await;
                 drop((permit, open));
             });
         });

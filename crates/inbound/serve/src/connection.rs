@@ -43,7 +43,8 @@ pub async fn serve<H: Handler>(
         },
     };
     if http2 {
-        serve_h2(socket, first_bytes, peer, service).await;
+        // Boxed: a connection of HTTP/1 would otherwise be as large as one of HTTP/2 (docs/design/memory.md).
+        Box::pin(serve_h2(socket, first_bytes, peer, service)).await;
     } else {
         serve_h1(socket, first_bytes, peer, service).await;
     }

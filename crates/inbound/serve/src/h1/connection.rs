@@ -93,7 +93,7 @@ impl<H: Handler> Connection<H> {
         }
     }
 
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(&mut self) {
         let end = self.serve().await;
         match end {
             End::Clean => {
