@@ -177,7 +177,10 @@ impl Handler for Gateway {
         let Plan { route, params } = plan;
         let result = match self.routes.get(route) {
             Some(Compiled::Proxy(proxy)) => forward(exchange, proxy, &params).await,
-            Some(Compiled::Files(files, rewrite)) => crate::files::serve(exchange, files, rewrite, &params).await,
+            // Boxed: this future would make the one of every exchange as large as itself (docs/design/memory.md).
+            Some(Compiled::Files(files, rewrite)) => {
+                Box::pin(crate::files::serve(exchange, files, rewrite, &params)).await
+            }
             Some(Compiled::Raw) | None => Err(Reason::HandlerFailed.into()),
         };
         let mut spare = self.params.borrow_mut();

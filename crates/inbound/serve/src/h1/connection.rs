@@ -31,7 +31,9 @@ pub(super) struct Connection<H: Handler> {
     progress: Progress,
     /// When the head that is arriving must be complete; `NEVER` while none is.
     head_deadline_ms: u64,
-    timer: Timer,
+    pub(super) timer: Timer,
+    /// Until when an exchange goes on though the client has ended its direction.
+    pub(super) half_closed_until_ms: Option<u64>,
     pace_in: Pace,
     pace_out: Pace,
     served: u64,
@@ -83,6 +85,7 @@ impl<H: Handler> Connection<H> {
             progress: Progress::default(),
             head_deadline_ms: NEVER,
             timer: Timer::default(),
+            half_closed_until_ms: None,
             pace_in: Pace::new(),
             pace_out: Pace::new(),
             served: 0,
@@ -235,6 +238,7 @@ impl<H: Handler> Connection<H> {
 
     /// Runs the exchange step for the pinned request. `None`: the connection goes on.
     async fn exchange(&mut self, plan: H::Plan) -> Option<End> {
+        self.half_closed_until_ms = None;
         let outcome = self.run_handler(plan).await;
         let complete = match outcome {
             Ok(()) if self.reply.is_done() || self.reply.is_bodiless() => self.reply.end(None).is_ok(),
