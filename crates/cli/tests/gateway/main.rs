@@ -1,0 +1,14 @@
+//! The gateway's first path from end to end: the built `leat`, real sockets, scripted upstreams and raw clients.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bodies;
+mod failures;
+mod forwarded;
+mod heads;
+mod http2;
+mod interim;
+mod observed;
+mod routes;
+mod streams;
+mod support;
+mod tunnels;
