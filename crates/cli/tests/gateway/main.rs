@@ -4,6 +4,7 @@
 mod bodies;
 mod failures;
 mod forwarded;
+mod h2_peers;
 mod heads;
 mod http2;
 mod interim;
