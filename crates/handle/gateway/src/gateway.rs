@@ -190,8 +190,10 @@ impl Handler for Gateway {
         let Plan { route, params } = plan;
         let result = match self.routes.get(route) {
             Some(Compiled::Proxy(proxy)) => forward(exchange, proxy, &params, self.observer.core()).await,
+            // Boxed: this future would make the one of every exchange as large as itself (docs/design/memory.md).
             Some(Compiled::Files(files, rewrite, edits)) => {
-                crate::files::serve(&mut Edited::new(exchange, edits), files, rewrite, &params).await
+                let mut edited = Edited::new(exchange, edits);
+                Box::pin(crate::files::serve(&mut edited, files, rewrite, &params)).await
             }
             Some(Compiled::Respond | Compiled::Redirect(_)) | None => Err(Reason::HandlerFailed.into()),
         };

@@ -1,5 +1,4 @@
 use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Instant;
@@ -85,7 +84,8 @@ async fn lease<X: Exchange>(
     }
     let started = Instant::now();
     let mut timer = Timer::default();
-    let mut leasing = pin!(pools.lease(endpoint));
+    // Boxed: connecting is rare, and its future (a TLS handshake is in it) is the largest part of an exchange.
+    let mut leasing = Box::pin(pools.lease(endpoint));
     let call = poll_fn(|cx| {
         if let Poll::Ready(leased) = leasing.as_mut().poll(cx) {
             return Poll::Ready(leased.map_err(|fault| fault.reason));
