@@ -125,3 +125,46 @@ fn trailers_go_through_in_both_directions() {
     assert_eq!((response.text(), &response.trailers), ("ok", &vec![("X-Sum".to_owned(), b"3".to_vec())]));
     peer.finish();
 }
+
+#[test]
+fn pipelined_requests_are_answered_in_their_order() {
+    let reply = |name: &str| format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{name}", name.len());
+    let peer = Peer::listen([Script::new()
+        .expect("GET /1 HTTP/1.1\r\nhost: h\r\n\r\n")
+        .send(reply("one"))
+        .expect("POST /2 HTTP/1.1\r\nhost: h\r\ncontent-length: 5\r\n\r\nhello")
+        .send(reply("two"))
+        .expect("PUT /3 HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+        .send(reply("three"))
+        .expect("GET /4 HTTP/1.1\r\nhost: h\r\n\r\n")
+        .send(reply("four"))]);
+    let leat = bare(&peer);
+    let mut client = leat.connect();
+    client.send(
+        "GET /1 HTTP/1.1\r\nhost: h\r\n\r\nPOST /2 HTTP/1.1\r\nhost: h\r\ncontent-length: 5\r\n\r\nhello\
+         PUT /3 HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n\
+         GET /4 HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n",
+    );
+    for name in ["one", "two", "three", "four"] {
+        assert_eq!(client.response().text(), name);
+    }
+    client.expect_end();
+    peer.finish();
+}
+
+#[test]
+fn a_head_may_arrive_in_pieces_from_either_side() {
+    let request = "POST /x HTTP/1.1\r\nHost: h\r\nA: 1\r\nContent-Length: 3\r\n\r\nabc";
+    let reply = "HTTP/1.1 200 OK\r\nDate: d\r\nContent-Length: 2\r\n\r\nok";
+    let mut script = Script::new();
+    for cut in 1..reply.len() {
+        script = script.expect(request).send(&reply[..cut]).send(&reply[cut..]);
+    }
+    let peer = Peer::listen([script]);
+    let leat = bare(&peer);
+    let mut client = leat.connect();
+    for cut in 1..reply.len() {
+        client.send_pieces([&request[..cut], &request[cut..]]);
+        assert_eq!(String::from_utf8_lossy(&client.until("\r\n\r\nok")), reply, "cut at {cut}");
+    }
+}

@@ -239,7 +239,6 @@ fn an_answer_that_stops_is_cut_off_after_the_idle_time() {
 
 #[test]
 fn an_upstream_that_takes_nothing_is_given_up_after_the_idle_time() {
-    let peer = Peer::listen([Script::new()]);
     let gate = Gate::new();
     let stuck = Peer::listen([Script::new().expect_head().wait(&gate)]);
     let leat = Leat::gateway(&config(url(&stuck), BARE, "idle_time: 300ms", "limits: { body_bytes_max: 1GB }", ""), 1);
@@ -257,7 +256,6 @@ fn an_upstream_that_takes_nothing_is_given_up_after_the_idle_time() {
     gate.open();
     drop(leat);
     let _ = sending.join();
-    drop(peer);
 }
 
 #[test]
@@ -270,4 +268,25 @@ fn a_client_that_goes_away_takes_the_upstreams_connection_along() {
     client.reset();
     leat.wait_log("the client's end", |line| line.contains("peer.reset"));
     peer.finish();
+}
+
+#[test]
+fn a_client_that_stops_sending_is_the_one_to_blame() {
+    let peer = Peer::listen([Script::new().expect_head()]);
+    let limits = "limits: { body_time: off }";
+    let leat = Leat::gateway(&config(url(&peer), BARE, "idle_time: 200ms", limits, ""), 1);
+    let mut client = leat.connect();
+    client.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 5\r\n\r\nhe");
+    is_problem(&client.response(), 408, "slow.sender");
+}
+
+#[test]
+fn a_client_that_stops_reading_is_the_one_to_blame() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 50000000\r\n\r\n";
+    let root = format!("{BARE}\nlimits: {{ throughput_bytes_min: 0 }}");
+    let stuck = Peer::listen([Script::new().expect_head().send(head).send_bytes(50_000_000)]);
+    let mut leat = Leat::gateway(&config(url(&stuck), &root, "idle_time: 300ms", "", ""), 1);
+    let mut client = leat.connect();
+    client.get("/");
+    leat.wait_log("the slow reader", |line| line.contains("\"reason\":\"slow.reader\""));
 }

@@ -238,8 +238,8 @@ fn an_upstream_over_tls_is_verified_and_spoken_to_in_http2() {
         let issuer = rcgen::Issuer::new(parameters, authority_key);
         let key = rcgen::KeyPair::generate().unwrap();
         let own = rcgen::CertificateParams::new(["up.test".to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
-        folder.write("ca.pem", &authority.pem());
-        folder.write("other.pem", &rcgen::generate_simple_self_signed(["x".to_owned()]).unwrap().cert.pem());
+        folder.write("ca.pem", authority.pem());
+        folder.write("other.pem", rcgen::generate_simple_self_signed(["x".to_owned()]).unwrap().cert.pem());
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut tls = rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
