@@ -6,8 +6,11 @@
 mod admin;
 mod control;
 mod core;
+mod descriptors;
 mod doors;
+mod drain;
 mod plan;
+mod signals;
 mod upgrade;
 mod watch;
 

@@ -76,7 +76,7 @@ async fn sniff<H: Handler>(socket: &mut Socket, first_bytes: &mut Vec<u8>, servi
                 if buffer.is_empty() {
                     buffer.release();
                 }
-                if leat_stream::is_draining() {
+                if service.is_ending() {
                     return Poll::Ready(Some(0));
                 }
                 timer.poll_due(cx).map(|()| None)
@@ -86,7 +86,7 @@ async fn sniff<H: Handler>(socket: &mut Socket, first_bytes: &mut Vec<u8>, servi
         match read {
             Some(count) if count > 0 => {}
             // HTTP/1 gives a request that is on its way its grace.
-            _ if leat_stream::is_draining() => break,
+            _ if service.is_ending() => break,
             _ if buffer.is_empty() => return None,
             _ => break,
         }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use leat_h1::{Progress, parse_request};
 use leat_message::{Ended, Fault, Handler, Head, Length, Peer, Reason, RequestLines, Step};
 use leat_stream::clock::{NEVER, now_ms};
-use leat_stream::{BULK_BYTES, Buffer, Plain, Socket, Timer, is_draining, memory};
+use leat_stream::{BULK_BYTES, Buffer, Plain, Socket, Timer, memory};
 use tokio::io::AsyncWrite;
 
 use super::body::{IncomingBody, Next as BodyNext};
@@ -27,7 +27,7 @@ pub(super) struct Connection<H: Handler> {
     pub(super) body: IncomingBody,
     pub(super) peer: Rc<Peer>,
     pub(super) site: Rc<Site<H>>,
-    service: Rc<Service<H>>,
+    pub(super) service: Rc<Service<H>>,
     progress: Progress,
     /// When the head that is arriving must be complete; `NEVER` while none is.
     head_deadline_ms: u64,
@@ -193,7 +193,8 @@ impl<H: Handler> Connection<H> {
     fn begin(&mut self, len: usize) -> Result<Step<H::Plan>, Reason> {
         self.served += 1;
         let limits = &self.site.limits;
-        let keep_alive = self.lines.keep_alive && self.served < limits.requests_per_connection_max && !is_draining();
+        let keep_alive =
+            self.lines.keep_alive && self.served < limits.requests_per_connection_max && !self.service.is_ending();
         let has_body = !matches!(self.lines.length, Length::None | Length::Known(0));
         let undrainable = matches!(self.lines.length, Length::Known(count) if count > limits.drain_bytes_max);
         self.reply.begin(&self.lines, keep_alive, has_body && (self.lines.expect_continue || undrainable));
@@ -391,7 +392,7 @@ impl<H: Handler> Connection<H> {
             }
             if first {
                 self.rest();
-                if is_draining() && !graced {
+                if self.service.is_ending() && !graced {
                     graced = true;
                     deadline = deadline.min(now_ms().saturating_add(self.site.drain_grace_ms));
                 }

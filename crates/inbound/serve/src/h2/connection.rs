@@ -11,7 +11,7 @@ use h2::{Reason as Code, RecvStream};
 use http::Request;
 use leat_message::{Ended, Handler, Method, Peer, Reason, Record};
 use leat_stream::clock::now_ms;
-use leat_stream::{BUFFER_BYTES, Socket, Timer, is_draining, memory};
+use leat_stream::{BUFFER_BYTES, Socket, Timer, memory};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::spawn_local;
 
@@ -123,7 +123,12 @@ impl<H: Handler> Connection<H> {
             }
             let site = self.service.current();
             let now = now_ms();
-            if !self.closing && (is_draining() || self.accepted >= site.limits.requests_per_connection_max) {
+            if !self.closing && self.service.is_ending() {
+                // The client answers the first GOAWAY and is gone; one that does not is not waited for longer.
+                self.close(now.saturating_add(site.drain_grace_ms));
+                continue;
+            }
+            if !self.closing && self.accepted >= site.limits.requests_per_connection_max {
                 self.close(now.saturating_add(site.limits.idle_time_ms));
                 continue;
             }
