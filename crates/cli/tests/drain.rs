@@ -18,6 +18,7 @@ fn gateway(upstream: std::net::SocketAddr, more: &str) -> Leat {
     let config = format!(
         "listeners: 127.0.0.1:0
 admin: 127.0.0.1:0
+access_log: off
 {more}
 routes:
   - match: {{ path: /here }}

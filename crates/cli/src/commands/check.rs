@@ -6,6 +6,7 @@ use leat_gateway::config::{self, Config};
 
 use super::BAD_CONFIG;
 use crate::arguments::CheckArguments;
+use crate::event::say;
 
 /// Looks every file over; says what is wrong with each.
 pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
@@ -29,19 +30,19 @@ pub(crate) fn read(path: &Path) -> Option<Config> {
         Ok(loaded) => loaded,
         Err(problems) => {
             for problem in &problems {
-                eprintln!("{problem}");
+                say(format_args!("{problem}"));
             }
-            eprintln!("{}: {} to mend", path.display(), count(problems.len(), "problem"));
+            say(format_args!("{}: {} to mend", path.display(), count(problems.len(), "problem")));
             return None;
         }
     };
     for warning in &loaded.warnings {
-        eprintln!("warning: {warning}");
+        say(format_args!("warning: {warning}"));
     }
     match Gateway::check(&loaded.config) {
         Ok(()) => Some(loaded.config),
         Err(error) => {
-            eprintln!("{}: {error}", path.display());
+            say(format_args!("{}: {error}", path.display()));
             None
         }
     }

@@ -8,7 +8,7 @@ mod upstream;
 use std::net::SocketAddr;
 
 use leat_testkit::Client;
-pub use load::{Load, Manner, Outcome};
+pub use load::{Load, Manner};
 pub use upstream::Upstream;
 
 /// The value of a metric, with its labels as they are written (`name{label="value"}`); 0 where it is not there yet.
