@@ -117,10 +117,10 @@ fn a_bad_configuration_never_replaces_a_running_one() {
         ("listeners: 127.0.0.1:0\nroutes:\n  - respnd: { body: x }\n".to_owned(), "leat.yaml:3:5"),
         ("listeners: 127.0.0.1:0\nroutes: [{ respond: { status: 99 } }]\n".to_owned(), "leat.yaml:2:31"),
         ("listeners: [\n".to_owned(), "leat.yaml:"),
-        (String::new(), "leat.yaml"),
+        (String::new(), "not complete"),
         (good.replace("127.0.0.1:0\nadmin", &format!("[127.0.0.1:0, '{busy}']\nadmin")), "is in use"),
         (good.replace("respond: { body: good }", "files: { root: ./nowhere }"), "nowhere"),
-        (good.replace("admin:", "access_log: ./nowhere/access.log\nadmin:"), "access log"),
+        (good.replace("admin:", "access_log: ./nowhere/access.log\nadmin:"), "leat.yaml:2:13"),
     ];
     for (number, (config, said)) in bad.iter().enumerate() {
         leat.rewrite(config);
@@ -260,7 +260,11 @@ fn a_listener_comes_and_goes_with_a_reload() {
     assert_eq!((reply.status, reply.field("connection")), (200, Some("close")));
     idle.expect_end();
     assert_eq!(leat.address(0), first);
-    assert_eq!(stays.get("/").response().field("connection"), None, "clients of the listener that stays notice nothing");
+    assert_eq!(
+        stays.get("/").response().field("connection"),
+        None,
+        "clients of the listener that stays notice nothing"
+    );
 }
 
 #[test]
@@ -290,7 +294,9 @@ routes: [{{ respond: {{ body: x }} }}]
 #[test]
 fn limits_apply_to_connections_that_are_open_from_their_next_request_on() {
     let config = |bytes: &str| {
-        format!("listeners: 127.0.0.1:0\nlimits: {{ target_bytes_max: {bytes} }}\nroutes: [{{ respond: {{ body: x }} }}]\n")
+        format!(
+            "listeners: 127.0.0.1:0\nlimits: {{ target_bytes_max: {bytes} }}\nroutes: [{{ respond: {{ body: x }} }}]\n"
+        )
     };
     let mut leat = Leat::gateway(&config("8000B"), 1);
     let mut client = leat.connect();
@@ -302,9 +308,8 @@ fn limits_apply_to_connections_that_are_open_from_their_next_request_on() {
 
 #[test]
 fn the_access_log_is_opened_again_and_moves_with_the_configuration() {
-    let config = |path: &str| {
-        format!("listeners: 127.0.0.1:0\naccess_log: {path}\nroutes: [{{ respond: {{ body: x }} }}]\n")
-    };
+    let config =
+        |path: &str| format!("listeners: 127.0.0.1:0\naccess_log: {path}\nroutes: [{{ respond: {{ body: x }} }}]\n");
     let mut leat = Leat::gateway(&config("access.log"), 1);
     let folder = leat.folder().path().to_owned();
     let has = |file: &str, path: &str| {

@@ -171,7 +171,8 @@ fn sockets_that_systemd_opened_are_listened_on() {
     // Connected before the process is there: nothing is lost while a service starts.
     let mut early = Client::connect(name_address);
     early.get("/");
-    let config = "listeners: ['fd:3', 'systemd:web', 'systemd:local']\nworkers: 2\nroutes: [{ respond: { body: x } }]\n";
+    let config =
+        "listeners: ['fd:3', 'systemd:web', 'systemd:local']\nworkers: 2\nroutes: [{ respond: { body: x } }]\n";
     let mut leat = activated(config, vec![tcp.into(), named.into(), unix.into()], "first:web:local");
     assert_eq!(early.response().text(), "x");
     for _ in 0..8 {

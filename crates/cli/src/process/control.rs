@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use leat_dial::{Resolver, ResolverSettings};
 use leat_gateway::config::{Config, Workers};
-use leat_listen::{Gate, Inherited, ListenerSet, Supervisor, TicketKeys};
+use leat_listen::{Gate, Inherited, ListenerSet, Supervisor};
 use leat_observe::Registry;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, LocalSet};
@@ -13,7 +13,7 @@ use tokio::task::{JoinHandle, LocalSet};
 use super::admin::{Admin, Readiness};
 use super::core::{CoreHandle, Shared};
 use super::drain::{Cause, drain};
-use super::plan::{self, Plan};
+use super::plan::{self, Plan, Tickets};
 use super::signals::{Signals, Wish};
 use super::upgrade::{Invocation, Upgrade};
 use super::watch::Watch;
@@ -46,7 +46,7 @@ pub(crate) fn run(settings: Settings) -> Result<(), StartError> {
 pub(super) struct Control {
     settings: Settings,
     invocation: Invocation,
-    tickets: TicketKeys,
+    tickets: Tickets,
     pub(super) supervisor: Supervisor,
     pub(super) shared: Shared,
     pub(super) cores: Vec<CoreHandle>,
@@ -64,7 +64,7 @@ impl Control {
         let supervisor = Supervisor::from_env().map_err(StartError::failed)?;
         let config = Arc::new(check::read(&settings.config_path).ok_or(StartError::Config)?);
         let workers = workers(&settings, &config);
-        let tickets = TicketKeys::new().map_err(StartError::failed)?;
+        let tickets = Tickets::default();
         let registry = Registry::new();
         let ready = inherited.take_ready_signal();
         let doors = plan::doors(&config, &tickets, &[]).map_err(StartError::failed)?;
@@ -229,6 +229,11 @@ impl Control {
 
     async fn try_reload(&mut self) -> Result<(), StartError> {
         let config = Arc::new(check::read(&self.settings.config_path).ok_or(StartError::Config)?);
+        if config.routes().is_empty() && !self.plan.config.routes().is_empty() {
+            // An empty file is a valid configuration, and what a full disk or a program that is still writing leaves.
+            let message = "the new configuration has no routes: the file is probably not complete";
+            return Err(StartError::Failed(message.to_owned()));
+        }
         if workers(&self.settings, &config) != self.cores.len() {
             event(Level::Warn, "workers_stay", "another number of workers needs a restart or SIGUSR2", &[]);
         }

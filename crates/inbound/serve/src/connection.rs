@@ -43,7 +43,8 @@ pub async fn serve<H: Handler>(
         },
     };
     if http2 {
-        serve_h2(socket, first_bytes, peer, service).await;
+        // Boxed, since its state is much larger than that of HTTP/1 and would be paid for by every idle connection.
+        Box::pin(serve_h2(socket, first_bytes, peer, service)).await;
     } else {
         serve_h1(socket, first_bytes, peer, service).await;
     }

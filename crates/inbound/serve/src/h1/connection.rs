@@ -31,7 +31,9 @@ pub(super) struct Connection<H: Handler> {
     progress: Progress,
     /// When the head that is arriving must be complete; `NEVER` while none is.
     head_deadline_ms: u64,
-    timer: Timer,
+    pub(super) timer: Timer,
+    /// Until when an exchange goes on though the client has ended its direction.
+    pub(super) half_closed_until_ms: Option<u64>,
     pace_in: Pace,
     pace_out: Pace,
     served: u64,
@@ -83,6 +85,7 @@ impl<H: Handler> Connection<H> {
             progress: Progress::default(),
             head_deadline_ms: NEVER,
             timer: Timer::default(),
+            half_closed_until_ms: None,
             pace_in: Pace::new(),
             pace_out: Pace::new(),
             served: 0,
@@ -90,7 +93,7 @@ impl<H: Handler> Connection<H> {
         }
     }
 
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(&mut self) {
         let end = self.serve().await;
         match end {
             End::Clean => {
@@ -236,6 +239,7 @@ impl<H: Handler> Connection<H> {
 
     /// Runs the exchange step for the pinned request. `None`: the connection goes on.
     async fn exchange(&mut self, plan: H::Plan) -> Option<End> {
+        self.half_closed_until_ms = None;
         let outcome = self.run_handler(plan).await;
         let complete = match outcome {
             Ok(()) if self.reply.is_done() || self.reply.is_bodiless() => self.reply.end(None).is_ok(),
@@ -369,7 +373,8 @@ impl<H: Handler> Connection<H> {
     /// Waits for more bytes of a head. `Ok(false)`: the connection ends here, which is nobody's fault.
     async fn read_head(&mut self) -> Result<bool, Reason> {
         let limits = &self.site.limits;
-        let first = self.input.is_empty();
+        // Empty lines between requests are no request: the connection is still idle, and owes nothing.
+        let first = self.input.is_empty() || !self.progress.has_begun();
         if !first && self.head_deadline_ms == NEVER {
             self.head_deadline_ms = now_ms().saturating_add(limits.head_time_ms);
         }
@@ -383,15 +388,15 @@ impl<H: Handler> Connection<H> {
                 self.site = self.service.current();
                 return Poll::Ready(match read {
                     Ok(0) | Err(_) if first => Ok(false),
-                    // Empty lines between requests are no request (RFC 9112 section 2.2).
-                    Ok(0) if self.input.bytes().iter().all(|b| matches!(b, b'\r' | b'\n')) => Ok(false),
                     Ok(0) => Err(Reason::HeadCutOff),
                     Ok(_) => Ok(true),
                     Err(_) => Err(Reason::PeerReset),
                 });
             }
             if first {
-                self.rest();
+                if self.input.is_empty() {
+                    self.rest();
+                }
                 if self.service.is_ending() && !graced {
                     graced = true;
                     deadline = deadline.min(now_ms().saturating_add(self.site.drain_grace_ms));

@@ -2,7 +2,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use leat_message::{BodyLimits, Exchange, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record, Reply};
-
+use leat_stream::clock::now_ms;
 use tokio::io::AsyncWrite;
 
 use super::body::Next;
@@ -13,6 +13,10 @@ use super::connection::Connection;
 const COPY_BYTES_MAX: usize = 8 * 1024;
 /// Waiting output above which more body is only taken after a write.
 const BACKLOG_BYTES_MAX: usize = 64 * 1024;
+/// How long a client that has ended its direction may still wait for its reply, in milliseconds. Whether it only has
+/// nothing more to say (`nc -N`) or is gone looks the same from here; after this time it is taken to be gone, so that the
+/// work for nobody ends.
+const HALF_CLOSED_MS: u64 = 1_000;
 
 impl<H: Handler> Reply for Connection<H> {
     fn status(&mut self, status: u16) {
@@ -57,7 +61,7 @@ impl<H: Handler> Exchange for Connection<H> {
     }
 
     fn limit_body(&mut self, limits: BodyLimits) {
-        self.body.limit(limits.bytes_max, limits.time_ms, leat_stream::clock::now_ms());
+        self.body.limit(limits.bytes_max, limits.time_ms, now_ms());
     }
 
     fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece<'_>, Reason>> {
@@ -92,12 +96,20 @@ impl<H: Handler> Exchange for Connection<H> {
         if !self.body.is_done() {
             return Poll::Pending;
         }
+        if let Some(deadline) = self.half_closed_until_ms {
+            return self.poll_half_closed(cx, deadline);
+        }
         // Requests that are pipelined behind this one are read ahead, up to one head's worth.
         let ahead_max = self.input.pinned().len() + self.site.limits.head_bytes_max;
         while self.input.bytes().len() < self.site.limits.head_bytes_max {
             match ready!(self.input.poll_fill(&mut self.socket, cx, ahead_max)) {
                 Ok(count) if count > 0 => {}
-                _ => return Poll::Ready(Reason::PeerReset),
+                Ok(_) => {
+                    let deadline = now_ms().saturating_add(HALF_CLOSED_MS);
+                    self.half_closed_until_ms = Some(deadline);
+                    return self.poll_half_closed(cx, deadline);
+                }
+                Err(_) => return Poll::Ready(Reason::PeerReset),
             }
         }
         Poll::Pending
@@ -165,6 +177,11 @@ impl<H: Handler> Exchange for Connection<H> {
 }
 
 impl<H: Handler> Connection<H> {
+    fn poll_half_closed(&mut self, cx: &mut Context<'_>, deadline_ms: u64) -> Poll<Reason> {
+        self.timer.set(deadline_ms);
+        self.timer.poll_due(cx).map(|()| Reason::PeerReset)
+    }
+
     /// Writes the waiting output and `bytes` in one call. Of a chunk that the socket takes only in part, the rest is
     /// copied, since its size is already on the wire; other bodies keep what was not taken.
     fn poll_send_large(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>> {

@@ -16,5 +16,8 @@ use crate::Service;
 ///
 /// Cost per keep-alive request through a raw handler: no allocation, one read, one write; a pipelined batch shares both.
 pub async fn serve_h1<H: Handler>(socket: Socket, first_bytes: Vec<u8>, peer: Rc<Peer>, service: Rc<Service<H>>) {
-    connection::Connection::new(socket, &first_bytes, peer, service).run().await;
+    let mut connection = connection::Connection::new(socket, &first_bytes, peer, service);
+    // Bytes that are copied need not be kept for as long as the connection.
+    drop(first_bytes);
+    connection.run().await;
 }
