@@ -1,6 +1,6 @@
 //! What these tests share: load that notices every request that is not answered whole, a plain upstream, the numbers on
 //! the admin address.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(dead_code, unreachable_pub, unused_imports, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod load;
 mod upstream;

@@ -9,22 +9,41 @@ use std::time::Duration;
 pub struct Upstream {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
+    ended: Arc<AtomicUsize>,
 }
 
 impl Upstream {
     /// Listens on a free port; serves until the test ends.
     pub fn start(name: &'static str) -> Self {
+        Self::serve(move |connection| serve(connection, name))
+    }
+
+    /// A server that answers with bytes for as long as anybody takes them, up to a gigabyte.
+    pub fn flood() -> Self {
+        Self::serve(flood)
+    }
+
+    fn serve(each: impl Fn(TcpStream) + Clone + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let connections = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&connections);
+        let [connections, ended] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+        let server = Self { address, connections: Arc::clone(&connections), ended: Arc::clone(&ended) };
         std::thread::spawn(move || {
             for connection in listener.incoming().map_while(Result::ok) {
-                count.fetch_add(1, Relaxed);
-                std::thread::spawn(move || serve(connection, name));
+                connections.fetch_add(1, Relaxed);
+                let (each, ended) = (each.clone(), Arc::clone(&ended));
+                std::thread::spawn(move || {
+                    each(connection);
+                    ended.fetch_add(1, Relaxed);
+                });
             }
         });
-        Self { address, connections }
+        server
+    }
+
+    /// Connections that have ended.
+    pub fn ended(&self) -> usize {
+        self.ended.load(Relaxed)
     }
 
     /// Where it listens.
@@ -60,5 +79,19 @@ fn serve(mut connection: TcpStream, name: &str) {
         if connection.write_all(reply.as_bytes()).is_err() {
             return;
         }
+    }
+}
+
+fn flood(mut connection: TcpStream) {
+    const BLOCKS: usize = 16 * 1024;
+    let block = vec![b'x'; 64 * 1024];
+    let _ = connection.read(&mut [0; 4096]);
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", BLOCKS * block.len());
+    let mut sent = connection.write_all(head.as_bytes());
+    for _ in 0..BLOCKS {
+        if sent.is_err() {
+            return;
+        }
+        sent = connection.write_all(&block);
     }
 }
