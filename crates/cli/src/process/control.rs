@@ -24,7 +24,7 @@ use crate::event::{Level, event};
 /// How often the configuration is looked at where it is watched.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How often certificate files are looked at.
-const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
+const CERTIFICATES_EVERY: Duration = Duration::from_secs(2);
 
 /// Runs the gateway until a signal ends it. Blocks.
 ///
@@ -44,9 +44,11 @@ pub(crate) fn run(settings: Settings) -> Result<(), StartError> {
 
 /// The control thread's state.
 pub(super) struct Control {
-    settings: Settings,
+    pub(super) settings: Settings,
     invocation: Invocation,
-    tickets: Tickets,
+    pub(super) tickets: Tickets,
+    /// What was last said about certificates that could not be taken over.
+    pub(super) refused_certificates: Vec<String>,
     pub(super) supervisor: Supervisor,
     pub(super) shared: Shared,
     pub(super) cores: Vec<CoreHandle>,
@@ -94,6 +96,7 @@ impl Control {
             settings,
             invocation,
             tickets,
+            refused_certificates: Vec::new(),
             supervisor,
             shared,
             cores,
@@ -118,7 +121,7 @@ impl Control {
     }
 
     /// Hands a plan to every core. Doors that it does not have stay open until [`Control::close_gone`].
-    async fn apply(&self, plan: &Arc<Plan>) -> Result<(), String> {
+    pub(super) async fn apply(&self, plan: &Arc<Plan>) -> Result<(), String> {
         for core in &self.cores {
             core.apply(Arc::clone(plan)).await?;
         }
@@ -126,11 +129,11 @@ impl Control {
     }
 
     /// Lets the cores close the doors that the last plan they were given does not have.
-    fn close_gone(&self) {
+    pub(super) fn close_gone(&self) {
         self.cores.iter().for_each(CoreHandle::close_gone);
     }
 
-    fn start_admin(&mut self) {
+    pub(super) fn start_admin(&mut self) {
         for accepting in self.admin.drain(..) {
             accepting.abort();
         }
@@ -144,7 +147,7 @@ impl Control {
     }
 
     /// Says where connections are accepted that were not before.
-    fn announce(&self, before: &[(String, bool)]) -> Vec<String> {
+    pub(super) fn announce(&self, before: &[(String, bool)]) -> Vec<String> {
         let listening = self.plan.listening();
         for new in listening.iter().filter(|new| !before.contains(new)) {
             let (address, is_admin) = new;
@@ -206,83 +209,6 @@ impl Control {
         Ok(())
     }
 
-    /// Reads the configuration again and takes it over as a whole; if anything is wrong with it, nothing changes.
-    async fn reload(&mut self) {
-        self.tell_supervisor(Supervisor::reloading);
-        match self.try_reload().await {
-            Ok(()) => {
-                self.shared.registry.process().reloads_done.add(1);
-                event(Level::Info, "reloaded", "the configuration was taken over", &[]);
-            }
-            Err(error) => {
-                self.shared.registry.process().reloads_failed.add(1);
-                let message = match error {
-                    StartError::Config => "the configuration is bad".to_owned(),
-                    StartError::Failed(message) => message,
-                };
-                let message = format!("{message}; the old configuration stays");
-                event(Level::Error, "reload_failed", &message, &[]);
-            }
-        }
-        self.tell_supervisor(Supervisor::ready);
-    }
-
-    async fn try_reload(&mut self) -> Result<(), StartError> {
-        let config = Arc::new(check::read(&self.settings.config_path).ok_or(StartError::Config)?);
-        if config.routes().is_empty() && !self.plan.config.routes().is_empty() {
-            // An empty file is a valid configuration, and what a full disk or a program that is still writing leaves.
-            let message = "the new configuration has no routes: the file is probably not complete";
-            return Err(StartError::Failed(message.to_owned()));
-        }
-        if workers(&self.settings, &config) != self.cores.len() {
-            event(Level::Warn, "workers_stay", "another number of workers needs a restart or SIGUSR2", &[]);
-        }
-        let doors = plan::doors(&config, &self.tickets, &self.plan.doors).map_err(StartError::failed)?;
-        let sockets = self.plan.sockets.rebind(&plan::addresses(&config)).map_err(StartError::failed)?;
-        let log = if config.access_log() == self.plan.config.access_log() {
-            self.plan.log.clone()
-        } else {
-            plan::open_log(config.access_log(), &self.shared.registry.process().access_log)?
-        };
-        let admin_changed = config.admin() != self.plan.config.admin();
-        let listening = self.plan.listening();
-        let limits = config.limits().clone();
-        let plan = Arc::new(Plan { config, sockets: Arc::new(sockets), doors, log });
-        if let Err(error) = self.apply(&plan).await {
-            // Some cores may run the new plan already: all go back to the one that is known to work.
-            self.apply(&self.plan).await.map_err(StartError::Failed)?;
-            drop(plan);
-            self.close_gone();
-            return Err(StartError::Failed(error));
-        }
-        self.shared.gate.set_limits(&limits);
-        // With the old plan go its descriptors, so that those of the cores are the last of a listener that is gone.
-        self.plan = plan;
-        self.close_gone();
-        if admin_changed {
-            self.start_admin();
-        }
-        self.announce(&listening);
-        Ok(())
-    }
-
-    fn reload_certificates(&self) {
-        for settings in self.plan.doors.iter().filter_map(|door| door.options.tls.as_ref()) {
-            let reloaded = settings.reload();
-            for path in &reloaded.replaced {
-                event(
-                    Level::Info,
-                    "certificate_reloaded",
-                    "a certificate was taken over",
-                    &[("path", &path.display().to_string())],
-                );
-            }
-            for error in &reloaded.refused {
-                event(Level::Error, "certificate_refused", &format!("{error}; the old certificate stays"), &[]);
-            }
-        }
-    }
-
     /// Whether a successor has taken over.
     fn is_succeeded(&self, upgraded: Result<u32, leat_listen::ListenError>) -> bool {
         match upgraded {
@@ -303,7 +229,7 @@ impl Control {
         }
     }
 
-    fn tell_supervisor(&self, word: impl FnOnce(&Supervisor) -> std::io::Result<()>) {
+    pub(super) fn tell_supervisor(&self, word: impl FnOnce(&Supervisor) -> std::io::Result<()>) {
         if let Err(error) = word(&self.supervisor) {
             event(Level::Warn, "supervisor_deaf", &format!("the service manager can't be told: {error}"), &[]);
         }
@@ -318,7 +244,7 @@ async fn ended(upgrade: &mut Option<Upgrade>) -> Result<u32, leat_listen::Listen
     }
 }
 
-fn workers(settings: &Settings, config: &Config) -> usize {
+pub(super) fn workers(settings: &Settings, config: &Config) -> usize {
     if let Some(workers) = settings.workers {
         return workers.get();
     }

@@ -10,6 +10,7 @@ mod descriptors;
 mod doors;
 mod drain;
 mod plan;
+mod reload;
 mod signals;
 mod upgrade;
 mod watch;
