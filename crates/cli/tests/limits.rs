@@ -257,3 +257,20 @@ routes: [{{ proxy: 'http://{}' }}]
     let outcome = load.finish();
     assert_eq!((outcome.failures, outcome.refused), (Vec::new(), 0));
 }
+
+#[test]
+fn the_process_may_open_as_many_descriptors_as_it_is_allowed_and_says_when_they_are_few() {
+    let folder = leat_testkit::Folder::new();
+    let limits = "limits: { connections_max: 1000 }\nroutes: [{ respond: { body: x } }]\n";
+    let config = folder.write("leat.yaml", format!("listeners: 127.0.0.1:0\n{limits}"));
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "ulimit -Sn 100 && ulimit -Hn 900 && exec \"$0\" gateway \"$1\""]);
+    command.arg(leat_testkit::binary()).arg(config);
+    let mut leat = Leat::spawn_by(folder, command);
+    leat.wait_log("the start", |line| line.contains("\"event\":\"listening\""));
+    let text = std::fs::read_to_string(format!("/proc/{}/limits", leat.pid())).unwrap();
+    let line = text.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    assert_eq!(line.split_whitespace().nth(3), Some("900"), "{line}");
+    let warning = leat.wait_log("the warning", |line| line.contains("few_descriptors"));
+    assert!(warning.contains("\"900\"") && warning.contains("\"1000\""), "{warning}");
+}

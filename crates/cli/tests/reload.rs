@@ -61,7 +61,7 @@ upstreams:
         60 + number,
         16 + number % 4,
         10_000 + number,
-        if number % 3 == 0 { "first" } else { "second" },
+        if number.is_multiple_of(3) { "first" } else { "second" },
         upstream,
         upstreams[(number + 1) % 2].address(),
         100 + number,

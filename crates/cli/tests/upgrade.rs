@@ -202,3 +202,31 @@ fn ask_unix(path: &Path) -> String {
     stream.read_to_string(&mut reply).unwrap();
     reply.split_once("\r\n\r\n").unwrap().1.to_owned()
 }
+
+#[test]
+fn the_service_manager_is_told_of_every_turn() {
+    let folder = Folder::new();
+    let path = folder.path().join("notify.sock");
+    let manager = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
+    manager.set_read_timeout(Some(leat_testkit::DEADLINE)).unwrap();
+    let hear = || {
+        let mut bytes = [0; 256];
+        let count = manager.recv(&mut bytes).unwrap();
+        String::from_utf8(bytes[..count].to_vec()).unwrap()
+    };
+    let config = folder.write("leat.yaml", "listeners: 127.0.0.1:0\nroutes: [{ respond: { body: x } }]\n");
+    let mut command = Command::new(leat_testkit::binary());
+    command.arg("gateway").arg(&config).env("NOTIFY_SOCKET", &path);
+    let mut leat = Leat::spawn_by(folder, command);
+    assert_eq!(hear(), "READY=1");
+    leat.reload();
+    assert!(hear().starts_with("RELOADING=1\nMONOTONIC_USEC="));
+    assert_eq!(hear(), "READY=1");
+    leat.upgrade();
+    assert_eq!(hear(), "READY=1", "the new process");
+    let successor = Successor::of(&mut leat);
+    assert_eq!(hear(), format!("MAINPID={}", successor.0.as_raw_nonzero()));
+    assert_eq!(leat.wait().code(), Some(0), "the old process does not say that the service stops");
+    successor.end();
+    assert_eq!(hear(), "STOPPING=1");
+}
