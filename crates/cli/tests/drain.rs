@@ -18,7 +18,7 @@ fn gateway(upstream: std::net::SocketAddr, more: &str) -> Leat {
     let config = format!(
         "listeners: 127.0.0.1:0
 admin: 127.0.0.1:0
-access_log: off
+access_log: access.log
 {more}
 routes:
   - match: {{ path: /here }}
@@ -191,7 +191,7 @@ fn health_and_metrics_are_answered_while_the_process_drains() {
 #[test]
 fn the_deadline_is_kept_with_an_exchange_that_never_ends() {
     let upstream = Peer::listen([Script::new().expect_head().send("HTTP/1.1 200 OK\r\n\r\npart")]);
-    let mut leat = gateway(upstream.address(), "drain: { grace: 0ms, deadline: 700ms }\naccess_log: access.log");
+    let mut leat = gateway(upstream.address(), "drain: { grace: 0ms, deadline: 700ms }");
     let mut answered = leat.connect();
     assert_eq!(answered.get("/here").response().status, 200);
     let mut client = leat.connect();
