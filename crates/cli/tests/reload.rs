@@ -6,6 +6,7 @@ mod support;
 use std::net::{SocketAddr, TcpStream};
 
 use leat_testkit::{Client, Folder, Gate, Leat, Peer, Script, eventually};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use support::{Load, Manner, Upstream, events, metric};
 
 /// Reloads by SIGHUP and waits until it was taken over.
@@ -330,4 +331,87 @@ fn the_access_log_is_opened_again_and_moves_with_the_configuration() {
     reload(&mut leat, &config("other.log"));
     client.get("/third").response();
     has("other.log", "/third");
+}
+
+#[test]
+fn no_request_fails_on_a_listener_that_a_reload_removes_under_load() {
+    let upstream = Upstream::start("up");
+    let config = |listeners: &str| {
+        format!(
+            "listeners: {listeners}
+workers: 2
+access_log: off
+drain: {{ grace: 300ms }}
+routes:
+  - match: {{ prefix: /there }}
+    proxy: http://{}
+  - respond: {{ body: here }}
+",
+            upstream.address()
+        )
+    };
+    let mut leat = Leat::gateway(&config("[127.0.0.1:0, 127.0.0.2:0]"), 2);
+    let manners = [Manner::KeepAlive, Manner::KeepAlive, Manner::Fresh];
+    let load = Load::start(leat.address(1), &manners, &["/here", "/there", "/there/slow"]);
+    load.wait_answered(50);
+    reload(&mut leat, &config("127.0.0.1:0"));
+    let outcome = load.join();
+    assert_eq!(outcome.failures, [""; 0], "after {} replies", outcome.answered);
+    assert_eq!(outcome.refused, 3, "every thread ended since the port was closed");
+    assert_eq!(leat.connect().get("/there").response().text(), "up");
+}
+
+#[test]
+fn a_reload_for_which_descriptors_run_out_anywhere_changes_nothing() {
+    let config = |listeners: &str, body: &str| {
+        format!("listeners: {listeners}\nworkers: 2\naccess_log: off\nroutes: [{{ respond: {{ body: {body} }} }}]\n")
+    };
+    let old = config("[127.0.0.1:0, 127.0.0.1:0]", "old");
+    let leat = Leat::gateway(&old, 2);
+    let process = Pid::from_raw(leat.pid().cast_signed());
+    let open = || std::fs::read_dir(format!("/proc/{}/fd", leat.pid())).unwrap().count() as u64;
+    let limit = |current: Option<u64>, maximum: Option<u64>| {
+        prlimit(process, Resource::Nofile, Rlimit { current, maximum }).unwrap()
+    };
+    let answers = || [0, 1].map(|number| Client::connect(leat.address(number)).get("/").response().text().to_owned());
+    assert_eq!(answers(), ["old", "old"]);
+    let before = eventually("a quiet process", || {
+        let count = open();
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        (count == open()).then_some(count)
+    });
+    leat.rewrite(&config("[127.0.0.1:0, 127.0.0.1:0, 127.0.0.2:0]", "new"));
+    let mut failed = 0;
+    for room in 1..100 {
+        let enough = limit(Some(before + room), hard_limit(leat.pid()));
+        leat.reload();
+        let done = eventually("the outcome", || {
+            let log = leat.log();
+            if events(&log, "reloaded") > 0 {
+                return Some(true);
+            }
+            (events(&log, "reload_failed") > failed).then_some(false)
+        });
+        limit(enough.current, enough.maximum);
+        if done {
+            break;
+        }
+        failed += 1;
+        assert_eq!(answers(), ["old", "old"], "with room for {room}");
+        eventually("nothing to be left open", || (open() <= before).then_some(()));
+    }
+    assert!(failed > 5, "{failed}");
+    assert_eq!(answers(), ["new", "new"]);
+    leat.rewrite(&old);
+    leat.reload();
+    eventually("the way back", || (events(&leat.log(), "reloaded") == 2).then_some(()));
+    assert_eq!(answers(), ["old", "old"]);
+    eventually("nothing to be left open", || (open() <= before).then_some(()));
+}
+
+/// The most that the process may raise its limit of descriptors to.
+fn hard_limit(pid: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    line.split_whitespace().nth(4).unwrap().parse().ok()
 }
