@@ -7,7 +7,7 @@ use std::time::Instant;
 use leat_h1::{Progress, parse_request};
 use leat_message::{Ended, Fault, Handler, Head, Length, Peer, Reason, Record, RequestLines, Step};
 use leat_stream::clock::{NEVER, now_ms};
-use leat_stream::{BULK_BYTES, Buffer, Plain, Socket, is_draining, memory};
+use leat_stream::{BULK_BYTES, Buffer, Plain, Socket, memory};
 
 use super::body::{Expect, IncomingBody, Next as BodyNext};
 use super::reply::H1Reply;
@@ -25,7 +25,7 @@ pub(super) struct Connection<H: Handler> {
     pub(super) body: IncomingBody,
     pub(super) peer: Rc<Peer>,
     pub(super) site: Rc<Site<H>>,
-    service: Rc<Service<H>>,
+    pub(super) service: Rc<Service<H>>,
     progress: Progress,
     /// When the head that is arriving must be complete; `NEVER` while none is.
     head_deadline_ms: u64,
@@ -413,7 +413,7 @@ impl<H: Handler> Connection<H> {
                 if self.input.is_empty() {
                     self.rest();
                 }
-                if is_draining() && !graced {
+                if self.service.is_ending() && !graced {
                     graced = true;
                     deadline = deadline.min(now_ms().saturating_add(self.site.drain_grace_ms));
                 }

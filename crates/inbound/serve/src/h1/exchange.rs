@@ -31,6 +31,10 @@ impl<H: Handler> Reply for Connection<H> {
     }
 
     fn length(&mut self, length: Length) {
+        // The exchange may have begun before the drain did.
+        if self.service.is_ending() {
+            self.reply.keep_alive = false;
+        }
         self.reply.length(length);
         if self.reply.tunnel {
             self.body.become_tunnel();

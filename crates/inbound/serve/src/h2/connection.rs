@@ -11,7 +11,7 @@ use h2::{Reason as Code, RecvStream};
 use http::Request;
 use leat_message::{Ended, Handler, Limits, Method, Peer, Reason, Record};
 use leat_stream::clock::{NEVER, TICK_MS, now_ms};
-use leat_stream::{BUFFER_BYTES, Socket, Timer, is_draining, memory};
+use leat_stream::{BUFFER_BYTES, Socket, Timer, memory};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::spawn_local;
 
@@ -122,7 +122,7 @@ impl<H: Handler> Connection<H> {
             }
             let site = self.service.current();
             let now = now_ms();
-            if !self.closing && (is_draining() || self.accepted >= site.limits.requests_per_connection_max) {
+            if !self.closing && (self.service.is_ending() || self.accepted >= site.limits.requests_per_connection_max) {
                 self.close();
                 continue;
             }
@@ -165,7 +165,7 @@ impl<H: Handler> Connection<H> {
     fn rest_deadline_ms(&self, limits: &Limits, now: u64) -> u64 {
         let ms = match self.closing {
             false => limits.idle_time_ms,
-            true if is_draining() => self.service.current().drain_grace_ms,
+            true if self.service.is_ending() => self.service.current().drain_grace_ms,
             true => limits.drain_time_ms,
         };
         // Never due at once: it would be looked at for ever.
