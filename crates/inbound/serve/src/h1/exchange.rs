@@ -2,6 +2,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use leat_message::{BodyLimits, Exchange, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record, Reply};
+use leat_stream::BULK_BYTES;
 use leat_stream::clock::now_ms;
 use tokio::io::AsyncWrite;
 
@@ -90,7 +91,7 @@ impl<H: Handler> Exchange for Connection<H> {
 
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
         if !self.body.is_done() {
-            return Poll::Pending;
+            return if self.body.continue_owed { self.poll_unasked_body(cx) } else { Poll::Pending };
         }
         if let Some(deadline) = self.half_closed_until_ms {
             return self.poll_half_closed(cx, deadline);
@@ -173,6 +174,21 @@ impl<H: Handler> Exchange for Connection<H> {
 }
 
 impl<H: Handler> Connection<H> {
+    /// A client that waits for 100 (Continue) may stop waiting, or end. Wakes the exchange for the former, since the head
+    /// says then that nobody waits.
+    fn poll_unasked_body(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
+        let bytes_max = self.input.pinned().len() + BULK_BYTES;
+        match ready!(self.input.poll_fill(&mut self.socket, cx, bytes_max)) {
+            Ok(0) => return Poll::Ready(Reason::BodyCutOff),
+            Ok(_) => {}
+            Err(_) => return Poll::Ready(Reason::PeerReset),
+        }
+        self.body.continue_owed = false;
+        self.lines.expect_continue = false;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
     fn poll_half_closed(&mut self, cx: &mut Context<'_>, deadline_ms: u64) -> Poll<Reason> {
         self.timer.set(deadline_ms);
         self.timer.poll_due(cx).map(|()| Reason::PeerReset)
