@@ -12,13 +12,17 @@ use crate::{Client, Folder, eventually, listening};
 ///
 /// Cargo builds it before the tests of `leat-cli`; for other crates run `cargo build -p leat-cli` first.
 pub fn binary() -> PathBuf {
+    built().unwrap_or_else(|| panic!("leat is not built; run: cargo build -p leat-cli"))
+}
+
+/// The same, `None` where it was not built.
+pub fn built() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("LEAT_BIN") {
-        return path.into();
+        return Some(path.into());
     }
     // target/debug/deps/some_test → target/debug/leat
     let test = std::env::current_exe().expect("a test knows its own path");
-    let path = test.ancestors().skip(1).map(|folder| folder.join("leat")).find(|path| path.is_file());
-    path.unwrap_or_else(|| panic!("there is no leat beside {}; run: cargo build -p leat-cli", test.display()))
+    test.ancestors().skip(1).take(2).map(|folder| folder.join("leat")).find(|path| path.is_file())
 }
 
 /// A running `leat gateway`. Killed when dropped.

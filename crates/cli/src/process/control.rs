@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use leat_dial::{Resolver, ResolverSettings};
 use leat_gateway::config::{Config, Workers};
-use leat_listen::{Gate, Inherited, ListenerSet, Supervisor, TicketKeys};
+use leat_listen::{Gate, Inherited, ListenerSet, Supervisor};
 use leat_observe::Registry;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::{JoinHandle, LocalSet};
 
 use super::admin::{Admin, Readiness};
 use super::core::{CoreHandle, Shared};
-use super::plan::{self, Plan};
+use super::plan::{self, Plan, Tickets};
 use super::upgrade::Invocation;
 use super::watch::Watch;
 use super::{OnReady, Settings, StartError};
@@ -66,7 +66,7 @@ struct Control {
     settings: Settings,
     invocation: Invocation,
     supervisor: Supervisor,
-    tickets: TicketKeys,
+    tickets: Tickets,
     shared: Shared,
     cores: Vec<CoreHandle>,
     plan: Arc<Plan>,
@@ -80,7 +80,7 @@ impl Control {
         let supervisor = Supervisor::from_env().map_err(StartError::failed)?;
         let config = Arc::new(check::read(&settings.config_path).ok_or(StartError::Config)?);
         let workers = workers(&settings, &config);
-        let tickets = TicketKeys::new().map_err(StartError::failed)?;
+        let tickets = Tickets::default();
         let registry = Registry::new();
         let ready = inherited.take_ready_signal();
         let doors = plan::doors(&config, &tickets, &[]).map_err(StartError::failed)?;

@@ -122,9 +122,7 @@ impl Core {
                     Some(Order::Drain) | None => break,
                 },
                 _ = publish.tick() => {
-                    if let Some(gateway) = &self.gateway {
-                        gateway.publish();
-                    }
+                    self.publish();
                 }
             }
         }
@@ -138,14 +136,24 @@ impl Core {
             Some(counters) => counters.reshape(&shape),
             None => Counters::new(&self.shared.registry, &shape),
         };
+        // What the old gateway has not counted yet would be lost: the new one counts from now on.
+        self.publish();
         let observer = Observer::new(counters.reshape(&shape), self.sink(plan));
         let gateway = Gateway::new(Arc::clone(&plan.config), &self.pools, observer);
         let gateway = Rc::new(gateway.map_err(|error| error.to_string())?);
         self.doors.apply(plan, self.worker, |door| site(plan, door, &gateway)).map_err(|error| error.to_string())?;
         gateway.retire(&self.pools);
+        // Endpoints that are gone hold no connections any more; those that stay have not changed since.
+        self.publish();
         self.counters = Some(counters);
         self.gateway = Some(gateway);
         Ok(())
+    }
+
+    fn publish(&self) {
+        if let Some(gateway) = &self.gateway {
+            gateway.publish();
+        }
     }
 
     /// This core's way to the access log; the same one for as long as the log is.

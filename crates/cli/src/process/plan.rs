@@ -1,3 +1,4 @@
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use leat_gateway::config::{self, AccessLog as LogConfig, Bind, Config, LogFormat, LogTarget};
@@ -54,9 +55,26 @@ pub(super) fn address(bind: &Bind) -> ListenAddress {
     }
 }
 
+/// The process's ticket keys, made when TLS is first asked for: seeding the cryptography takes some 30 ms, which a plain
+/// gateway's start is not to pay.
+#[derive(Default)]
+pub(super) struct Tickets(OnceCell<TicketKeys>);
+
+impl Tickets {
+    fn get(&self) -> Result<&TicketKeys, ListenError> {
+        match self.0.get() {
+            Some(keys) => Ok(keys),
+            None => {
+                let keys = TicketKeys::new()?;
+                Ok(self.0.get_or_init(|| keys))
+            }
+        }
+    }
+}
+
 /// The doors of a configuration. Certificates that were loaded for `before` and are asked for again are kept, so that
 /// their sessions resume.
-pub(super) fn doors(config: &Config, tickets: &TicketKeys, before: &[Door]) -> Result<Vec<Door>, ListenError> {
+pub(super) fn doors(config: &Config, tickets: &Tickets, before: &[Door]) -> Result<Vec<Door>, ListenError> {
     let mut doors: Vec<Door> = Vec::with_capacity(config.listeners().len());
     for listener in config.listeners() {
         let tls = listener.tls().map(|tls| tls_options(tls, listener.http2()));
@@ -66,7 +84,7 @@ pub(super) fn doors(config: &Config, tickets: &TicketKeys, before: &[Door]) -> R
                 let loaded = before.iter().chain(&doors).find(|door| door.tls.as_ref() == Some(wanted));
                 Some(match loaded.and_then(|door| door.options.tls.clone()) {
                     Some(settings) => settings,
-                    None => TlsSettings::load(wanted, tickets)?,
+                    None => TlsSettings::load(wanted, tickets.get()?)?,
                 })
             }
         };

@@ -1,12 +1,13 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use leat_dial::Call;
 use leat_message::{Exchange, Length, Piece, Reason};
 use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
 
-use super::respond::write_response;
+use super::respond::{write_interim, write_response};
 use super::route::ProxyRoute;
 
 /// How long a client that asked for 100 (Continue) waits for the upstream's word before we send it ourselves, in
@@ -33,7 +34,9 @@ enum Upload {
 enum Download {
     Head,
     Body,
-    /// A tunnel's upstream has ended its direction, the client has not.
+    /// A tunnel's upstream has ended its direction, the client has not, and is about to be told.
+    Closing,
+    /// A tunnel's upstream has ended its direction, and ours to the client is closed.
     HalfClosed,
     Done,
 }
@@ -45,6 +48,10 @@ pub(super) struct Transfer<'a> {
     upload: Upload,
     download: Download,
     tunnel: bool,
+    /// Whether the upstream may switch protocols.
+    upgrade: bool,
+    /// When the request's head was written.
+    started: Instant,
     timer: Timer,
     response_deadline_ms: u64,
     total_deadline_ms: u64,
@@ -52,12 +59,14 @@ pub(super) struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    pub(super) fn new(route: &'a ProxyRoute, total_deadline_ms: u64) -> Self {
+    pub(super) fn new(route: &'a ProxyRoute, total_deadline_ms: u64, upgrade: bool) -> Self {
         Self {
             route,
             upload: Upload::Body,
             download: Download::Head,
             tunnel: false,
+            upgrade,
+            started: Instant::now(),
             timer: Timer::default(),
             response_deadline_ms: NEVER,
             total_deadline_ms,
@@ -90,10 +99,16 @@ impl<'a> Transfer<'a> {
                 self.moved_ms = now_ms();
                 continue;
             }
-            if let Poll::Ready(Err(reason)) = x.poll_flush(cx) {
-                return Poll::Ready(Err(reason));
+            if self.download != Download::HalfClosed
+                && let Poll::Ready(()) = x.poll_flush(cx)?
+                && self.download == Download::Closing
+            {
+                self.download = Download::HalfClosed;
             }
-            if let Poll::Ready(reason) = x.poll_gone(cx) {
+            // In a tunnel a client may end its direction and still read the other.
+            if !self.tunnel
+                && let Poll::Ready(reason) = x.poll_gone(cx)
+            {
                 return Poll::Ready(Err(reason));
             }
             if self.poll_deadlines(cx)?.is_pending() {
@@ -164,13 +179,13 @@ impl<'a> Transfer<'a> {
                 Poll::Ready(Ok(Piece::End)) => {
                     x.end(call.trailers());
                     let both_ended = !self.tunnel || matches!(self.upload, Upload::Done | Upload::Failed(_));
-                    self.download = if both_ended { Download::Done } else { Download::HalfClosed };
+                    self.download = if both_ended { Download::Done } else { Download::Closing };
                     Ok(true)
                 }
                 Poll::Ready(Err(reason)) => Err(reason),
                 Poll::Pending => Ok(false),
             },
-            Download::HalfClosed => {
+            Download::Closing | Download::HalfClosed => {
                 if matches!(self.upload, Upload::Done | Upload::Failed(_)) {
                     self.download = Download::Done;
                 }
@@ -184,7 +199,7 @@ impl<'a> Transfer<'a> {
     fn take_head<X: Exchange>(&mut self, status: u16, x: &mut X, call: &mut Call) -> Result<(), Reason> {
         let head = call.response();
         if status < 200 && status != 101 {
-            x.interim(status, head.fields());
+            write_interim(x, head);
             if status == 100 && matches!(self.upload, Upload::AwaitContinue(_)) {
                 self.upload = Upload::Body;
             }
@@ -194,8 +209,9 @@ impl<'a> Transfer<'a> {
             // A final answer without the body: the client keeps it, and the call can't be used again.
             self.upload = Upload::Done;
         }
+        x.record().upstream_us = u32::try_from(self.started.elapsed().as_micros()).unwrap_or(u32::MAX);
         self.tunnel = head.length() == Length::Tunnel;
-        write_response(x, head, self.route)?;
+        write_response(x, head, self.route, self.upgrade)?;
         if self.tunnel {
             self.upload = Upload::Body;
         }

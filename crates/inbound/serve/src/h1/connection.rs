@@ -380,7 +380,8 @@ impl<H: Handler> Connection<H> {
     /// Waits for more bytes of a head. `Ok(false)`: the connection ends here, which is nobody's fault.
     async fn read_head(&mut self) -> Result<bool, Reason> {
         let limits = &self.site.limits;
-        let first = self.input.is_empty();
+        // Empty lines between requests are no request: the connection is still idle, and owes nothing.
+        let first = self.input.is_empty() || !self.progress.has_begun();
         if !first && self.head_deadline_ms == NEVER {
             self.head_deadline_ms = now_ms().saturating_add(limits.head_time_ms);
         }
@@ -394,15 +395,15 @@ impl<H: Handler> Connection<H> {
                 self.site = self.service.current();
                 return Poll::Ready(match read {
                     Ok(0) | Err(_) if first => Ok(false),
-                    // Empty lines between requests are no request (RFC 9112 section 2.2).
-                    Ok(0) if self.input.bytes().iter().all(|b| matches!(b, b'\r' | b'\n')) => Ok(false),
                     Ok(0) => Err(Reason::HeadCutOff),
                     Ok(_) => Ok(true),
                     Err(_) => Err(Reason::PeerReset),
                 });
             }
             if first {
-                self.rest();
+                if self.input.is_empty() {
+                    self.rest();
+                }
                 if is_draining() && !graced {
                     graced = true;
                     deadline = deadline.min(now_ms().saturating_add(self.site.drain_grace_ms));

@@ -166,7 +166,11 @@ impl H1Reply {
     pub(super) fn end(&mut self, trailers: Option<Fields<'_>>) -> Result<(), Reason> {
         match self.phase {
             Phase::Body => {
-                self.encoder.end(trailers, self.output.buffer()).map_err(|_| Reason::HandlerFailed)?;
+                let out = self.output.buffer();
+                // A trailer that HTTP/1 must not carry is left out with the others (RFC 9110 section 6.5.1): an upstream over
+                // HTTP/2 may have sent one.
+                let ended = self.encoder.end(trailers, out).or_else(|_| self.encoder.end(None, out));
+                ended.map_err(|_| Reason::HandlerFailed)?;
                 self.phase = Phase::Done;
                 Ok(())
             }
