@@ -16,7 +16,7 @@ import * as nginx from "./nginx.mjs";
 import * as node from "./node.mjs";
 import { passedOn } from "./passed.mjs";
 import { replay } from "./replay.mjs";
-import { replayResponses, startUpstream } from "./responses.mjs";
+import { isReplayed, replayResponses, startUpstream } from "./responses.mjs";
 import { write } from "./table.mjs";
 
 /** The versions that explained.json speaks of; another one differs elsewhere. */
@@ -92,7 +92,7 @@ async function gateways() {
             tell(`leat ${profile}, behind the gateway`, chosen, await passedOn(places, chosen, profile));
         });
     }
-    const chosen = responses().filter(({ name }) => name.includes(options.only));
+    const chosen = responses().filter((one) => isReplayed(one) && one.name.includes(options.only));
     const upstreams = await Promise.all(Array.from({ length: PLACES }, startUpstream));
     const routes = upstreams.map(({ port }, at) => `  - match: { prefix: /${at} }\n    proxy: http://127.0.0.1:${port}\n`);
     try {
