@@ -104,7 +104,7 @@ pub(crate) struct Bits(u64);
 
 impl Bits {
     /// Without CONNECT: what goes through a tunnel passes by every route, so one must be asked for by name.
-    pub(crate) const ALL: Self = Self(u64::MAX & !(1 << CONNECT_BIT));
+    pub(crate) const ALL: Self = Self(!(1 << CONNECT_BIT));
 
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
