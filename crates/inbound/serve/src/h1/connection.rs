@@ -5,7 +5,7 @@ use std::task::{Poll, ready};
 use std::time::Instant;
 
 use leat_h1::{Progress, parse_request};
-use leat_message::{Ended, Fault, Handler, Head, Length, Peer, Reason, Record, RequestLines, Step};
+use leat_message::{Ended, Fault, Handler, Head, Length, Method, Peer, Reason, Record, RequestLines, Step};
 use leat_stream::clock::{NEVER, now_ms};
 use leat_stream::{BULK_BYTES, Buffer, Plain, Socket, memory};
 
@@ -202,7 +202,14 @@ impl<H: Handler> Connection<H> {
     fn begin(&mut self, len: usize) -> Result<Step<H::Plan>, Reason> {
         self.served += 1;
         let limits = &self.site.limits;
-        let keep_alive = self.lines.keep_alive && self.served < limits.requests_per_connection_max;
+        // What follows a CONNECT may be meant for a tunnel that is not opened: it is never read as a request.
+        let keep_alive = self.lines.keep_alive
+            && self.lines.method != Method::Connect
+            && self.served < limits.requests_per_connection_max;
+        if self.lines.expect_continue && self.input.bytes().len() > len {
+            // Who has sent some of the body already waits for nothing (RFC 9110 section 10.1.1).
+            self.lines.expect_continue = false;
+        }
         let has_body = !matches!(self.lines.length, Length::None | Length::Known(0));
         let undrainable = matches!(self.lines.length, Length::Known(count) if count > limits.drain_bytes_max);
         self.reply.begin(&self.lines, keep_alive, has_body && (self.lines.expect_continue || undrainable));

@@ -95,6 +95,9 @@ impl<H: Handler> Exchange for Connection<H> {
     }
 
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
+        if self.body.expect == Expect::Owed {
+            return self.poll_unasked_body(cx);
+        }
         // A peer that ended its direction of a tunnel still waits for ours.
         if !self.body.is_done() || self.body.is_tunnel() {
             return Poll::Pending;
@@ -190,6 +193,21 @@ impl<H: Handler> Connection<H> {
             self.body.expect = Expect::Nothing;
         }
         Ok(())
+    }
+
+    /// A client that waits for 100 (Continue) may stop waiting, or end. Wakes the exchange for the former, since the head
+    /// says then that nobody waits.
+    fn poll_unasked_body(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
+        let bytes_max = self.input.pinned().len() + BULK_BYTES;
+        match ready!(self.input.poll_fill(&mut self.socket, cx, bytes_max)) {
+            Ok(0) => return Poll::Ready(Reason::BodyCutOff),
+            Ok(_) => {}
+            Err(_) => return Poll::Ready(Reason::PeerReset),
+        }
+        self.body.expect = Expect::Nothing;
+        self.lines.expect_continue = false;
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Writes the waiting output and `bytes` in one call. Of a chunk that the socket takes only in part, the rest is
