@@ -203,9 +203,8 @@ impl H1Reply {
 
     /// What the connection adds to every head, and the framing.
     fn close_head(&mut self, length: Length) {
-        // What follows a CONNECT is meant for somebody else, whatever the answer is (RFC 9110 section 9.3.6).
         // A drain that began since the request came is announced as well.
-        if self.close_if_unread || self.method == Method::Connect || is_draining() {
+        if self.close_if_unread || is_draining() {
             self.keep_alive = false;
         }
         // An HTTP/1.0 client knows no chunks: the end of the connection ends the body (RFC 9112 section 6.3).
