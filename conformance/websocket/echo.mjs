@@ -19,10 +19,13 @@ export async function listen() {
     server.on("connection", (socket, request) => {
         const url = new URL(request.url, "http://upstream");
         socket.on("error", () => {});
-        socket.on("message", (data, binary) => socket.send(data, { binary }));
+        socket.on("message", (data, binary) => {
+            // Not at once: a reset overtakes the 101 on its way.
+            if (url.pathname === "/die") socket._socket.resetAndDestroy();
+            else socket.send(data, { binary });
+        });
         if (url.pathname === "/first") socket.send("the server speaks first");
         if (url.pathname === "/close") socket.close(Number(url.searchParams.get("code")), url.searchParams.get("reason") ?? "");
-        if (url.pathname === "/die") socket._socket.resetAndDestroy();
     });
     await new Promise((resolve, reject) => server.once("listening", resolve).once("error", reject));
     return {

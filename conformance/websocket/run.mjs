@@ -149,9 +149,11 @@ test("a refusal of the upstream is passed on", async () => {
 });
 
 test("an upstream that dies ends the client's connection at once", async () => {
-    const socket = new WebSocket(address("/die"));
+    const socket = await open("/die");
     socket.on("error", () => {});
-    assert.equal((await closed(socket))[0], 1006);
+    const gone = closed(socket);
+    socket.send("die");
+    assert.equal((await gone)[0], 1006);
 });
 
 test("a client that dies ends the upstream's connection at once", async () => {

@@ -27,6 +27,7 @@ pub struct Allocations {
 thread_local! {
     // Constant and without a destructor, so that touching it never allocates.
     static OF_THREAD: Cell<Allocations> = const { Cell::new(Allocations { count: 0, bytes: 0 }) };
+    static TRACED: Cell<usize> = const { Cell::new(0) };
 }
 static COUNT: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
@@ -42,6 +43,11 @@ impl Counting {
     /// What this thread has allocated since it started.
     pub fn of_thread() -> Allocations {
         OF_THREAD.get()
+    }
+
+    /// Prints where this thread's next `count` allocations come from: for finding out, not for a test that stays.
+    pub fn trace(count: usize) {
+        TRACED.set(count);
     }
 
     /// What all threads have allocated since the start; not one instant, but never less than what is complete.
@@ -66,6 +72,13 @@ fn note(bytes: usize) {
         let now = of_thread.get();
         of_thread.set(Allocations { count: now.count + 1, bytes: now.bytes + bytes });
     });
+    // What is printed here allocates itself, unseen.
+    if let Ok(left @ 1..) = TRACED.try_with(|traced| traced.replace(0)) {
+        let before = OF_THREAD.get();
+        eprintln!("{bytes} bytes\n{}", std::backtrace::Backtrace::force_capture());
+        OF_THREAD.set(before);
+        TRACED.set(left - 1);
+    }
 }
 
 // SAFETY: every call goes to the system's allocator with the arguments it came with; counting neither allocates nor

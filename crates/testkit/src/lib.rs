@@ -23,7 +23,7 @@ pub use client::Client;
 pub use deadline::{DEADLINE, eventually};
 pub use exchange::RecordedExchange;
 pub use folder::Folder;
-pub use leat::{Leat, Output, binary};
+pub use leat::{Leat, Output, binary, built};
 pub use peer::Peer;
 pub use response::Response;
 pub use script::{Gate, Script};

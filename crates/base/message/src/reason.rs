@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 /// Who is to blame when the engine refuses or gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
@@ -158,13 +160,19 @@ reasons! {
 impl Reason {
     /// The body of an error reply: problem details (RFC 9457) with the stable code. Allocates once.
     pub fn problem(self) -> String {
-        format!(
-            "{{\"type\":\"about:blank\",\"title\":\"{}\",\"status\":{},\"code\":\"{}\",\"detail\":\"{}\"}}\n",
-            title(self.status()),
+        /// The fixed text, the status, and room to spare.
+        const REST_BYTES: usize = 96;
+        let title = title(self.status());
+        let mut out = String::with_capacity(title.len() + self.code().len() + self.text().len() + REST_BYTES);
+        // Writing to a String can't fail.
+        let _ = writeln!(
+            out,
+            "{{\"type\":\"about:blank\",\"title\":\"{title}\",\"status\":{},\"code\":\"{}\",\"detail\":\"{}\"}}",
             self.status(),
             self.code(),
             self.text()
-        )
+        );
+        out
     }
 }
 

@@ -1,9 +1,11 @@
+use std::cell::OnceCell;
+use std::io;
 use std::sync::Arc;
 
 use leat_gateway::config::{self, AccessLog as LogConfig, Bind, Config, LogFormat, LogTarget};
 use leat_listen::{
-    CertificateFiles, ListenAddress, ListenError, ListenerSet, ProxyProtocol, ServeOptions, TicketKeys, TlsOptions,
-    TlsSettings, TlsVersions, TrustedSource,
+    CertificateFiles, Endpoint, ListenAddress, ListenError, Listener, ListenerSet, ProxyProtocol, ServeOptions,
+    TicketKeys, TlsOptions, TlsSettings, TlsVersions, TrustedSource,
 };
 use leat_message::Profile;
 use leat_observe::access_log::{self, AccessLog, Tally};
@@ -16,6 +18,30 @@ pub(super) struct Plan {
     pub(super) sockets: Arc<ListenerSet>,
     pub(super) doors: Vec<Door>,
     pub(super) log: Option<Arc<AccessLog>>,
+}
+
+impl Plan {
+    /// What core `worker` accepts from at the door with this number. By number, not by address: port 0 may stand more
+    /// than once.
+    pub(super) fn listener(&self, door: usize, worker: usize) -> io::Result<Listener> {
+        self.sockets.endpoints().get(door).ok_or(io::ErrorKind::NotFound)?.listener(worker)
+    }
+
+    /// The admin address's sockets: the last, as in [`addresses`].
+    pub(super) fn admin(&self) -> Option<&Endpoint> {
+        self.config.admin()?;
+        self.sockets.endpoints().last()
+    }
+
+    /// Every address with the port that the system chose, and whether it is the admin's.
+    pub(super) fn listening(&self) -> Vec<(String, bool)> {
+        let count = self.sockets.endpoints().len();
+        let named = self.sockets.endpoints().iter().enumerate().map(|(number, endpoint)| {
+            let address = endpoint.local_addr().map_or_else(|| endpoint.address().to_string(), |tcp| tcp.to_string());
+            (address, self.config.admin().is_some() && number + 1 == count)
+        });
+        named.collect()
+    }
 }
 
 /// How connections come in at one address.
@@ -54,9 +80,26 @@ pub(super) fn address(bind: &Bind) -> ListenAddress {
     }
 }
 
+/// The process's ticket keys, made when TLS is first asked for: seeding the cryptography takes some 30 ms, which a plain
+/// gateway's start is not to pay.
+#[derive(Default)]
+pub(super) struct Tickets(OnceCell<TicketKeys>);
+
+impl Tickets {
+    fn get(&self) -> Result<&TicketKeys, ListenError> {
+        match self.0.get() {
+            Some(keys) => Ok(keys),
+            None => {
+                let keys = TicketKeys::new()?;
+                Ok(self.0.get_or_init(|| keys))
+            }
+        }
+    }
+}
+
 /// The doors of a configuration. Certificates that were loaded for `before` and are asked for again are kept, so that
 /// their sessions resume.
-pub(super) fn doors(config: &Config, tickets: &TicketKeys, before: &[Door]) -> Result<Vec<Door>, ListenError> {
+pub(super) fn doors(config: &Config, tickets: &Tickets, before: &[Door]) -> Result<Vec<Door>, ListenError> {
     let mut doors: Vec<Door> = Vec::with_capacity(config.listeners().len());
     for listener in config.listeners() {
         let tls = listener.tls().map(|tls| tls_options(tls, listener.http2()));
@@ -66,7 +109,7 @@ pub(super) fn doors(config: &Config, tickets: &TicketKeys, before: &[Door]) -> R
                 let loaded = before.iter().chain(&doors).find(|door| door.tls.as_ref() == Some(wanted));
                 Some(match loaded.and_then(|door| door.options.tls.clone()) {
                     Some(settings) => settings,
-                    None => TlsSettings::load(wanted, tickets)?,
+                    None => TlsSettings::load(wanted, tickets.get()?)?,
                 })
             }
         };

@@ -63,6 +63,7 @@ pub(crate) fn seats(upstream: &config::Upstream, first: u32) -> Result<Vec<Seat>
                 index,
                 endpoint: Rc::new(made),
                 authority: endpoint.authority().into(),
+                scheme: if endpoint.is_tls() { "https" } else { "http" },
                 told: Default::default(),
             })
         })

@@ -15,7 +15,8 @@ pub(crate) fn compile(files: &config::Files) -> Result<Files, SettingsError> {
     })
 }
 
-/// Answers with a file. The path that it is looked up by is the request's, after the route's rewrite.
+/// Answers with a file. The path that it is looked up by is the request's, after the route's rewrite; it is empty where
+/// the request names the prefix itself, so that the client is sent to the directory with its slash.
 pub(crate) async fn serve<X: Exchange>(
     x: &mut X,
     files: &Files,
@@ -23,7 +24,7 @@ pub(crate) async fn serve<X: Exchange>(
     params: &Params,
 ) -> Result<(), Fault> {
     let mut path = Vec::new();
-    rewrite.write_path(&x.request(), params, &mut path);
+    rewrite.write_path_below(&x.request(), params, &mut path);
     files.serve(&path, x).await
 }
 

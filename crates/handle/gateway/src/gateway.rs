@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use leat_dial::Pools;
 use leat_files::{Files, SettingsError};
-use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step};
+use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Method, Peer, Reason, Reply, Step};
 use leat_route::{Found, Params};
 
-use crate::config::{Action, Config, FieldEdits, Redirect, Rewrite};
+use crate::config::{Action, Config, Problem, Redirect, Rewrite};
+use crate::edited::Edited;
 use crate::endpoints::{EndpointsError, seats};
 use crate::observer::Observer;
-use crate::proxy::{ForwardedPolicy, ProxyRoute, Upstream, forward};
+use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, Upstream, forward};
 use crate::refuse::refuse;
 
 /// Parameter tables that a core keeps for reuse.
@@ -30,9 +31,11 @@ pub struct Gateway {
 /// A route, ready to run.
 enum Compiled {
     /// Answered in the raw step, from the configuration itself.
-    Raw,
+    Respond,
+    /// Answered in the raw step.
+    Redirect(Edits),
     Proxy(Box<ProxyRoute>),
-    Files(Box<Files>, Rewrite),
+    Files(Box<Files>, Rewrite, Edits),
 }
 
 /// What the raw step found: the route and its parameters.
@@ -48,6 +51,7 @@ impl Gateway {
     /// # Errors
     /// An endpoint whose TLS settings can't be used, or a directory that can't be opened.
     pub fn new(config: Arc<Config>, pools: &Rc<Pools>, observer: Observer) -> Result<Self, GatewayError> {
+        let observer = observer.believing(config.forwarded());
         let mut first = 0;
         let mut upstreams = Vec::with_capacity(config.upstreams().len());
         for upstream in config.upstreams() {
@@ -60,10 +64,11 @@ impl Gateway {
         let mut routes = Vec::with_capacity(config.routes().len());
         for route in config.routes() {
             routes.push(match route.action() {
-                Action::Respond(_) | Action::Redirect(_) => Compiled::Raw,
+                Action::Respond(_) => Compiled::Respond,
+                Action::Redirect(_) => Compiled::Redirect(Edits::new(route.response_fields())),
                 Action::Files(files, rewrite) => {
                     let files = crate::files::compile(files).map_err(GatewayError::Files)?;
-                    Compiled::Files(Box::new(files), rewrite.clone())
+                    Compiled::Files(Box::new(files), rewrite.clone(), Edits::new(route.response_fields()))
                 }
                 Action::Proxy(proxy, rewrite) => {
                     let upstream = upstreams.get(proxy.upstream()).ok_or(GatewayError::Upstream(proxy.upstream()))?;
@@ -77,19 +82,22 @@ impl Gateway {
     }
 
     /// Finds out whether a configuration can be run, without running it: certificates are read, directories opened.
-    ///
-    /// # Errors
-    /// As for [`Gateway::new`].
-    pub fn check(config: &Config) -> Result<(), GatewayError> {
+    /// Everything that is wrong, in no order; `file` is how problems call the configuration.
+    pub fn check(config: &Config, file: &str) -> Vec<Problem> {
+        let mut problems = Vec::new();
         for upstream in config.upstreams() {
-            seats(upstream, 0).map_err(GatewayError::Endpoint)?;
-        }
-        for route in config.routes() {
-            if let Action::Files(files, _) = route.action() {
-                crate::files::compile(files).map_err(GatewayError::Files)?;
+            if let Err(error) = seats(upstream, 0) {
+                problems.push(Problem::new(file, upstream.place(), error.to_string()));
             }
         }
-        Ok(())
+        for route in config.routes() {
+            if let Action::Files(files, _) = route.action()
+                && let Err(error) = crate::files::compile(files)
+            {
+                problems.push(Problem::new(file, route.place(), error.to_string()));
+            }
+        }
+        problems
     }
 
     /// Brings the counters of the core's connections to endpoints up to date; to be called about once a second.
@@ -140,19 +148,24 @@ impl Handler for Gateway {
     type Plan = Plan;
 
     fn raw<R: Reply>(&self, request: Head<'_>, _peer: &Peer, reply: &mut R) -> Step<Plan> {
+        // No route of a gateway is an authority to connect to.
+        if request.method() == Method::Connect {
+            refuse(reply, Reason::RouteMethod, &[(b"allow", b"")]);
+            return Step::Done;
+        }
         let mut spare = self.params.borrow_mut();
         let mut params = spare.pop().unwrap_or_default();
         let step = match self.config.table().find(&request, &mut params) {
             Found::Route(number) => {
                 reply.record().route = Some(number);
                 let number = number as usize;
-                match self.config.routes().get(number).map(|route| (route, route.action())) {
-                    Some((_, Action::Respond(fixed))) => reply.fixed(fixed),
-                    Some((route, Action::Redirect(redirect))) => {
-                        redirect_to(request, redirect, &params, route.response_fields(), reply);
+                match (self.config.routes().get(number).map(|route| route.action()), self.routes.get(number)) {
+                    (Some(Action::Respond(fixed)), _) => reply.fixed(fixed),
+                    (Some(Action::Redirect(redirect)), Some(Compiled::Redirect(edits))) => {
+                        redirect_to(request, redirect, &params, &mut Edited::new(reply, edits));
                     }
-                    Some(_) => return Step::Exchange(Plan { route: number, params }),
-                    None => refuse(reply, Reason::RouteNotFound, &[]),
+                    (Some(_), Some(_)) => return Step::Exchange(Plan { route: number, params }),
+                    _ => refuse(reply, Reason::RouteNotFound, &[]),
                 }
                 Step::Done
             }
@@ -176,9 +189,13 @@ impl Handler for Gateway {
     async fn exchange<X: Exchange>(&self, plan: Plan, exchange: &mut X) -> Result<(), Fault> {
         let Plan { route, params } = plan;
         let result = match self.routes.get(route) {
-            Some(Compiled::Proxy(proxy)) => forward(exchange, proxy, &params).await,
-            Some(Compiled::Files(files, rewrite)) => crate::files::serve(exchange, files, rewrite, &params).await,
-            Some(Compiled::Raw) | None => Err(Reason::HandlerFailed.into()),
+            Some(Compiled::Proxy(proxy)) => forward(exchange, proxy, &params, self.observer.core()).await,
+            // Boxed: this future would make the one of every exchange as large as itself (docs/design/memory.md).
+            Some(Compiled::Files(files, rewrite, edits)) => {
+                let mut edited = Edited::new(exchange, edits);
+                Box::pin(crate::files::serve(&mut edited, files, rewrite, &params)).await
+            }
+            Some(Compiled::Respond | Compiled::Redirect(_)) | None => Err(Reason::HandlerFailed.into()),
         };
         let mut spare = self.params.borrow_mut();
         if spare.len() < SPARE_PARAMS_MAX {
@@ -193,14 +210,11 @@ impl Handler for Gateway {
 }
 
 /// Answers with a redirect. Allocates for the target.
-fn redirect_to<R: Reply>(request: Head<'_>, redirect: &Redirect, params: &Params, edits: &FieldEdits, reply: &mut R) {
+fn redirect_to<R: Reply>(request: Head<'_>, redirect: &Redirect, params: &Params, reply: &mut R) {
     let mut location = Vec::new();
     redirect.to().write(&request, params, &mut location);
     reply.status(redirect.status());
     reply.field(b"location", &location);
-    for (name, value) in edits.set().iter().chain(edits.add()) {
-        reply.field(name.as_bytes(), value.as_bytes());
-    }
     reply.length(Length::Known(0));
     reply.body(&[]);
 }

@@ -1,23 +1,34 @@
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use leat_message::{Ended, Name};
+use leat_message::Ended;
 use leat_observe::access_log::{Entry, Sink};
 use leat_observe::{Core, EndpointName, Shape};
 
-use crate::config::Config;
+use crate::config::{Config, Forwarded};
 
 /// What one core writes down about its exchanges: counters always, a line in the access log where there is one.
 #[derive(Debug)]
 pub struct Observer {
     core: Core,
     log: Option<Rc<Sink>>,
+    /// The field of a request id that is believed as it arrives.
+    believed_id: Option<Box<str>>,
 }
 
 impl Observer {
     /// Counts with `core`, and writes to `log` if there is one.
     pub fn new(core: Core, log: Option<Rc<Sink>>) -> Self {
-        Self { core, log }
+        Self { core, log, believed_id: None }
+    }
+
+    /// Takes the request ids of trusted proxies over into the log; those of strangers it does not.
+    pub(crate) fn believing(mut self, forwarded: &Forwarded) -> Self {
+        self.believed_id = match forwarded.request_id() {
+            Some(id) if forwarded.trusted_hops() > 0 => Some(id.field().into()),
+            _ => None,
+        };
+        self
     }
 
     /// The counters.
@@ -33,7 +44,10 @@ impl Observer {
         let time_ms = u64::try_from(now_ms).unwrap_or(u64::MAX).saturating_sub(duration_us / 1_000);
         let request_id = match &ended.record.request_id {
             Some(id) => &id[..],
-            None => ended.request.and_then(|head| head.fields().get(Name::XRequestId)).unwrap_or_default(),
+            None => match (&self.believed_id, ended.request) {
+                (Some(field), Some(head)) => head.fields().get_named(field.as_bytes()).unwrap_or_default(),
+                _ => b"",
+            },
         };
         log.append(&Entry {
             time_ms,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use leat_message::{Ended, Handler, Peer, Reason, Record};
 use leat_stream::clock::now_ms;
-use leat_stream::{Buffer, Socket, Timer, is_draining};
+use leat_stream::{Buffer, Socket, Timer};
 
 use crate::h2::PREFACE;
 use crate::{Service, serve_h1, serve_h2};
@@ -89,7 +89,7 @@ async fn sniff<H: Handler>(socket: &mut Socket, first_bytes: &mut Vec<u8>, servi
                     buffer.release();
                 }
                 // A request that is on its way when a drain begins is still answered.
-                if is_draining() && !begun && !graced {
+                if service.is_ending() && !begun && !graced {
                     graced = true;
                     deadline = deadline.min(now_ms().saturating_add(site.drain_grace_ms));
                 }

@@ -16,6 +16,8 @@ pub(crate) struct Wait {
     body_deadline_ms: u64,
     /// Whether a pause in the body means a slow sender.
     timed: bool,
+    /// When a client that has ended its direction is taken to be gone; `NEVER` while it has not.
+    pub(crate) gone_at_ms: u64,
     sender: Pace,
     reader: Pace,
 }
@@ -23,7 +25,7 @@ pub(crate) struct Wait {
 impl Wait {
     pub(crate) fn new() -> Self {
         let (sender, reader) = (Pace::new(), Pace::new());
-        Self { timer: Timer::default(), body_deadline_ms: NEVER, timed: false, sender, reader }
+        Self { timer: Timer::default(), body_deadline_ms: NEVER, timed: false, gone_at_ms: NEVER, sender, reader }
     }
 
     /// A body begins that must be here in `time_ms`; `None` for a stream, in which pauses are normal.
@@ -80,10 +82,24 @@ impl Wait {
         self.poll_timer(cx, now, limits)
     }
 
+    /// Ready once a client that has ended its direction is taken to be gone.
+    pub(crate) fn poll_gone(&mut self, cx: &mut Context<'_>, limits: &Limits) -> Poll<()> {
+        loop {
+            let now = now_ms();
+            if self.gone_at_ms <= now {
+                return Poll::Ready(());
+            }
+            if self.poll_timer(cx, now, limits).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+
     /// One timer for both directions: the next poll of either moves it, and must not lose the other's deadline. One that
     /// has passed is the other direction's to see when it is polled; waking for it again would be a busy loop.
     fn poll_timer(&mut self, cx: &mut Context<'_>, now: u64, limits: &Limits) -> Poll<Result<(), Reason>> {
-        let deadlines = [self.body_deadline_ms, self.sender.due_ms(limits), self.reader.due_ms(limits)];
+        let deadlines =
+            [self.body_deadline_ms, self.gone_at_ms, self.sender.due_ms(limits), self.reader.due_ms(limits)];
         self.timer.set(deadlines.into_iter().filter(|&deadline| deadline > now).min().unwrap_or(NEVER));
         self.timer.poll_due(cx).map(Ok)
     }

@@ -1,42 +1,15 @@
 //! What an exchange over a pooled HTTP/1.1 connection costs: no allocation, and nothing held between exchanges.
-#![allow(unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod scripted;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::rc::Rc;
 use std::task::Poll;
 
 use leat_dial::{Call, Endpoint, Pools};
 use leat_message::{Length, Piece};
+use leat_testkit::Counting;
 use scripted::*;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: passes everything on to the system's allocator; the counter is a plain thread-local without a destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(block, layout) }
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: as the caller promises.
-        unsafe { System.realloc(block, layout, size) }
-    }
-}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -114,11 +87,11 @@ fn a_pooled_exchange_allocates_nothing_and_holds_nothing_afterwards() {
             // Several rounds, since the sweep of unused connections may fall into one.
             let mut least = u64::MAX;
             for _ in 0..5 {
-                let before = ALLOCATIONS.get();
+                let before = Counting::of_thread().count;
                 for _ in 0..100 {
                     assert_eq!(exchange(&pools, &endpoint, length, body).await, 5);
                 }
-                least = least.min(ALLOCATIONS.get() - before);
+                least = least.min(Counting::of_thread().count - before);
             }
             assert_eq!(least, 0, "{length:?}");
         }

@@ -1,7 +1,7 @@
 use leat_message::{Profile, Reason, Span};
 
 use crate::class::REG_NAME;
-use crate::lanes::{LANES, Lanes};
+use crate::scan::lanes::{LANES, Lanes};
 
 /// `uri-host [ ":" port ]` (RFC 3986 section 3.2), checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 use leat_message::{Field, Name, Reason, Version};
 
 use crate::class::{TOKEN, is_blank};
-use crate::fields::Repeat;
+use crate::fields::{Kind, Seen};
 
 /// What the Connection fields of a message say together (RFC 9110 section 7.6.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,10 +18,10 @@ impl Options {
     /// `connection.invalid` for a member that is not a token, and for one that names a field which a message cannot do
     /// without: a proxy that obeyed would strip Host, Content-Length or credentials on the next hop.
     #[inline(always)]
-    pub(crate) fn parse(bytes: &[u8], seen: &Repeat, fields: &[Field]) -> Result<Self, Reason> {
-        match seen.count {
+    pub(crate) fn parse(bytes: &[u8], seen: &Seen, fields: &[Field]) -> Result<Self, Reason> {
+        match seen.count(Kind::Connection) {
             0 => Ok(Self::default()),
-            1 if seen.value.of(bytes).eq_ignore_ascii_case(b"keep-alive") => {
+            1 if seen.value(Kind::Connection).of(bytes).eq_ignore_ascii_case(b"keep-alive") => {
                 Ok(Self { keep_alive: true, ..Self::default() })
             }
             _ => Self::parse_all(bytes, fields),

@@ -1,10 +1,10 @@
 use leat_message::{Field, Name, Reason, Span};
 
 use crate::class::is_blank;
-use crate::lanes::{self, Job, Lanes};
 use crate::name_id;
 use crate::progress::Stop;
 use crate::scan::Scan;
+use crate::scan::lanes::{self, Job, Lanes};
 
 /// Limits for a section of field lines.
 #[derive(Clone, Copy)]
@@ -13,46 +13,62 @@ pub(crate) struct SectionLimits {
     pub(crate) field_bytes_max: usize,
 }
 
-/// The fields that decide how a message is framed, routed and kept, gathered while the section is parsed.
+/// A field that decides how a message is framed, routed or kept.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// Any other field.
+    Plain,
+    Host,
+    Length,
+    Coding,
+    Connection,
+    Upgrade,
+    Expect,
+}
+
+const KINDS: usize = 8;
+
+/// The fields of each [`Kind`], gathered while the section is parsed: without a branch, for whether the next field is one
+/// of these cannot be predicted.
 #[derive(Default)]
 pub(crate) struct Seen {
-    pub(crate) host: Repeat,
-    pub(crate) length: Repeat,
-    pub(crate) coding: Repeat,
-    pub(crate) connection: Repeat,
-    pub(crate) upgrade: Repeat,
-    pub(crate) expect: Repeat,
-}
-
-/// How often a field came, and the value it had last.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Repeat {
-    pub(crate) count: u32,
-    pub(crate) value: Span,
-}
-
-impl Repeat {
-    #[inline(always)]
-    fn add(&mut self, value: Span) {
-        self.count += 1;
-        self.value = value;
-    }
+    counts: [u8; KINDS],
+    values: [Span; KINDS],
 }
 
 impl Seen {
+    /// How many there were; 255 also means more.
+    #[inline(always)]
+    pub(crate) fn count(&self, kind: Kind) -> u8 {
+        self.counts[kind as usize]
+    }
+
+    /// The value of the last one.
+    #[inline(always)]
+    pub(crate) fn value(&self, kind: Kind) -> Span {
+        self.values[kind as usize]
+    }
+
     #[inline(always)]
     fn note(&mut self, field: Field) {
-        match field.id {
-            Name::Host => self.host.add(field.value),
-            Name::ContentLength => self.length.add(field.value),
-            Name::TransferEncoding => self.coding.add(field.value),
-            Name::Connection => self.connection.add(field.value),
-            Name::Upgrade => self.upgrade.add(field.value),
-            Name::Expect => self.expect.add(field.value),
-            _ => {}
-        }
+        let kind = KIND_OF[field.id as usize % KIND_OF.len()] as usize % KINDS;
+        self.counts[kind] = self.counts[kind].saturating_add(1);
+        self.values[kind] = field.value;
     }
 }
+
+/// The kind of each known name, by its id.
+static KIND_OF: [Kind; 64] = {
+    let mut kinds = [Kind::Plain; 64];
+    assert!(Name::ALL.len() < kinds.len());
+    kinds[Name::Host as usize] = Kind::Host;
+    kinds[Name::ContentLength as usize] = Kind::Length;
+    kinds[Name::TransferEncoding as usize] = Kind::Coding;
+    kinds[Name::Connection as usize] = Kind::Connection;
+    kinds[Name::Upgrade as usize] = Kind::Upgrade;
+    kinds[Name::Expect as usize] = Kind::Expect;
+    kinds
+};
 
 /// Parses field lines from `start` to the empty line (RFC 9112 section 5); returns the offset behind it.
 ///

@@ -2,12 +2,12 @@ use leat_message::{Length, Profile, Reason, Version};
 
 use crate::class::TOKEN;
 use crate::connection::members;
-use crate::fields::{Repeat, Seen};
+use crate::fields::{Kind, Seen};
 
 /// What Content-Length and Transfer-Encoding say together (RFC 9112 section 6.3): `None` where both are absent.
 #[inline(always)]
 pub(crate) fn announced(bytes: &[u8], seen: &Seen, version: Version, profile: Profile) -> Result<Length, Reason> {
-    if seen.length.count == 0 && seen.coding.count == 0 {
+    if seen.count(Kind::Length) == 0 && seen.count(Kind::Coding) == 0 {
         return Ok(Length::None);
     }
     present(bytes, seen, version, profile)
@@ -15,19 +15,19 @@ pub(crate) fn announced(bytes: &[u8], seen: &Seen, version: Version, profile: Pr
 
 #[inline(never)]
 fn present(bytes: &[u8], seen: &Seen, version: Version, profile: Profile) -> Result<Length, Reason> {
-    if seen.coding.count > 0 {
-        if seen.length.count > 0 {
+    if seen.count(Kind::Coding) > 0 {
+        if seen.count(Kind::Length) > 0 {
             return Err(Reason::BodyLengthConflict);
         }
         if version == Version::Http10 {
             return Err(Reason::BodyCodingHttp10);
         }
-        return coding(bytes, seen.coding).map(|()| Length::Stream);
+        return coding(bytes, seen).map(|()| Length::Stream);
     }
-    if seen.length.count > 1 {
+    if seen.count(Kind::Length) > 1 {
         return Err(Reason::BodyLengthRepeated);
     }
-    content_length(seen.length.value.of(bytes), profile).map(Length::Known)
+    content_length(seen.value(Kind::Length).of(bytes), profile).map(Length::Known)
 }
 
 /// Reads a Content-Length (RFC 9110 section 8.6): digits and nothing else, one number.
@@ -73,9 +73,9 @@ fn not_a_number(value: &[u8]) -> Reason {
 
 /// Accepts `chunked` alone, once. Codings before a final `chunked` are legal and not understood (RFC 9112 section 6.1:
 /// 501); every other form is a way to make two readers disagree.
-fn coding(bytes: &[u8], coding: Repeat) -> Result<(), Reason> {
-    let value = coding.value.of(bytes);
-    if coding.count > 1 {
+fn coding(bytes: &[u8], seen: &Seen) -> Result<(), Reason> {
+    let value = seen.value(Kind::Coding).of(bytes);
+    if seen.count(Kind::Coding) > 1 {
         return Err(Reason::BodyCodingInvalid);
     }
     if value.eq_ignore_ascii_case(b"chunked") {

@@ -14,7 +14,6 @@ mod encoder;
 mod extension;
 mod fields;
 mod framing;
-mod lanes;
 mod limits;
 mod name_id;
 mod progress;

@@ -1,10 +1,10 @@
 use leat_message::{Length, Limits, Method, Profile, Reason, RequestLines, Version};
 
 use crate::connection::{Options, Protocols};
-use crate::fields::{self, SectionLimits, Seen};
-use crate::lanes::{self, Job, Lanes};
+use crate::fields::{self, Kind, SectionLimits, Seen};
 use crate::progress::{Progress, Stop};
 use crate::scan::Scan;
+use crate::scan::lanes::{self, Job, Lanes};
 use crate::{framing, request_line, target};
 
 /// Empty lines that [`Profile::Compatible`] skips before a request line (RFC 9112 section 2.2: at least one).
@@ -23,7 +23,6 @@ pub const LEADING_EMPTY_LINES_MAX: usize = 4;
 /// The first thing that is wrong in the order of the bytes, whatever the pieces they came in and as soon as it is there;
 /// of the rules that need the whole head, the first in the order: Host, framing, method, Connection, Upgrade, Expect. A
 /// limit is reported as soon as it is passed.
-#[inline]
 pub fn parse_request(
     bytes: &[u8],
     progress: &mut Progress,
@@ -107,15 +106,15 @@ fn judge<L: Lanes>(bytes: &[u8], seen: &Seen, profile: Profile, lines: &mut Requ
     if profile == Profile::Strict {
         ascii_values(bytes, lines)?;
     }
-    target::judge::<L>(bytes, seen.host, profile, lines)?;
+    target::judge::<L>(bytes, seen, profile, lines)?;
     lines.length = framing::announced(bytes, seen, lines.version, profile)?;
     if lines.length != Length::None {
         body_allowed(lines.method, lines.length, profile)?;
     }
-    let options = Options::parse(bytes, &seen.connection, &lines.fields)?;
+    let options = Options::parse(bytes, seen, &lines.fields)?;
     lines.keep_alive = options.keeps_alive(lines.version);
-    lines.upgrade = seen.upgrade.count > 0 && upgrade(bytes, options, lines)?;
-    lines.expect_continue = seen.expect.count > 0 && expect_continue(bytes, seen, lines)?;
+    lines.upgrade = seen.count(Kind::Upgrade) > 0 && upgrade(bytes, options, lines)?;
+    lines.expect_continue = seen.count(Kind::Expect) > 0 && expect_continue(bytes, seen, lines)?;
     Ok(())
 }
 
@@ -148,7 +147,7 @@ fn upgrade(bytes: &[u8], options: Options, lines: &RequestLines) -> Result<bool,
 /// wait for.
 #[inline(never)]
 fn expect_continue(bytes: &[u8], seen: &Seen, lines: &RequestLines) -> Result<bool, Reason> {
-    if seen.expect.count > 1 || !seen.expect.value.of(bytes).eq_ignore_ascii_case(b"100-continue") {
+    if seen.count(Kind::Expect) > 1 || !seen.value(Kind::Expect).of(bytes).eq_ignore_ascii_case(b"100-continue") {
         return Err(Reason::ExpectUnknown);
     }
     let bodyless = matches!(lines.length, Length::None | Length::Known(0));

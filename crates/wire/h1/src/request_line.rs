@@ -1,8 +1,8 @@
 use leat_message::{Method, Profile, Reason, RequestLines, Span, Version};
 
-use crate::lanes::Lanes;
 use crate::progress::Stop;
 use crate::scan::Scan;
+use crate::scan::lanes::Lanes;
 
 const VERSION_LINE: &[u8] = b"HTTP/1.1\r\n";
 /// Longest method in [`Profile::Strict`], in bytes; the longest registered one has 17.

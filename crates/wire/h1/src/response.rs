@@ -3,11 +3,11 @@ use leat_message::{Length, Method, Profile, Reason, ResponseLines, Span, Version
 use crate::connection::Options;
 use crate::fields::{self, SectionLimits, Seen};
 use crate::framing;
-use crate::lanes::{self, Job, Lanes};
 use crate::limits::ResponseLimits;
 use crate::progress::{Progress, Stop};
 use crate::request_line::version_digits;
 use crate::scan::Scan;
+use crate::scan::lanes::{self, Job, Lanes};
 
 /// Parses a response head at the front of `bytes`; the answer to a request with `request_method`.
 ///
@@ -16,7 +16,6 @@ use crate::scan::Scan;
 ///
 /// # Errors
 /// The first thing that is wrong in the order of the bytes, then of the rules for the whole head.
-#[inline]
 pub fn parse_response(
     bytes: &[u8],
     progress: &mut Progress,
@@ -59,7 +58,7 @@ impl Job for Response<'_> {
         let fields_start = status_line(&mut scan, lines)?;
         let mut seen = Seen::default();
         let end = fields::parse(&mut scan, fields_start, section, &mut lines.fields, &mut seen)?;
-        let options = Options::parse(bytes, &seen.connection, &lines.fields)?;
+        let options = Options::parse(bytes, &seen, &lines.fields)?;
         lines.length = length(bytes, &seen, request_method, lines)?;
         lines.keep_alive =
             options.keeps_alive(lines.version) && !matches!(lines.length, Length::Close | Length::Tunnel);

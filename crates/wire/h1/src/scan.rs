@@ -1,7 +1,10 @@
+pub(crate) mod lanes;
+
 use std::marker::PhantomData;
 
 use crate::class::{TARGET, TOKEN, VALUE};
-use crate::lanes::{LANES, Lanes};
+
+use self::lanes::{LANES, Lanes};
 
 /// Finds the next byte that does not belong to a class, for a parser that only moves forward.
 ///

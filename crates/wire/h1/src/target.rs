@@ -2,29 +2,31 @@ use leat_message::{Method, Profile, Reason, RequestLines, Span, Version};
 
 use crate::authority::{self, Authority};
 use crate::class::URI;
-use crate::fields::Repeat;
-use crate::lanes::Lanes;
+use crate::fields::{Kind, Seen};
+use crate::scan::lanes::Lanes;
 
 /// Judges the form of the target (RFC 9112 section 3.2) together with Host, and fills in authority, path and query.
 #[inline(always)]
 pub(crate) fn judge<L: Lanes>(
     bytes: &[u8],
-    host: Repeat,
+    seen: &Seen,
     profile: Profile,
     lines: &mut RequestLines,
 ) -> Result<(), Reason> {
+    let host = seen.value(Kind::Host);
     let is_path = bytes.get(lines.target.start as usize) == Some(&b'/') && lines.method != Method::Connect;
-    if is_path && profile == Profile::Compatible && host.count == 1 && authority::is_plain::<L>(bytes, host.value) {
-        lines.authority = host.value;
+    if is_path && profile == Profile::Compatible && seen.count(Kind::Host) == 1 && authority::is_plain::<L>(bytes, host)
+    {
+        lines.authority = host;
         return Ok(());
     }
-    judge_closely(bytes, host, is_path, profile, lines)
+    judge_closely(bytes, seen, is_path, profile, lines)
 }
 
 #[inline(never)]
 fn judge_closely(
     bytes: &[u8],
-    host: Repeat,
+    seen: &Seen,
     is_path: bool,
     profile: Profile,
     lines: &mut RequestLines,
@@ -34,15 +36,16 @@ fn judge_closely(
     if profile == Profile::Strict {
         strict_bytes(lines.target.of(bytes))?;
     }
-    match host.count {
+    let host = seen.value(Kind::Host);
+    match seen.count(Kind::Host) {
         0 if lines.version == Version::Http10 => {}
         0 => return Err(Reason::HostMissing),
         // Legal for a target URI without authority (RFC 9110 section 7.2); http has none.
-        1 if host.value.is_empty() && absolute.is_none() && profile == Profile::Compatible => {}
+        1 if host.is_empty() && absolute.is_none() && profile == Profile::Compatible => {}
         1 => {
-            let field = Authority::parse(host.value.of(bytes), profile)?;
+            let field = Authority::parse(host.of(bytes), profile)?;
             match absolute {
-                None => lines.authority = host.value,
+                None => lines.authority = host,
                 Some((authority, default_port)) => conflict(authority, field, default_port)?,
             }
         }

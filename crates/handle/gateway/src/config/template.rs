@@ -62,8 +62,15 @@ pub enum Rewrite {
 }
 
 impl Rewrite {
-    /// Appends the path alone, as the files of a directory are looked up by.
-    pub fn write_path(&self, head: &Head<'_>, params: &Params, out: &mut Vec<u8>) {
+    /// Appends the path alone, as the files of a directory are looked up by: what a stripped prefix leaves may be empty.
+    pub fn write_path_below(&self, head: &Head<'_>, params: &Params, out: &mut Vec<u8>) {
+        match self {
+            Self::Strip { segments } if strip(head.path(), *segments).is_empty() => {}
+            _ => self.write_path(head, params, out),
+        }
+    }
+
+    fn write_path(&self, head: &Head<'_>, params: &Params, out: &mut Vec<u8>) {
         let start = out.len();
         match self {
             Self::Keep => out.extend_from_slice(head.path()),

@@ -1,13 +1,14 @@
 use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Instant;
 
 use leat_dial::{Call, Endpoint, Pools};
 use leat_message::{Exchange, Fault, Length, Reason};
+use leat_observe::Core;
 use leat_route::Params;
-use leat_stream::clock::now_ms;
+use leat_stream::Timer;
+use leat_stream::clock::{NEVER, now_ms};
 
 use super::request::write_request;
 use super::route::ProxyRoute;
@@ -21,28 +22,40 @@ const ATTEMPTS_MAX: u16 = 3;
 ///
 /// # Errors
 /// The reason why there is no complete reply; an `upstream.*` reason becomes 502, 503 or 504.
-pub(crate) async fn forward<X: Exchange>(x: &mut X, route: &ProxyRoute, params: &Params) -> Result<(), Fault> {
+pub(crate) async fn forward<X: Exchange>(
+    x: &mut X,
+    route: &ProxyRoute,
+    params: &Params,
+    core: &Core,
+) -> Result<(), Fault> {
     let total_deadline_ms = now_ms().saturating_add(route.total_time_ms);
     if matches!(x.request().length(), Length::Known(count) if count > route.body.bytes_max) {
         return Err(Reason::LimitBodyBytes.into());
     }
     x.limit_body(route.body);
+    let upstream = &route.upstream;
+    let mut seat = upstream.pick().ok_or(Reason::UpstreamNone)?;
     for attempt in 1..=ATTEMPTS_MAX {
-        let seat = route.upstream.pick().ok_or(Reason::UpstreamNone)?;
         let record = x.record();
         record.endpoint = Some(seat.index);
         record.attempts = attempt;
-        let mut call = match lease(x, &route.upstream.pools, &seat.endpoint).await {
+        let mut call = match lease(x, &upstream.pools, &seat.endpoint, total_deadline_ms).await {
             Ok(call) => call,
-            Err(reason) if attempt < ATTEMPTS_MAX && is_unreached(reason) && route.upstream.len() > 1 => continue,
-            Err(reason) => return Err(reason.into()),
+            Err(reason) => match upstream.other(seat) {
+                Some(other) if attempt < ATTEMPTS_MAX && is_unreached(reason) => {
+                    core.retried(seat.index, reason);
+                    seat = other;
+                    continue;
+                }
+                _ => return Err(reason.into()),
+            },
         };
-        let request_id = {
-            let scratch = &mut *route.upstream.scratch.borrow_mut();
+        let sent = {
+            let scratch = &mut *upstream.scratch.borrow_mut();
             write_request(x, &mut call, seat, route, params, scratch)
         };
-        x.record().request_id = request_id;
-        let mut transfer = Transfer::new(route, total_deadline_ms);
+        x.record().request_id = sent.request_id;
+        let mut transfer = Transfer::new(route, total_deadline_ms, sent.upgrade);
         match transfer.run(x, &mut call).await {
             Ok(()) => return Ok(()),
             Err(reason) => {
@@ -51,22 +64,37 @@ pub(crate) async fn forward<X: Exchange>(x: &mut X, route: &ProxyRoute, params: 
                 if !again {
                     return Err(reason.into());
                 }
+                core.retried(seat.index, reason);
+                seat = upstream.other(seat).unwrap_or(seat);
             }
         }
     }
     Err(Reason::UpstreamReset.into())
 }
 
-/// A pooled connection at once, or a new one; gives up when the client does.
-async fn lease<X: Exchange>(x: &mut X, pools: &Rc<Pools>, endpoint: &Rc<Endpoint>) -> Result<Call, Reason> {
+/// A pooled connection at once, or a new one; gives up when the client does, or when the exchange's time is over.
+async fn lease<X: Exchange>(
+    x: &mut X,
+    pools: &Rc<Pools>,
+    endpoint: &Rc<Endpoint>,
+    deadline_ms: u64,
+) -> Result<Call, Reason> {
     if let Some(call) = pools.try_lease(endpoint) {
         return Ok(call);
     }
     let started = Instant::now();
-    let mut leasing = pin!(pools.lease(endpoint));
+    let mut timer = Timer::default();
+    // Boxed: connecting is rare, and its future (a TLS handshake is in it) is the largest part of an exchange.
+    let mut leasing = Box::pin(pools.lease(endpoint));
     let call = poll_fn(|cx| {
         if let Poll::Ready(leased) = leasing.as_mut().poll(cx) {
             return Poll::Ready(leased.map_err(|fault| fault.reason));
+        }
+        if deadline_ms != NEVER {
+            timer.set(deadline_ms);
+            if timer.poll_due(cx).is_ready() {
+                return Poll::Ready(Err(Reason::UpstreamTotalTime));
+            }
         }
         x.poll_gone(cx).map(Err)
     })

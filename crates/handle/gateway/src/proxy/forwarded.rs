@@ -47,6 +47,11 @@ impl ForwardedPolicy {
         }
     }
 
+    /// The field that carries a request's id, upstream and back.
+    pub(super) fn request_id_field(&self) -> Option<&str> {
+        self.request_id.as_deref()
+    }
+
     fn believes_x_forwarded(&self) -> bool {
         self.trusted_hops > 0 && self.x_forwarded
     }
@@ -71,7 +76,9 @@ impl ForwardedPolicy {
             write_forwarded(x.peer(), head, scratch);
             put(b"forwarded", scratch);
         }
-        if let Some([http10, http11, http2]) = &self.via {
+        if let Some([http10, http11, http2]) = &self.via
+            && !edits.decides(b"via")
+        {
             let value = match head.version() {
                 Version::Http10 => http10,
                 Version::Http11 => http11,
@@ -178,7 +185,7 @@ fn write_ip(ip: Option<IpAddr>, out: &mut Vec<u8>) {
 }
 
 /// One element of Forwarded (RFC 7239 section 4). An IPv6 address is quoted and bracketed; a host is quoted, and left out
-/// where it has a character that would need escaping.
+/// where it has a character that would need escaping, or that a reader who splits before it unquotes would trip over.
 fn write_forwarded(peer: &Peer, head: Head<'_>, out: &mut Vec<u8>) {
     let _ = match client_ip(peer) {
         Some(IpAddr::V6(ip)) => write!(out, "for=\"[{ip}]\""),
@@ -186,7 +193,7 @@ fn write_forwarded(peer: &Peer, head: Head<'_>, out: &mut Vec<u8>) {
         None => write!(out, "for=unknown"),
     };
     let authority = head.authority();
-    if !authority.is_empty() && authority.iter().all(|&b| b.is_ascii_graphic() && b != b'"' && b != b'\\') {
+    if !authority.is_empty() && authority.iter().all(|&b| b.is_ascii_alphanumeric() || b"-._~:[]%".contains(&b)) {
         out.extend_from_slice(b";host=\"");
         out.extend_from_slice(authority);
         out.push(b'"');

@@ -1,5 +1,5 @@
 use leat_dial::Call;
-use leat_message::{Exchange, Fields, Head, Length, Name, Scheme};
+use leat_message::{Exchange, Fields, Head, Length, Name};
 use leat_route::Params;
 
 use super::connection_tokens::ConnectionTokens;
@@ -7,8 +7,19 @@ use super::route::ProxyRoute;
 use super::upstream::Seat;
 use crate::config::ProxyHost;
 
+/// What was written that the response has to be judged by.
+pub(super) struct Sent {
+    /// The request's id, if one was made.
+    pub(super) request_id: Option<[u8; 32]>,
+    /// Whether the upstream may switch protocols.
+    pub(super) upgrade: bool,
+}
+
 /// Writes the request's head to the call: fields in their order and spelling, without those that were meant for our
 /// connection, with ours behind them. Builds values in `scratch`; allocates nothing in the steady state.
+///
+/// `Proxy-Authorization`, and `Proxy-Authenticate` in the response, pass: they are for a proxy that asks for credentials
+/// (RFC 9110 sections 11.7.1 and 11.7.2), which this one never does and a server behind it may.
 pub(super) fn write_request<X: Exchange>(
     x: &X,
     call: &mut Call,
@@ -16,17 +27,13 @@ pub(super) fn write_request<X: Exchange>(
     route: &ProxyRoute,
     params: &Params,
     scratch: &mut Vec<u8>,
-) -> Option<[u8; 32]> {
+) -> Sent {
     let head = x.request();
     let fields = head.fields();
     let authority = upstream_authority(head, seat, route);
-    let scheme = match x.peer().scheme {
-        Scheme::Http => "http",
-        Scheme::Https => "https",
-    };
     scratch.clear();
     route.rewrite.write_target(&head, params, scratch);
-    call.request(head.method_bytes(), authority, scheme, scratch);
+    call.request(head.method_bytes(), authority, seat.scheme, scratch);
     if fields.get(Name::Host).is_none() {
         call.field(b"host", authority);
     }
@@ -62,7 +69,7 @@ pub(super) fn write_request<X: Exchange>(
         call.field(name, value);
     }
     call.length(head.length());
-    request_id
+    Sent { request_id, upgrade }
 }
 
 /// The host that the upstream is asked for. An HTTP/1.0 request may come without one.

@@ -1,14 +1,22 @@
-use leat_message::{Exchange, Length, Name, Reason, ResponseHead};
+use leat_message::{Exchange, Field, Fields, Head, Length, Name, Reason, ResponseHead, Span};
 
 use super::connection_tokens::ConnectionTokens;
 use super::route::ProxyRoute;
 
 /// Writes an upstream's final head to the client: fields in their order and spelling, without those that were meant for
 /// the upstream's connection.
-pub(super) fn write_response<X: Exchange>(x: &mut X, head: ResponseHead<'_>, route: &ProxyRoute) -> Result<(), Reason> {
+///
+/// # Errors
+/// `UpstreamUpgrade` for a 101 that was not asked for; `upgrade` says whether one was.
+pub(super) fn write_response<X: Exchange>(
+    x: &mut X,
+    head: ResponseHead<'_>,
+    route: &ProxyRoute,
+    upgrade: bool,
+) -> Result<(), Reason> {
     let fields = head.fields();
     let tunnel = head.length() == Length::Tunnel;
-    if head.status() == 101 && !x.request().lines().upgrade {
+    if head.status() == 101 && !(upgrade && is_wanted(x.request(), fields)) {
         return Err(Reason::UpstreamUpgrade);
     }
     let tokens = ConnectionTokens::of(fields);
@@ -18,14 +26,21 @@ pub(super) fn write_response<X: Exchange>(x: &mut X, head: ResponseHead<'_>, rou
         let keep = match id {
             Name::Upgrade => tunnel,
             Name::TransferEncoding => false,
-            // The length belongs to the framing, except where it only tells of a body that is not sent.
-            Name::ContentLength => matches!(head.length(), Length::Known(_) | Length::None),
+            // The length belongs to the framing, except where it only tells of a body that is not sent. A 204 has none to
+            // tell of (RFC 9110 section 8.6).
+            Name::ContentLength => matches!(head.length(), Length::Known(_) | Length::None) && head.status() != 204,
             id if id.is_hop_by_hop() => false,
             _ => !tokens.contain(name),
         };
         if keep && !edits.takes_out(name) {
             x.field(name, value);
         }
+    }
+    if let Some(field) = route.forwarded.request_id_field().map(str::as_bytes)
+        && !edits.decides(field)
+        && fields.get_named(field).is_none()
+    {
+        write_request_id(x, route, field);
     }
     edits.write(x);
     x.length(client_length(head));
@@ -40,4 +55,49 @@ fn client_length(head: ResponseHead<'_>) -> Length {
         Length::Close => Length::Stream,
         other => other,
     }
+}
+
+/// Tells the client the request's id: the one that was made, or the one that was believed.
+fn write_request_id<X: Exchange>(x: &mut X, route: &ProxyRoute, field: &[u8]) {
+    if let Some(id) = x.record().request_id {
+        return x.field(field, &id);
+    }
+    let scratch = &mut *route.upstream.scratch.borrow_mut();
+    scratch.clear();
+    scratch.extend_from_slice(x.request().fields().get_named(field).unwrap_or_default());
+    if !scratch.is_empty() {
+        x.field(field, scratch);
+    }
+}
+
+/// Whether the protocols that a 101 switches to are among those that the client named (RFC 9110 section 7.8).
+fn is_wanted(request: Head<'_>, fields: Fields<'_>) -> bool {
+    let is_named = |protocol: &[u8]| {
+        protocols(request.fields().get_all(Name::Upgrade)).any(|named| named.eq_ignore_ascii_case(protocol))
+    };
+    protocols(fields.get_all(Name::Upgrade)).all(is_named)
+}
+
+fn protocols<'a>(values: impl Iterator<Item = &'a [u8]>) -> impl Iterator<Item = &'a [u8]> {
+    values.flat_map(|value| value.split(|&b| b == b',')).map(<[u8]>::trim_ascii).filter(|protocol| !protocol.is_empty())
+}
+
+/// Passes an interim head on, without the fields that were meant for the upstream's connection. Copies the fields only
+/// where there are such, which is hardly ever.
+pub(super) fn write_interim<X: Exchange>(x: &mut X, head: ResponseHead<'_>) {
+    let fields = head.fields();
+    let tokens = ConnectionTokens::of(fields);
+    let stays = |id: Name, name: &[u8]| !(id.is_hop_by_hop() || id == Name::ContentLength || tokens.contain(name));
+    if fields.iter().all(|(id, name, _)| stays(id, name)) {
+        return x.interim(head.status(), fields);
+    }
+    let mut bytes = Vec::new();
+    let mut put = |text: &[u8]| {
+        let start = bytes.len();
+        bytes.extend_from_slice(text);
+        Span::new(start, bytes.len())
+    };
+    let kept = fields.iter().filter(|(id, name, _)| stays(*id, name));
+    let list: Vec<Field> = kept.map(|(id, name, value)| Field { id, name: put(name), value: put(value) }).collect();
+    x.interim(head.status(), Fields::new(&bytes, &list));
 }

@@ -1,12 +1,13 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use leat_dial::Call;
 use leat_message::{Exchange, Length, Piece, Reason};
 use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
 
-use super::respond::write_response;
+use super::respond::{write_interim, write_response};
 use super::route::ProxyRoute;
 
 /// How long a client that asked for 100 (Continue) waits for the upstream's word before we send it ourselves, in
@@ -33,7 +34,9 @@ enum Upload {
 enum Download {
     Head,
     Body,
-    /// A tunnel's upstream has ended its direction, the client has not.
+    /// A tunnel's upstream has ended its direction, the client has not, and is about to be told.
+    Closing,
+    /// A tunnel's upstream has ended its direction, and ours to the client is closed.
     HalfClosed,
     Done,
 }
@@ -45,23 +48,32 @@ pub(super) struct Transfer<'a> {
     upload: Upload,
     download: Download,
     tunnel: bool,
+    /// Whether the upstream may switch protocols.
+    upgrade: bool,
+    /// When the request's head was written.
+    started: Instant,
     timer: Timer,
     response_deadline_ms: u64,
     total_deadline_ms: u64,
     moved_ms: u64,
+    /// What it is called if nothing moves for too long: it depends on who has to act.
+    standstill: Reason,
 }
 
 impl<'a> Transfer<'a> {
-    pub(super) fn new(route: &'a ProxyRoute, total_deadline_ms: u64) -> Self {
+    pub(super) fn new(route: &'a ProxyRoute, total_deadline_ms: u64, upgrade: bool) -> Self {
         Self {
             route,
             upload: Upload::Body,
             download: Download::Head,
             tunnel: false,
+            upgrade,
+            started: Instant::now(),
             timer: Timer::default(),
             response_deadline_ms: NEVER,
             total_deadline_ms,
             moved_ms: now_ms(),
+            standstill: Reason::UpstreamIdleTime,
         }
     }
 
@@ -81,6 +93,7 @@ impl<'a> Transfer<'a> {
 
     fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Poll<Result<(), Reason>> {
         loop {
+            self.standstill = Reason::UpstreamIdleTime;
             let up = self.poll_upload(cx, x, call)?;
             let down = self.poll_download(cx, x, call)?;
             if self.download == Download::Done {
@@ -90,10 +103,16 @@ impl<'a> Transfer<'a> {
                 self.moved_ms = now_ms();
                 continue;
             }
-            if let Poll::Ready(Err(reason)) = x.poll_flush(cx) {
-                return Poll::Ready(Err(reason));
+            if self.download != Download::HalfClosed
+                && let Poll::Ready(()) = x.poll_flush(cx)?
+                && self.download == Download::Closing
+            {
+                self.download = Download::HalfClosed;
             }
-            if let Poll::Ready(reason) = x.poll_gone(cx) {
+            // In a tunnel a client may end its direction and still read the other.
+            if !self.tunnel
+                && let Poll::Ready(reason) = x.poll_gone(cx)
+            {
                 return Poll::Ready(Err(reason));
             }
             if self.poll_deadlines(cx)?.is_pending() {
@@ -106,6 +125,10 @@ impl<'a> Transfer<'a> {
     /// it may have answered before it stopped reading.
     fn poll_upload<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Result<bool, Reason> {
         let mut moved = false;
+        let mut client_owes = false;
+        if matches!(self.upload, Upload::AwaitContinue(_)) && !x.request().lines().expect_continue {
+            self.upload = Upload::Body;
+        }
         if self.upload == Upload::Body {
             match x.poll_body(cx) {
                 Poll::Ready(Ok(Piece::Data(bytes))) => match call.poll_send(cx, bytes) {
@@ -122,7 +145,7 @@ impl<'a> Transfer<'a> {
                     moved = true;
                 }
                 Poll::Ready(Err(reason)) => return Err(reason),
-                Poll::Pending => {}
+                Poll::Pending => client_owes = true,
             }
         }
         if !matches!(self.upload, Upload::Done | Upload::Failed(_)) {
@@ -132,6 +155,9 @@ impl<'a> Transfer<'a> {
                     self.response_deadline_ms = now_ms().saturating_add(self.route.response_time_ms);
                 }
                 Poll::Ready(Err(reason)) => self.upload = Upload::Failed(reason),
+                Poll::Ready(Ok(())) if client_owes && self.download == Download::Head => {
+                    self.standstill = Reason::SlowSender;
+                }
                 _ => {}
             }
         }
@@ -156,18 +182,21 @@ impl<'a> Transfer<'a> {
                         Ok(true)
                     }
                     Poll::Ready(Err(reason)) => Err(reason),
-                    Poll::Pending => Ok(false),
+                    Poll::Pending => {
+                        self.standstill = Reason::SlowReader;
+                        Ok(false)
+                    }
                 },
                 Poll::Ready(Ok(Piece::End)) => {
                     x.end(call.trailers());
                     let both_ended = !self.tunnel || matches!(self.upload, Upload::Done | Upload::Failed(_));
-                    self.download = if both_ended { Download::Done } else { Download::HalfClosed };
+                    self.download = if both_ended { Download::Done } else { Download::Closing };
                     Ok(true)
                 }
                 Poll::Ready(Err(reason)) => Err(reason),
                 Poll::Pending => Ok(false),
             },
-            Download::HalfClosed => {
+            Download::Closing | Download::HalfClosed => {
                 if matches!(self.upload, Upload::Done | Upload::Failed(_)) {
                     self.download = Download::Done;
                 }
@@ -181,7 +210,7 @@ impl<'a> Transfer<'a> {
     fn take_head<X: Exchange>(&mut self, status: u16, x: &mut X, call: &mut Call) -> Result<(), Reason> {
         let head = call.response();
         if status < 200 && status != 101 {
-            x.interim(status, head.fields());
+            write_interim(x, head);
             if status == 100 && matches!(self.upload, Upload::AwaitContinue(_)) {
                 self.upload = Upload::Body;
             }
@@ -191,8 +220,9 @@ impl<'a> Transfer<'a> {
             // A final answer without the body: the client keeps it, and the call can't be used again.
             self.upload = Upload::Done;
         }
+        x.record().upstream_us = u32::try_from(self.started.elapsed().as_micros()).unwrap_or(u32::MAX);
         self.tunnel = head.length() == Length::Tunnel;
-        write_response(x, head, self.route)?;
+        write_response(x, head, self.route, self.upgrade)?;
         if self.tunnel {
             self.upload = Upload::Body;
         }
@@ -216,7 +246,7 @@ impl<'a> Transfer<'a> {
             }
             deadline = self.total_deadline_ms.min(self.response_deadline_ms);
         } else if idle_deadline <= now {
-            return Err(Reason::UpstreamIdleTime);
+            return Err(self.standstill);
         }
         if let Upload::AwaitContinue(until) = self.upload {
             if until <= now {

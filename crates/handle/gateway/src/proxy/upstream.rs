@@ -23,6 +23,8 @@ pub(crate) struct Seat {
     pub(crate) endpoint: Rc<Endpoint>,
     /// Its own host and port.
     pub(crate) authority: Box<str>,
+    /// That of the connection to it, whatever the client's is: servers compare the two (RFC 9113 section 8.3.1).
+    pub(crate) scheme: &'static str,
     /// What the counters were told last.
     pub(crate) told: Cell<EndpointStats>,
 }
@@ -31,12 +33,11 @@ impl Upstream {
     /// `weights` has one weight for each seat, at least 1.
     pub(crate) fn new(seats: Vec<Seat>, weights: &[u32], pools: Rc<Pools>) -> Self {
         let turns = turns(weights);
+        for seat in &seats {
+            // What happened before a reload was told under the old configuration.
+            seat.told.set(pools.stats_of(&seat.endpoint));
+        }
         Self { seats, turns, turn: Cell::new(0), pools, scratch: RefCell::new(Vec::new()) }
-    }
-
-    /// How many servers there are.
-    pub(super) fn len(&self) -> usize {
-        self.seats.len()
     }
 
     /// Whether one of the servers has this identity.
@@ -70,6 +71,13 @@ impl Upstream {
         let turn = self.turn.get();
         self.turn.set(if turn + 1 < self.turns.len() { turn + 1 } else { 0 });
         self.turns.get(turn).and_then(|seat| self.seats.get(*seat))
+    }
+
+    /// Another server than `seat`, for another try; none where it is the only one.
+    pub(super) fn other(&self, seat: &Seat) -> Option<&Seat> {
+        let at = self.seats.iter().position(|own| own.index == seat.index)?;
+        let (before, after) = self.seats.split_at_checked(at + 1)?;
+        after.first().or(before.first()).filter(|other| other.index != seat.index)
     }
 }
 

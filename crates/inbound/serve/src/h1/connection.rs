@@ -5,9 +5,9 @@ use std::task::{Poll, ready};
 use std::time::Instant;
 
 use leat_h1::{Progress, parse_request};
-use leat_message::{Ended, Fault, Handler, Head, Length, Peer, Reason, Record, RequestLines, Step};
+use leat_message::{Ended, Fault, Handler, Head, Length, Method, Peer, Reason, Record, RequestLines, Step};
 use leat_stream::clock::{NEVER, now_ms};
-use leat_stream::{BULK_BYTES, Buffer, Plain, Socket, is_draining, memory};
+use leat_stream::{BULK_BYTES, Buffer, Plain, Socket, memory};
 
 use super::body::{Expect, IncomingBody, Next as BodyNext};
 use super::reply::H1Reply;
@@ -25,7 +25,7 @@ pub(super) struct Connection<H: Handler> {
     pub(super) body: IncomingBody,
     pub(super) peer: Rc<Peer>,
     pub(super) site: Rc<Site<H>>,
-    service: Rc<Service<H>>,
+    pub(super) service: Rc<Service<H>>,
     progress: Progress,
     /// When the head that is arriving must be complete; `NEVER` while none is.
     head_deadline_ms: u64,
@@ -202,7 +202,14 @@ impl<H: Handler> Connection<H> {
     fn begin(&mut self, len: usize) -> Result<Step<H::Plan>, Reason> {
         self.served += 1;
         let limits = &self.site.limits;
-        let keep_alive = self.lines.keep_alive && self.served < limits.requests_per_connection_max;
+        // What follows a CONNECT may be meant for a tunnel that is not opened: it is never read as a request.
+        let keep_alive = self.lines.keep_alive
+            && self.lines.method != Method::Connect
+            && self.served < limits.requests_per_connection_max;
+        if self.lines.expect_continue && self.input.bytes().len() > len {
+            // Who has sent some of the body already waits for nothing (RFC 9110 section 10.1.1).
+            self.lines.expect_continue = false;
+        }
         let has_body = !matches!(self.lines.length, Length::None | Length::Known(0));
         let undrainable = matches!(self.lines.length, Length::Known(count) if count > limits.drain_bytes_max);
         self.reply.begin(&self.lines, keep_alive, has_body && (self.lines.expect_continue || undrainable));
@@ -245,6 +252,7 @@ impl<H: Handler> Connection<H> {
 
     /// Runs the exchange step for the pinned request. `None`: the connection goes on.
     async fn exchange(&mut self, plan: H::Plan) -> Option<End> {
+        self.wait.gone_at_ms = NEVER;
         let outcome = self.run_handler(plan).await;
         let complete = match outcome {
             Ok(()) if self.reply.is_whole() => self.reply.end(None).is_ok(),
@@ -388,7 +396,8 @@ impl<H: Handler> Connection<H> {
     /// Waits for more bytes of a head. `Ok(false)`: the connection ends here, which is nobody's fault.
     async fn read_head(&mut self) -> Result<bool, Reason> {
         let limits = &self.site.limits;
-        let first = self.input.is_empty();
+        // Empty lines between requests are no request: the connection is still idle, and owes nothing.
+        let first = self.input.is_empty() || !self.progress.has_begun();
         if !first && self.head_deadline_ms == NEVER {
             self.head_deadline_ms = now_ms().saturating_add(limits.head_time_ms);
         }
@@ -402,16 +411,16 @@ impl<H: Handler> Connection<H> {
                 self.site = self.service.current();
                 return Poll::Ready(match read {
                     Ok(0) | Err(_) if first => Ok(false),
-                    // Empty lines between requests are no request (RFC 9112 section 2.2).
-                    Ok(0) if self.input.bytes().iter().all(|b| matches!(b, b'\r' | b'\n')) => Ok(false),
                     Ok(0) => Err(Reason::HeadCutOff),
                     Ok(_) => Ok(true),
                     Err(_) => Err(Reason::PeerReset),
                 });
             }
             if first {
-                self.rest();
-                if is_draining() && !graced {
+                if self.input.is_empty() {
+                    self.rest();
+                }
+                if self.service.is_ending() && !graced {
                     graced = true;
                     deadline = deadline.min(now_ms().saturating_add(self.site.drain_grace_ms));
                 }

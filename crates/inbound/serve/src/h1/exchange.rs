@@ -2,6 +2,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use leat_message::{BodyLimits, Exchange, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record, Reply};
+use leat_stream::clock::{NEVER, now_ms};
 use leat_stream::{BULK_BYTES, Socket};
 use tokio::io::AsyncWrite;
 
@@ -13,6 +14,10 @@ use super::connection::Connection;
 const COPY_BYTES_MAX: usize = 8 * 1024;
 /// Waiting output above which more body is only taken after a write.
 const BACKLOG_BYTES_MAX: usize = 64 * 1024;
+/// How long a client that has ended its direction may still wait for its reply, in milliseconds. Whether it only has
+/// nothing more to say (`nc -N`) or is gone looks the same from here; after this time it is taken to be gone, so that the
+/// work for nobody ends.
+const HALF_CLOSED_MS: u64 = 1_000;
 /// Largest chunk: what is held for a client that takes none of it.
 const CHUNK_BYTES_MAX: usize = BULK_BYTES;
 
@@ -26,6 +31,10 @@ impl<H: Handler> Reply for Connection<H> {
     }
 
     fn length(&mut self, length: Length) {
+        // The exchange may have begun before the drain did.
+        if self.service.is_ending() {
+            self.reply.keep_alive = false;
+        }
         self.reply.length(length);
         if self.reply.tunnel {
             self.body.become_tunnel();
@@ -86,16 +95,26 @@ impl<H: Handler> Exchange for Connection<H> {
     }
 
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
+        if self.body.expect == Expect::Owed {
+            return self.poll_unasked_body(cx);
+        }
         // A peer that ended its direction of a tunnel still waits for ours.
         if !self.body.is_done() || self.body.is_tunnel() {
             return Poll::Pending;
+        }
+        if self.wait.gone_at_ms != NEVER {
+            return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerReset);
         }
         // Requests that are pipelined behind this one are read ahead, up to one head's worth.
         let ahead_max = self.input.pinned().len() + self.site.limits.head_bytes_max;
         while self.input.bytes().len() < self.site.limits.head_bytes_max {
             match ready!(self.input.poll_fill(&mut self.socket, cx, ahead_max)) {
                 Ok(count) if count > 0 => {}
-                _ => return Poll::Ready(Reason::PeerReset),
+                Ok(_) => {
+                    self.wait.gone_at_ms = now_ms().saturating_add(HALF_CLOSED_MS);
+                    return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerReset);
+                }
+                Err(_) => return Poll::Ready(Reason::PeerReset),
             }
         }
         Poll::Pending
@@ -174,6 +193,21 @@ impl<H: Handler> Connection<H> {
             self.body.expect = Expect::Nothing;
         }
         Ok(())
+    }
+
+    /// A client that waits for 100 (Continue) may stop waiting, or end. Wakes the exchange for the former, since the head
+    /// says then that nobody waits.
+    fn poll_unasked_body(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
+        let bytes_max = self.input.pinned().len() + BULK_BYTES;
+        match ready!(self.input.poll_fill(&mut self.socket, cx, bytes_max)) {
+            Ok(0) => return Poll::Ready(Reason::BodyCutOff),
+            Ok(_) => {}
+            Err(_) => return Poll::Ready(Reason::PeerReset),
+        }
+        self.body.expect = Expect::Nothing;
+        self.lines.expect_continue = false;
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Writes the waiting output and `bytes` in one call. Of a chunk that the socket takes only in part, the rest is

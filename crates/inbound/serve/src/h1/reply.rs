@@ -185,7 +185,11 @@ impl H1Reply {
     pub(super) fn end(&mut self, trailers: Option<Fields<'_>>) -> Result<(), Reason> {
         match self.phase {
             Phase::Body => {
-                self.encoder.end(trailers, self.output.buffer()).map_err(|_| Reason::HandlerFailed)?;
+                let out = self.output.buffer();
+                // A trailer that HTTP/1 must not carry is left out with the others (RFC 9110 section 6.5.1): an upstream over
+                // HTTP/2 may have sent one.
+                let ended = self.encoder.end(trailers, out).or_else(|_| self.encoder.end(None, out));
+                ended.map_err(|_| Reason::HandlerFailed)?;
                 self.phase = Phase::Done;
                 Ok(())
             }
@@ -199,9 +203,8 @@ impl H1Reply {
 
     /// What the connection adds to every head, and the framing.
     fn close_head(&mut self, length: Length) {
-        // What follows a CONNECT is meant for somebody else, whatever the answer is (RFC 9110 section 9.3.6).
         // A drain that began since the request came is announced as well.
-        if self.close_if_unread || self.method == Method::Connect || is_draining() {
+        if self.close_if_unread || is_draining() {
             self.keep_alive = false;
         }
         // An HTTP/1.0 client knows no chunks: the end of the connection ends the body (RFC 9112 section 6.3).

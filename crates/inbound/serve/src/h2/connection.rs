@@ -9,13 +9,13 @@ use bytes::Bytes;
 use h2::server::{Builder, SendResponse};
 use h2::{Reason as Code, RecvStream};
 use http::Request;
-use leat_message::{Ended, Handler, Limits, Method, Peer, Reason, Record};
+use leat_message::{Ended, Handler, Limits, Method, Peer, Reason, Record, Step};
 use leat_stream::clock::{NEVER, TICK_MS, now_ms};
-use leat_stream::{BUFFER_BYTES, Socket, Timer, is_draining, memory};
+use leat_stream::{BUFFER_BYTES, Socket, Timer, memory};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::spawn_local;
 
-use super::exchange::{Begun, H2Exchange};
+use super::exchange::{Begun, H2Exchange, raw_step};
 use super::head::OwnedHead;
 use super::io::Io;
 use super::reply::H2Reply;
@@ -123,7 +123,7 @@ impl<H: Handler> Connection<H> {
             }
             let site = self.service.current();
             let now = now_ms();
-            if !self.closing && (is_draining() || self.accepted >= site.limits.requests_per_connection_max) {
+            if !self.closing && (self.service.is_ending() || self.accepted >= site.limits.requests_per_connection_max) {
                 self.close();
                 continue;
             }
@@ -166,7 +166,7 @@ impl<H: Handler> Connection<H> {
     fn rest_deadline_ms(&self, limits: &Limits, now: u64) -> u64 {
         let ms = match self.closing {
             false => limits.idle_time_ms,
-            true if is_draining() => self.service.current().drain_grace_ms,
+            true if self.service.is_ending() => self.service.current().drain_grace_ms,
             true => limits.drain_time_ms,
         };
         // Never due at once: it would be looked at for ever.
@@ -207,9 +207,20 @@ impl<H: Handler> Connection<H> {
             }
         };
         debug_assert_eq!(parts.method == http::Method::HEAD, head.view().method() == Method::Head);
-        match H2Exchange::new(head, Rc::clone(&self.peer), site, recv, reply).begin() {
+        let started = Instant::now();
+        let raw = raw_step(&site, head.view(), &self.peer, &mut reply);
+        if matches!(raw, Ok(Step::Done)) && recv.is_end_stream() && reply.is_whole() && reply.end(None).is_ok() {
+            if reply.is_done() {
+                let (request, record) = (Some(head.view()), &reply.record);
+                site.handler.ended(Ended { request, peer: &self.peer, record, started });
+                return;
+            }
+            return self.spawn(H2Exchange::new(head, Rc::clone(&self.peer), site, recv, reply).run_ending());
+        }
+        match H2Exchange::new(head, Rc::clone(&self.peer), site, recv, reply).go_on(raw) {
             Begun::Ended => {}
             Begun::Ending(exchange) => self.spawn(exchange.run_ending()),
+            Begun::Draining(exchange) => self.spawn(exchange.run_draining()),
             Begun::Exchange(exchange, plan) => self.spawn(exchange.run(plan)),
         }
     }

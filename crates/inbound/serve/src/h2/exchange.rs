@@ -9,7 +9,7 @@ use h2::RecvStream;
 use leat_message::{
     BodyLimits, Ended, Exchange, Fault, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record, Reply, Step,
 };
-use leat_stream::memory;
+use leat_stream::{Timer, memory};
 
 use super::head::{OwnedHead, Trailers};
 use super::reply::{H2Reply, HELD_BYTES_MAX};
@@ -42,6 +42,8 @@ pub(super) enum Begun<H: Handler> {
     Ended,
     /// The rest of the reply waits for the client.
     Ending(H2Exchange<H>),
+    /// The reply waits for the end of the request.
+    Draining(H2Exchange<H>),
     /// The exchange step.
     Exchange(H2Exchange<H>, H::Plan),
 }
@@ -61,6 +63,16 @@ impl Drop for Stuck {
     fn drop(&mut self) {
         memory::add(-self.0);
     }
+}
+
+/// Takes the raw step; a panic is a reason like others.
+pub(super) fn raw_step<H: Handler>(
+    site: &Site<H>,
+    head: Head<'_>,
+    peer: &Peer,
+    reply: &mut H2Reply,
+) -> Result<Step<H::Plan>, Reason> {
+    catch_unwind(AssertUnwindSafe(|| site.handler.raw(head, peer, reply))).map_err(|_| Reason::HandlerPanic)
 }
 
 impl<H: Handler> H2Exchange<H> {
@@ -87,15 +99,13 @@ impl<H: Handler> H2Exchange<H> {
         }
     }
 
-    /// Takes the raw step.
-    pub(super) fn begin(mut self) -> Begun<H> {
-        let head = self.head.view();
-        let reply = &mut self.reply;
-        let raw = catch_unwind(AssertUnwindSafe(|| self.site.handler.raw(head, &self.peer, reply)));
+    /// Says how to go on after the raw step, if the reply was not complete with it.
+    pub(super) fn go_on(mut self, raw: Result<Step<H::Plan>, Reason>) -> Begun<H> {
         let complete = match raw {
             Ok(Step::Exchange(plan)) => return Begun::Exchange(self, plan),
+            Ok(Step::Done) if !self.recv.is_end_stream() && !self.continue_owed => return Begun::Draining(self),
             Ok(Step::Done) => self.complete(),
-            Err(_) => self.fail(Reason::HandlerPanic),
+            Err(reason) => self.fail(reason),
         };
         if complete && !self.reply.is_done() {
             return Begun::Ending(self);
@@ -112,6 +122,33 @@ impl<H: Handler> H2Exchange<H> {
             Err(fault) => self.fail(fault.reason),
         };
         match complete {
+            true => self.run_ending().await,
+            false => self.finish(false),
+        }
+    }
+
+    /// Reads off a body that the raw step left unread, under the limits for that, and then ends the reply: frames that
+    /// arrive for a stream which is over already could not be told from an error, and those in error not be answered.
+    pub(super) async fn run_draining(mut self) {
+        let mut timer = Timer::default();
+        timer.set_after(self.site.limits.drain_time_ms);
+        let mut left = self.site.limits.drain_bytes_max;
+        poll_fn(|cx| {
+            while left > 0 {
+                match self.recv.poll_data(cx) {
+                    Poll::Ready(Some(Ok(bytes))) => {
+                        left = left.saturating_sub(bytes.len().max(1) as u64);
+                        // Fails only for more than was received.
+                        let _ = self.recv.flow_control().release_capacity(bytes.len());
+                    }
+                    Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(()),
+                    Poll::Pending => return timer.poll_due(cx),
+                }
+            }
+            Poll::Ready(())
+        })
+        .await;
+        match self.complete() {
             true => self.run_ending().await,
             false => self.finish(false),
         }

@@ -248,7 +248,7 @@ impl H2Reply {
         if let Length::Known(count) = length {
             self.left = Some(count);
             if self.status != StatusCode::NO_CONTENT && !self.fields.contains_key(CONTENT_LENGTH) {
-                self.fields.insert(CONTENT_LENGTH, HeaderValue::from(count));
+                self.fields.insert(CONTENT_LENGTH, decimal(count));
             }
         }
         if length == Length::None && !self.bodiless {
@@ -311,6 +311,22 @@ impl Reply for H2Reply {
     }
 }
 
+/// A number as a field's value. One allocation: `HeaderValue::from` makes two.
+fn decimal(mut number: u64) -> HeaderValue {
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+        start -= 1;
+        if number == 0 {
+            break;
+        }
+    }
+    let digits = Bytes::copy_from_slice(digits.get(start..).unwrap_or_default());
+    HeaderValue::from_maybe_shared(digits).unwrap_or(const { HeaderValue::from_static("0") })
+}
+
 fn to_map(fields: Fields<'_>) -> HeaderMap {
     fields.iter().filter_map(|(_, name, value)| to_field(name, value)).collect()
 }
@@ -331,4 +347,16 @@ fn date() -> HeaderValue {
         }
         value.clone()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decimal;
+
+    #[test]
+    fn numbers_are_written_in_decimal() {
+        for number in [0, 7, 10, 65_535, u64::MAX] {
+            assert_eq!(decimal(number).as_bytes(), number.to_string().as_bytes());
+        }
+    }
 }

@@ -46,7 +46,7 @@ pub(super) static ROUTE: Section = Section::new(
         ),
         Key::optional("request_headers", Kind::Section(&FIELD_EDITS), "Changes to what an upstream gets.")
             .aka(&["headers", "request_fields"]),
-        Key::optional("response_headers", Kind::Section(&FIELD_EDITS), "Changes to what the client gets.")
+        Key::optional("response_headers", Kind::Section(&FIELD_EDITS), "Changes to what the client gets from the upstream, the file, the redirect or the fixed reply; the gateway's own error replies stay as they are.")
             .aka(&["response_fields"]),
         Key::optional("limits", Kind::Section(&ROUTE_LIMITS), "Limits of the request bodies of this route."),
         Key::optional("proxy", Kind::Section(&PROXY), "Passes requests on to an upstream.")

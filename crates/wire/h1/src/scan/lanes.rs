@@ -22,7 +22,7 @@ pub(crate) trait Job {
 }
 
 /// Runs `job` with the best lanes of this machine.
-#[inline]
+#[inline(always)]
 pub(crate) fn run<J: Job>(job: J) -> J::Output {
     #[cfg(target_arch = "x86_64")]
     {
@@ -38,7 +38,7 @@ pub(crate) fn run<J: Job>(job: J) -> J::Output {
     job.run::<Portable>()
 }
 
-/// Plain Rust, a byte at a time from a table.
+/// Plain Rust, a byte at a time from a table. (Words of eight bytes were no faster: names need the table anyway.)
 pub(crate) struct Portable;
 
 impl Lanes for Portable {
@@ -78,7 +78,7 @@ mod x86 {
 
     #[inline]
     pub(super) fn has_avx512() -> bool {
-        is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi2")
+        is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi2")
     }
 
     #[inline]
@@ -117,12 +117,13 @@ mod x86 {
                 let bit = _mm512_shuffle_epi8(bits, high);
                 let mut masks = [behind; N];
                 // No closure here: it would not be compiled for the vector unit.
-                for (mask, class) in masks.iter_mut().zip(classes) {
+                for i in 0..N {
+                    let class = classes[i];
                     // A member's bit in the row that its low nibble names is the one that its high nibble names.
                     let rows = _mm512_broadcast_i32x4(_mm_loadu_si128(class.rows.as_ptr().cast::<__m128i>()));
                     let members = _mm512_test_epi8_mask(_mm512_shuffle_epi8(rows, low), bit);
                     let members = if class.high { members | _mm512_movepi8_mask(input) } else { members };
-                    *mask |= !members;
+                    masks[i] |= !members;
                 }
                 masks
             }
@@ -161,8 +162,8 @@ mod x86 {
     /// Puts the second masks `offset` bits behind the first ones.
     #[inline(always)]
     fn join<const N: usize>(mut front: [u64; N], back: [u64; N], offset: usize) -> [u64; N] {
-        for (front, back) in front.iter_mut().zip(back) {
-            *front |= back << (offset & 63);
+        for i in 0..N {
+            front[i] |= back[i] << (offset & 63);
         }
         front
     }
@@ -184,7 +185,8 @@ mod x86 {
             let bit = _mm256_shuffle_epi8(bits, high);
             let mut masks = [0; N];
             // No closure here: it would not be compiled for the vector unit.
-            for (mask, class) in masks.iter_mut().zip(classes) {
+            for i in 0..N {
+                let class = classes[i];
                 // A member's bit in the row that its low nibble names is the one that its high nibble names.
                 let rows = _mm256_broadcastsi128_si256(_mm_loadu_si128(class.rows.as_ptr().cast::<__m128i>()));
                 let hit = _mm256_and_si256(_mm256_shuffle_epi8(rows, low), bit);
@@ -192,7 +194,7 @@ mod x86 {
                 if class.high {
                     outside &= !(_mm256_movemask_epi8(input) as u32);
                 }
-                *mask = u64::from(outside);
+                masks[i] = u64::from(outside);
             }
             masks
         }

@@ -1,0 +1,166 @@
+//! How often each path of a request asks the heap for memory, against the committed table; a raw reply never may.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod core;
+mod h2;
+mod table;
+mod upstream;
+
+use core::Core;
+use h2::H2Client;
+use leat_testkit::{Client, Counting, Folder};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Requests before counting begins: buffers, pools and tables have reached their size then.
+const WARM_UP: u64 = 300;
+/// Requests that are counted at a time.
+const COUNTED: u64 = 200;
+/// The least of so many counts is taken: what a timer or a table allocates now and then is no cost of a request.
+const ROUNDS: usize = 5;
+
+/// A path that a request can take.
+struct Path {
+    name: &'static str,
+    request: Request,
+    /// The cost that is promised, whatever the table says.
+    promised: Option<u64>,
+}
+
+enum Request {
+    /// These bytes, so many replies.
+    H1 { bytes: String, replies: usize },
+    /// HTTP/2, GET.
+    H2 { path: &'static str },
+}
+
+fn get(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nhost: leat.test\r\nuser-agent: test\r\naccept: */*\r\n\r\n")
+}
+
+fn paths() -> Vec<Path> {
+    let h1 = |name, bytes: String, promised| Path { name, request: Request::H1 { bytes, replies: 1 }, promised };
+    let h2 = |name, path| Path { name, request: Request::H2 { path }, promised: None };
+    let batch = Request::H1 { bytes: get("/raw").repeat(16), replies: 16 };
+    let post = "POST /proxy HTTP/1.1\r\nhost: leat.test\r\ncontent-length: 5\r\n\r\nhello";
+    let post_chunked =
+        "POST /proxy HTTP/1.1\r\nhost: leat.test\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+    vec![
+        h1("h1 respond", get("/raw"), Some(0)),
+        Path { name: "h1 respond, 16 pipelined (a batch)", request: batch, promised: Some(0) },
+        h1("h1 respond, unread body", post.replace("/proxy", "/raw"), Some(0)),
+        h1("h1 route not found", get("/nothing/here"), None),
+        h1("h1 method not allowed", get("/post-only"), None),
+        h1("h1 redirect", get("/old/12"), None),
+        h1("h1 proxy", get("/proxy"), None),
+        h1("h1 proxy, path parameters and field edits", get("/users/12/name"), None),
+        h1("h1 proxy, chunked response", get("/chunked"), None),
+        h1("h1 proxy, POST with a small body", post.to_owned(), None),
+        h1("h1 proxy, POST with a chunked body", post_chunked.to_owned(), None),
+        h1("h1 file", get("/files/small.txt"), None),
+        h1("h1 file, not modified", get("/files/small.txt").replace("accept: */*", "if-none-match: *"), None),
+        h2("h2 respond", "/raw"),
+        h2("h2 route not found", "/nothing/here"),
+        h2("h2 proxy", "/proxy"),
+        h2("h2 file", "/files/small.txt"),
+    ]
+}
+
+fn config(upstream: std::net::SocketAddr, log: &str) -> String {
+    format!(
+        "access_log: {log}\n\
+         routes:\n\
+         \x20 - match: {{ path: /raw }}\n    respond: {{ body: \"Hello world!\\n\" }}\n\
+         \x20 - match: {{ path: /post-only, method: PUT }}\n    respond: {{ body: x }}\n\
+         \x20 - match: {{ path: \"/old/{{id}}\" }}\n    redirect: {{ to: \"/new/{{id}}\" }}\n\
+         \x20 - match: {{ prefix: /files }}\n    strip_prefix: /files\n    files: {{ root: public }}\n\
+         \x20 - match: {{ path: \"/users/{{id}}/name\" }}\n    rewrite: \"/names/{{id}}\"\n\
+         \x20   request_headers: {{ set: {{ x-a: b }} }}\n    response_headers: {{ set: {{ x-c: d }} }}\n    proxy: http://{upstream}\n\
+         \x20 - match: {{ path: /proxy }}\n    proxy: http://{upstream}\n\
+         \x20 - match: {{ path: /chunked }}\n    proxy: http://{upstream}\n"
+    )
+}
+
+#[test]
+fn every_path_allocates_as_the_table_says() {
+    let folder = Folder::new();
+    folder.write("public/small.txt", "Hello world!\n");
+    let upstream = upstream::start();
+    let wanted = table::read(&std::fs::read_to_string(table::path()).unwrap_or_default());
+    let mut found: Vec<table::Row> = paths().iter().map(|path| (path.name.to_owned(), [0; 2])).collect();
+    for (column, log) in ["off", "{ path: /dev/null }"].into_iter().enumerate() {
+        let config = config(upstream, log);
+        let [mut h1, mut h2] = [false, true].map(|http2| Core::start(&config, folder.path(), http2));
+        for (path, row) in paths().iter().zip(&mut found) {
+            let core = if matches!(path.request, Request::H2 { .. }) { &mut h2 } else { &mut h1 };
+            row.1[column] = count(core, path);
+            let promised = path.promised.unwrap_or(row.1[column]);
+            assert_eq!(row.1[column], promised, "{}: allocations a request, access log {log}", path.name);
+        }
+    }
+    compare(&wanted, &found);
+}
+
+/// Allocations for each request, or batch.
+fn count(core: &mut Core, path: &Path) -> u64 {
+    let mut ask: Box<dyn FnMut()> = match &path.request {
+        Request::H1 { bytes, replies } => {
+            let mut client = Client::connect(core.address());
+            Box::new(move || {
+                client.send(bytes);
+                for _ in 0..*replies {
+                    client.response();
+                }
+            })
+        }
+        Request::H2 { path } => {
+            let mut client = H2Client::connect(core.address());
+            Box::new(move || client.get(path))
+        }
+    };
+    (0..WARM_UP).for_each(|_| ask());
+    if std::env::var("LEAT_TRACE_ALLOCATIONS").is_ok_and(|name| name == path.name) {
+        core.trace(100);
+        ask();
+        core.trace(0);
+    }
+    let rounds = (0..ROUNDS).map(|_| {
+        let before = core.allocations();
+        (0..COUNTED).for_each(|_| ask());
+        core.allocations().since(before).count
+    });
+    let least = rounds.min().unwrap();
+    if path.promised == Some(0) {
+        assert_eq!(least, 0, "{}: allocations in {COUNTED} requests", path.name);
+    }
+    // The last exchange of a round may end after its reply was read, in the next round or in none.
+    (least + COUNTED / 2) / COUNTED
+}
+
+fn compare(wanted: &[table::Row], found: &[table::Row]) {
+    if std::env::var_os("LEAT_WRITE_ALLOCATIONS").is_some() {
+        std::fs::write(table::path(), table::write(found)).unwrap();
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (name, now) in found {
+        let before = wanted.iter().find(|(known, _)| known == name).map(|(_, counts)| *counts);
+        match before {
+            Some(before) if before == *now => {}
+            Some(before) if now.iter().zip(before).any(|(now, before)| *now > before) => {
+                wrong
+                    .push(format!("{name}: {now:?} allocations, the table has {before:?}: the path has become dearer"));
+            }
+            Some(before) => {
+                wrong.push(format!("{name}: {now:?} allocations, the table has {before:?}: write it again"))
+            }
+            None => wrong.push(format!("{name}: {now:?} allocations, and the table does not know it")),
+        }
+    }
+    for (name, _) in wanted.iter().filter(|(name, _)| !found.iter().any(|(known, _)| known == name)) {
+        wrong.push(format!("{name}: the table has it, the test has not"));
+    }
+    let how = "LEAT_WRITE_ALLOCATIONS=1 cargo test -p leat-cli --test allocations";
+    assert!(wrong.is_empty(), "{}\nif that is as it should be: {how}", wrong.join("\n"));
+}
