@@ -249,7 +249,8 @@ fn an_interim_response_leaves_before_the_final_one_and_not_to_http_1_0() {
 
 #[test]
 fn a_drain_ends_connections_without_losing_a_request() {
-    for protocol in [Protocol::Http1, Protocol::Sniff] {
+    let begin: [fn(&Server); 2] = [Server::drain, Server::retire];
+    for (protocol, begin) in [(Protocol::Http1, begin[0]), (Protocol::Sniff, begin[0]), (Protocol::Sniff, begin[1])] {
         let options = Options { protocol, drain_grace_ms: 400, ..Options::default() };
         let server = Server::with(options);
         let (mut idle, mut fresh, mut late, mut busy, mut streaming) =
@@ -259,7 +260,7 @@ fn a_drain_ends_connections_without_losing_a_request() {
         busy.get("/wait");
         streaming.get("/events?1").until("event 0\n");
         server.begun("/wait");
-        server.drain();
+        begin(&server);
         // In time: answered, and told to go. The one under way hears of it as well.
         assert_eq!(late.get("/fixed").response().field("connection"), Some("close"));
         late.expect_end();

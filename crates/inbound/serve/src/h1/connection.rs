@@ -205,7 +205,8 @@ impl<H: Handler> Connection<H> {
         // What follows a CONNECT may be meant for a tunnel that is not opened: it is never read as a request.
         let keep_alive = self.lines.keep_alive
             && self.lines.method != Method::Connect
-            && self.served < limits.requests_per_connection_max;
+            && self.served < limits.requests_per_connection_max
+            && !self.service.is_ending();
         if self.lines.expect_continue && self.input.bytes().len() > len {
             // Who has sent some of the body already waits for nothing (RFC 9110 section 10.1.1).
             self.lines.expect_continue = false;
@@ -304,8 +305,16 @@ impl<H: Handler> Connection<H> {
         if peer_broke_framing || handler_broke && self.site.on_error == OnError::Close {
             self.reply.keep_alive = false;
         }
+        self.announce_ending();
         write_problem(&mut self.reply, reason);
         true
+    }
+
+    /// To be called before an exchange writes its head: the connection may have to end since the request came.
+    pub(super) fn announce_ending(&mut self) {
+        if self.service.is_ending() {
+            self.reply.keep_alive = false;
+        }
     }
 
     /// Tells the handler that the exchange with this head is over.

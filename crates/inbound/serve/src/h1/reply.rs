@@ -1,6 +1,6 @@
 use leat_h1::{BodyEncoder, encode};
 use leat_message::{Fields, Fixed, Length, Method, Reason, Record, Reply, RequestLines, Version};
-use leat_stream::{Output, clock, is_draining};
+use leat_stream::{Output, clock};
 
 /// How far a reply has come.
 #[derive(Debug, PartialEq, Eq)]
@@ -203,8 +203,7 @@ impl H1Reply {
 
     /// What the connection adds to every head, and the framing.
     fn close_head(&mut self, length: Length) {
-        // A drain that began since the request came is announced as well.
-        if self.close_if_unread || is_draining() {
+        if self.close_if_unread {
             self.keep_alive = false;
         }
         // An HTTP/1.0 client knows no chunks: the end of the connection ends the body (RFC 9112 section 6.3).

@@ -47,6 +47,7 @@ impl Default for Options {
 
 enum Command {
     Drain,
+    Retire,
     Release,
     Stop,
 }
@@ -87,6 +88,11 @@ impl Server {
     /// Starts the drain of the server's core.
     pub fn drain(&self) {
         self.commands.send(Command::Drain).expect("the server runs");
+    }
+
+    /// Ends the service as a reload does that removes its listener.
+    pub fn retire(&self) {
+        self.commands.send(Command::Retire).expect("the server runs");
     }
 
     /// Lets the handlers go on that wait for it, now or next.
@@ -176,6 +182,10 @@ fn run(
                 command = commands.recv() => match command {
                     Some(Command::Drain) => {
                         leat_stream::begin_drain();
+                        continue;
+                    }
+                    Some(Command::Retire) => {
+                        service.retire();
                         continue;
                     }
                     Some(Command::Release) => {
