@@ -163,6 +163,15 @@ impl Handler for Behaviours {
                 }
                 x.end(None);
             }
+            "/bursts" => {
+                head(x, 200, Length::Known(number * size as u64));
+                for _ in 0..number {
+                    send_pattern(x, size as u64, size).await?;
+                    poll_fn(|cx| x.poll_flush(cx)).await?;
+                    self.release.notified().await;
+                }
+                x.end(None);
+            }
             "/trailers" => {
                 head(x, 200, Length::Stream);
                 send_all(x, b"body").await?;
