@@ -248,6 +248,15 @@ fn an_interim_response_leaves_before_the_final_one_and_not_to_http_1_0() {
 }
 
 #[test]
+fn interim_responses_without_end_are_left_out() {
+    let server = Server::start();
+    let mut client = server.client();
+    let response = client.get("/hints?10000").response();
+    assert_eq!(response.text(), "after the hints");
+    assert!((100..2_000).contains(&response.interim.len()), "{}", response.interim.len());
+}
+
+#[test]
 fn a_drain_ends_connections_without_losing_a_request() {
     let begin: [fn(&Server); 2] = [Server::drain, Server::retire];
     for (protocol, begin) in [(Protocol::Http1, begin[0]), (Protocol::Sniff, begin[0]), (Protocol::Sniff, begin[1])] {

@@ -288,6 +288,19 @@ async fn a_connect_becomes_a_tunnel() {
 }
 
 #[tokio::test]
+async fn interim_responses_without_end_are_left_out() {
+    let server = Arc::new(Server::start());
+    let (client, _connection) = connect(&server).await;
+    assert_eq!(get(&client, "GET", "/hints?10000").await.text(), "after the hints");
+    let (mut response, _) = open(&client, request("GET", "/hints?10000"), true).await;
+    let mut hints = 0;
+    while let Some(hint) = std::future::poll_fn(|cx| response.poll_informational(cx)).await {
+        hints += u32::from(hint.unwrap().status() == 103);
+    }
+    assert!((10..1_000).contains(&hints), "{hints}");
+}
+
+#[tokio::test]
 async fn a_reset_is_heard_by_the_exchange_and_by_no_other() {
     let server = Arc::new(Server::start());
     let (client, _connection) = connect(&server).await;

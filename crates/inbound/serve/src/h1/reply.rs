@@ -2,6 +2,10 @@ use leat_h1::{BodyEncoder, encode};
 use leat_message::{Fields, Fixed, Length, Method, Reason, Record, Reply, RequestLines, Version};
 use leat_stream::{Output, clock};
 
+/// Waiting output above which interim responses are left out, in bytes: they are hints, and an upstream may send them
+/// without end to a client that reads nothing.
+const INTERIM_BACKLOG_BYTES_MAX: usize = 64 * 1024;
+
 /// How far a reply has come.
 #[derive(Debug, PartialEq, Eq)]
 enum Phase {
@@ -169,6 +173,9 @@ impl H1Reply {
     /// Appends an interim response; says whether there was still a place for it.
     pub(super) fn interim(&mut self, status: u16, fields: Fields<'_>) -> bool {
         if self.http10 || self.phase != Phase::Waiting || !(100..200).contains(&status) || status == 101 {
+            return false;
+        }
+        if status != 100 && self.output.len() >= INTERIM_BACKLOG_BYTES_MAX {
             return false;
         }
         let out = self.output.buffer();

@@ -154,6 +154,13 @@ impl Handler for Behaviours {
                 self.release.notified().await;
                 text(x, "after the hint");
             }
+            "/hints" => {
+                let (bytes, field) = field("link", "</a.css>; rel=preload");
+                for _ in 0..number {
+                    x.interim(103, Fields::new(&bytes, &[field]));
+                }
+                text(x, "after the hints");
+            }
             "/events" => {
                 head(x, 200, Length::Stream);
                 for event in 0..number {
