@@ -206,7 +206,7 @@ fn the_last_request_that_a_connection_may_carry_is_told_so() {
 
 #[test]
 fn large_replies_reach_slow_readers_byte_for_byte() {
-    let options = Options { send_buffer_bytes: Some(8 * 1024), ..Options::default() };
+    let options = Options { send_buffer_bytes: Some(64 * 1024), ..Options::default() };
     let server = Server::with(options);
     // Bytes, and the size of the pieces that the handler sends: copied, written from where they are, and larger than
     // the largest chunk.
