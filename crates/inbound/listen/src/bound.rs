@@ -19,6 +19,12 @@ const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// Probes without an answer until the connection is lost.
 const KEEPALIVE_PROBES: u32 = 4;
 
+/// Bytes that the kernel takes beyond what it can send now. Without it a socket is writable again only when a third of its
+/// send buffer has drained, which is up to 1.3 MB: a client that takes less than that within `throughput_grace_ms` would be
+/// cut off as a slow reader, whatever `throughput_bytes_min` says, and hold that much of the kernel's memory.
+#[cfg(target_os = "linux")]
+const UNSENT_BYTES_MAX: u32 = 128 * 1024;
+
 /// A listening socket, non-blocking.
 #[derive(Debug)]
 pub(crate) enum Bound {
@@ -46,6 +52,8 @@ impl Bound {
                 .with_interval(KEEPALIVE_INTERVAL)
                 .with_retries(KEEPALIVE_PROBES),
         )?;
+        #[cfg(target_os = "linux")]
+        socket.set_tcp_notsent_lowat(UNSENT_BYTES_MAX)?;
         Ok(Self::Tcp(listener))
     }
 

@@ -99,6 +99,8 @@ fn accepted_sockets_send_at_once_and_probe_dead_peers() {
             };
             assert!(stream.nodelay().unwrap());
             assert!(socket2::SockRef::from(stream).keepalive().unwrap());
+            #[cfg(target_os = "linux")]
+            assert_eq!(socket2::SockRef::from(stream).tcp_notsent_lowat().unwrap(), 128 * 1024);
         }
     });
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use leat_message::{Limits, Reason};
 use leat_stream::memory;
 use leat_testkit::eventually;
-use support::{Options, Server};
+use support::{Event, Options, Server};
 
 const HEAD: &str = "HTTP/1.1\r\nhost: leat.test\r\n";
 /// One at a time: they look at the memory of the process, or at the clock.
@@ -172,6 +172,21 @@ fn a_reader_that_keeps_taking_is_not_slow() {
     }
     assert!(total > 4_000_000, "{total} {:?}", server.events());
     assert!(begun.elapsed() > Duration::from_millis(600), "the reader was too quick to tell");
+}
+
+#[test]
+fn a_steady_reader_is_not_slow_however_much_the_kernel_would_hold_for_it() {
+    let _alone = alone();
+    let server = Server::limited(|limits| limits.throughput_grace_ms = 600);
+    let mut client = TcpStream::connect(server.address).unwrap();
+    client.write_all(format!("GET /known?100000000,100000 {HEAD}\r\n").as_bytes()).unwrap();
+    // Half a megabyte a second; the kernel's own buffers would be writable again after more than a megabyte.
+    let (mut block, begun) = ([0; 16 * 1024], Instant::now());
+    while begun.elapsed() < Duration::from_millis(2_500) {
+        assert!(client.read(&mut block).unwrap() > 0);
+        std::thread::sleep(Duration::from_millis(30));
+    }
+    assert!(server.events().iter().all(|event| matches!(event, Event::Begun(_))), "{:?}", server.events());
 }
 
 #[test]

@@ -203,6 +203,9 @@ fn run(
             };
             let (stream, remote) = accepted.unwrap();
             stream.set_nodelay(true).unwrap();
+            // As the listeners of a real process do.
+            #[cfg(target_os = "linux")]
+            socket2::SockRef::from(&stream).set_tcp_notsent_lowat(128 * 1024).unwrap();
             if let Some(bytes) = options.send_buffer_bytes {
                 socket2::SockRef::from(&stream).set_send_buffer_size(bytes).unwrap();
             }
