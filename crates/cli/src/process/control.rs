@@ -46,6 +46,7 @@ pub(crate) fn run(settings: Settings) -> Result<(), StartError> {
 pub(super) struct Control {
     pub(super) settings: Settings,
     invocation: Invocation,
+    watch: Option<Watch>,
     pub(super) tickets: Tickets,
     /// What was last said about certificates that could not be taken over.
     pub(super) refused_certificates: Vec<String>,
@@ -64,6 +65,8 @@ impl Control {
     async fn start(mut settings: Settings, mut inherited: Inherited) -> Result<Self, StartError> {
         let invocation = Invocation::remember().map_err(StartError::failed)?;
         let supervisor = Supervisor::from_env().map_err(StartError::failed)?;
+        // Before it is read: a change after that is seen.
+        let watch = settings.watch.then(|| Watch::new(&settings.config_path));
         let config = Arc::new(check::read(&settings.config_path).ok_or(StartError::Config)?);
         let workers = workers(&settings, &config);
         let tickets = Tickets::default();
@@ -95,6 +98,7 @@ impl Control {
         let mut control = Self {
             settings,
             invocation,
+            watch,
             tickets,
             refused_certificates: Vec::new(),
             supervisor,
@@ -162,7 +166,6 @@ impl Control {
     }
 
     async fn run(mut self, mut signals: Signals) -> Result<(), StartError> {
-        let mut watch = self.settings.watch.then(|| Watch::new(&self.settings.config_path));
         let mut look = tokio::time::interval(LOOK_EVERY);
         let mut certificates = tokio::time::interval(CERTIFICATES_EVERY);
         let mut upgrade: Option<Upgrade> = None;
@@ -191,8 +194,8 @@ impl Control {
                         break Cause::Succeeded;
                     }
                 }
-                _ = look.tick(), if watch.is_some() => {
-                    if watch.as_mut().is_some_and(Watch::has_changed) {
+                _ = look.tick(), if self.watch.is_some() => {
+                    if self.watch.as_mut().is_some_and(Watch::has_changed) {
                         self.reload().await;
                     }
                 }
