@@ -205,7 +205,8 @@ impl<H: Handler> Connection<H> {
         // What follows a CONNECT may be meant for a tunnel that is not opened: it is never read as a request.
         let keep_alive = self.lines.keep_alive
             && self.lines.method != Method::Connect
-            && self.served < limits.requests_per_connection_max;
+            && self.served < limits.requests_per_connection_max
+            && !self.service.is_ending();
         if self.lines.expect_continue && self.input.bytes().len() > len {
             // Who has sent some of the body already waits for nothing (RFC 9110 section 10.1.1).
             self.lines.expect_continue = false;
