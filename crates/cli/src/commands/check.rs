@@ -2,10 +2,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use leat_gateway::Gateway;
-use leat_gateway::config::{self, Config};
+use leat_gateway::config::{self, Config, Problem};
+use leat_listen::{CertificateFiles, TicketKeys, TlsOptions, TlsSettings, TlsVersions};
 
 use super::BAD_CONFIG;
 use crate::arguments::CheckArguments;
+use crate::event::say;
 
 /// Looks every file over; says what is wrong with each.
 pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
@@ -28,23 +30,45 @@ pub(crate) fn read(path: &Path) -> Option<Config> {
     let loaded = match config::load(path) {
         Ok(loaded) => loaded,
         Err(problems) => {
-            for problem in &problems {
-                eprintln!("{problem}");
-            }
-            eprintln!("{}: {} to mend", path.display(), count(problems.len(), "problem"));
+            report(path, &problems);
             return None;
         }
     };
     for warning in &loaded.warnings {
-        eprintln!("warning: {warning}");
+        say(format_args!("warning: {warning}"));
     }
-    match Gateway::check(&loaded.config) {
-        Ok(()) => Some(loaded.config),
-        Err(error) => {
-            eprintln!("{}: {error}", path.display());
-            None
+    let file = path.display().to_string();
+    let mut problems = Gateway::check(&loaded.config, &file);
+    problems.extend(certificates(&loaded.config, &file));
+    if problems.is_empty() {
+        return Some(loaded.config);
+    }
+    problems.sort_by_key(Problem::place);
+    report(path, &problems);
+    None
+}
+
+fn report(path: &Path, problems: &[Problem]) {
+    for problem in problems {
+        say(format_args!("{problem}"));
+    }
+    say(format_args!("{}: {} to mend", path.display(), count(problems.len(), "problem")));
+}
+
+/// What is wrong with the certificates that listeners show, each looked at alone.
+fn certificates(config: &Config, file: &str) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for certificate in
+        config.listeners().iter().filter_map(|listener| listener.tls()).flat_map(|tls| tls.certificates())
+    {
+        let files = CertificateFiles { chain: certificate.cert().to_owned(), key: certificate.key().to_owned() };
+        let options = TlsOptions { certificates: vec![files], http1: true, http2: true, versions: TlsVersions::From12 };
+        let loaded = TicketKeys::new().and_then(|tickets| TlsSettings::load(&options, &tickets));
+        if let Err(error) = loaded {
+            problems.push(Problem::new(file, certificate.place(), error.to_string()));
         }
     }
+    problems
 }
 
 fn summary(config: &Config) -> String {

@@ -8,7 +8,7 @@ use leat_files::{Files, SettingsError};
 use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Method, Peer, Reason, Reply, Step};
 use leat_route::{Found, Params};
 
-use crate::config::{Action, Config, Redirect, Rewrite};
+use crate::config::{Action, Config, Problem, Redirect, Rewrite};
 use crate::edited::Edited;
 use crate::endpoints::{EndpointsError, seats};
 use crate::observer::Observer;
@@ -82,19 +82,22 @@ impl Gateway {
     }
 
     /// Finds out whether a configuration can be run, without running it: certificates are read, directories opened.
-    ///
-    /// # Errors
-    /// As for [`Gateway::new`].
-    pub fn check(config: &Config) -> Result<(), GatewayError> {
+    /// Everything that is wrong, in no order; `file` is how problems call the configuration.
+    pub fn check(config: &Config, file: &str) -> Vec<Problem> {
+        let mut problems = Vec::new();
         for upstream in config.upstreams() {
-            seats(upstream, 0).map_err(GatewayError::Endpoint)?;
-        }
-        for route in config.routes() {
-            if let Action::Files(files, _) = route.action() {
-                crate::files::compile(files).map_err(GatewayError::Files)?;
+            if let Err(error) = seats(upstream, 0) {
+                problems.push(Problem::new(file, upstream.place(), error.to_string()));
             }
         }
-        Ok(())
+        for route in config.routes() {
+            if let Action::Files(files, _) = route.action()
+                && let Err(error) = crate::files::compile(files)
+            {
+                problems.push(Problem::new(file, route.place(), error.to_string()));
+            }
+        }
+        problems
     }
 
     /// Brings the counters of the core's connections to endpoints up to date; to be called about once a second.

@@ -46,11 +46,11 @@ pub(super) fn introduction(addresses: &[String], admin: SocketAddr, upstream: So
 Leat demo: a gateway on {gateway} in front of an upstream on {upstream}
 
   curl -i http://{gateway}/hello                      a fixed reply
-  curl -i http://{gateway}/api/any/path?q=1           through the gateway to the upstream, and what it saw
+  curl -i 'http://{gateway}/api/any/path?q=1'         through the gateway to the upstream, and what it saw
   curl -i http://{gateway}/api/echo -d 'some bytes'   a body there and back
   curl -N http://{gateway}/api/events                 server-sent events, as they come
   curl -iL http://{gateway}/old                       a redirect
-  curl -i --http2-prior-knowledge http://{gateway}/hello
+  curl -i --http2-prior-knowledge http://{gateway}/hello   the same over HTTP/2
   open  http://{gateway}/                             a file, in a browser
   curl http://{admin}/metrics                         what the gateway counts
 

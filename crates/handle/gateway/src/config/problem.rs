@@ -27,6 +27,11 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// A problem that shows only when what the configuration names is put to use.
+    pub fn new(file: &str, place: Place, message: String) -> Self {
+        Self { file: file.into(), place: Some(place), message, help: None }
+    }
+
     /// The file.
     pub fn file(&self) -> &str {
         &self.file

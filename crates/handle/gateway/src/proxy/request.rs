@@ -17,6 +17,9 @@ pub(super) struct Sent {
 
 /// Writes the request's head to the call: fields in their order and spelling, without those that were meant for our
 /// connection, with ours behind them. Builds values in `scratch`; allocates nothing in the steady state.
+///
+/// `Proxy-Authorization`, and `Proxy-Authenticate` in the response, pass: they are for a proxy that asks for credentials
+/// (RFC 9110 sections 11.7.1 and 11.7.2), which this one never does and a server behind it may.
 pub(super) fn write_request<X: Exchange>(
     x: &X,
     call: &mut Call,

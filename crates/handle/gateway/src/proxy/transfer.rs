@@ -56,6 +56,8 @@ pub(super) struct Transfer<'a> {
     response_deadline_ms: u64,
     total_deadline_ms: u64,
     moved_ms: u64,
+    /// What it is called if nothing moves for too long: it depends on who has to act.
+    standstill: Reason,
 }
 
 impl<'a> Transfer<'a> {
@@ -71,6 +73,7 @@ impl<'a> Transfer<'a> {
             response_deadline_ms: NEVER,
             total_deadline_ms,
             moved_ms: now_ms(),
+            standstill: Reason::UpstreamIdleTime,
         }
     }
 
@@ -90,6 +93,7 @@ impl<'a> Transfer<'a> {
 
     fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Poll<Result<(), Reason>> {
         loop {
+            self.standstill = Reason::UpstreamIdleTime;
             let up = self.poll_upload(cx, x, call)?;
             let down = self.poll_download(cx, x, call)?;
             if self.download == Download::Done {
@@ -121,6 +125,7 @@ impl<'a> Transfer<'a> {
     /// it may have answered before it stopped reading.
     fn poll_upload<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Result<bool, Reason> {
         let mut moved = false;
+        let mut client_owes = false;
         if matches!(self.upload, Upload::AwaitContinue(_)) && !x.request().lines().expect_continue {
             self.upload = Upload::Body;
         }
@@ -140,7 +145,7 @@ impl<'a> Transfer<'a> {
                     moved = true;
                 }
                 Poll::Ready(Err(reason)) => return Err(reason),
-                Poll::Pending => {}
+                Poll::Pending => client_owes = true,
             }
         }
         if !matches!(self.upload, Upload::Done | Upload::Failed(_)) {
@@ -150,6 +155,9 @@ impl<'a> Transfer<'a> {
                     self.response_deadline_ms = now_ms().saturating_add(self.route.response_time_ms);
                 }
                 Poll::Ready(Err(reason)) => self.upload = Upload::Failed(reason),
+                Poll::Ready(Ok(())) if client_owes && self.download == Download::Head => {
+                    self.standstill = Reason::SlowSender;
+                }
                 _ => {}
             }
         }
@@ -174,7 +182,10 @@ impl<'a> Transfer<'a> {
                         Ok(true)
                     }
                     Poll::Ready(Err(reason)) => Err(reason),
-                    Poll::Pending => Ok(false),
+                    Poll::Pending => {
+                        self.standstill = Reason::SlowReader;
+                        Ok(false)
+                    }
                 },
                 Poll::Ready(Ok(Piece::End)) => {
                     x.end(call.trailers());
@@ -235,7 +246,7 @@ impl<'a> Transfer<'a> {
             }
             deadline = self.total_deadline_ms.min(self.response_deadline_ms);
         } else if idle_deadline <= now {
-            return Err(Reason::UpstreamIdleTime);
+            return Err(self.standstill);
         }
         if let Upload::AwaitContinue(until) = self.upload {
             if until <= now {

@@ -35,7 +35,7 @@ pub(super) static PROXY: Section = Section::new(
             "idle_time",
             TIME,
             "5m",
-            "How long the upstream, or a tunnel (WebSocket), may neither send nor take a byte.",
+            "How long the upstream, or a tunnel (WebSocket), may neither send nor take a byte; also a client that the exchange waits for.",
         )
         .aka(&["idle_timeout"]),
         Key::default("total_time", TIME, "off", "The whole exchange.").aka(&["total_timeout"]),

@@ -1,0 +1,15 @@
+//! The gateway's first path from end to end: the built `leat`, real sockets, scripted upstreams and raw clients.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bodies;
+mod failures;
+mod forwarded;
+mod h2_peers;
+mod heads;
+mod http2;
+mod interim;
+mod observed;
+mod routes;
+mod streams;
+mod support;
+mod tunnels;
