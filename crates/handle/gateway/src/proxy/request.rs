@@ -48,7 +48,7 @@ pub(super) fn write_request<X: Exchange>(
             Name::Upgrade => upgrade,
             Name::ContentLength => matches!(head.length(), Length::Known(_)),
             id if id.is_hop_by_hop() || route.forwarded.takes_out(id, name) => false,
-            _ => !tokens.contain(name),
+            _ => !tokens.contain(name) || route.forwarded.protects(id, name),
         };
         if keep && !route.request_edits.takes_out(name) {
             call.field(name, value);
