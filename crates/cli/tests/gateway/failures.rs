@@ -290,3 +290,48 @@ fn a_client_that_stops_reading_is_the_one_to_blame() {
     client.get("/");
     leat.wait_log("the slow reader", |line| line.contains("\"reason\":\"slow.reader\""));
 }
+
+#[test]
+fn a_client_that_goes_away_in_the_middle_of_a_body_is_noticed() {
+    let gate = Gate::new();
+    let start = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n";
+    let peer = Peer::listen([Script::new().expect_head().send(start).expect_end(), answers(OK, 1).wait(&gate)]);
+    let mut leat = bare(&peer);
+    let mut client = leat.connect();
+    client.get("/").until("hello");
+    client.reset();
+    let line = leat.wait_log("the client's end", |line| line.contains("peer.reset"));
+    assert!(line.contains("\"status\":200") && line.contains("\"blame\":\"peer\""), "{line}");
+    // The connection with half an answer on it is not used again.
+    assert_eq!(leat.connect().get("/").response().text(), "ok");
+    gate.open();
+    peer.finish();
+}
+
+#[test]
+fn a_client_that_goes_away_while_it_sends_is_noticed() {
+    let peer = Peer::listen([Script::new().expect_head().expect("he").expect_end()]);
+    let mut leat = bare(&peer);
+    let mut client = leat.connect();
+    client.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 5\r\n\r\nhe");
+    peer.wait_connections(1);
+    client.reset();
+    leat.wait_log("the client's end", |line| line.contains("peer.reset") || line.contains("body.cut_off"));
+    peer.finish();
+}
+
+#[test]
+fn an_upstream_that_dies_while_it_is_sent_a_body_is_a_502_unless_it_has_answered() {
+    for (reply, status) in
+        [("", 502), ("HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: close\r\n\r\nno", 413)]
+    {
+        let peer = Peer::listen([Script::new().expect_head().expect("hello").send(reply).close()]);
+        let leat = bare(&peer);
+        let mut client = leat.connect();
+        client.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 100000\r\n\r\nhello");
+        let response = client.response();
+        assert_eq!(response.status, status);
+        // There is more to come from this client, so that nothing else can be on this connection.
+        client.send_bytes(10);
+    }
+}

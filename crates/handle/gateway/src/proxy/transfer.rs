@@ -214,8 +214,9 @@ impl<'a> Transfer<'a> {
             return Ok(());
         }
         if matches!(self.upload, Upload::AwaitContinue(_)) {
-            // A final answer without the body: the client keeps it, and the call can't be used again.
-            self.upload = Upload::Done;
+            // A final answer in place of 100: after an error the client keeps its body, and the call can't be used again.
+            // After a success some send it, and an upstream that answers piece by piece waits for it.
+            self.upload = if status < 300 { Upload::Body } else { Upload::Done };
         }
         x.record().upstream_us = u32::try_from(self.started.elapsed().as_micros()).unwrap_or(u32::MAX);
         self.tunnel = head.length() == Length::Tunnel;
