@@ -17,7 +17,7 @@ export const binary = process.env.LEAT_BIN ?? join(root, "target", "debug", "lea
 
 /**
  * Runs `leat gateway` with `config` (YAML text; files that it names stand in `folder`, made if it is not given) and waits
- * until `listeners` of them are ready. `ports` has the TCP ports in the order of the configuration; `stop()` ends it.
+ * until `listeners` of them are ready. `ports` has the TCP ports in the order of the configuration, `panics` what panics said; `stop()` ends it.
  */
 export async function start(config, { listeners = 1, folder = temporary() } = {}) {
     const path = join(folder.path, "leat.yaml");
@@ -27,6 +27,7 @@ export async function start(config, { listeners = 1, folder = temporary() } = {}
     process.once("exit", killed);
     const log = [];
     const ports = [];
+    const panics = [];
 
     const ready = new Promise((resolve, reject) => {
         const fail = (why) => reject(new Error(`${binary} gateway: ${why}\n${log.join("\n")}`));
@@ -38,6 +39,7 @@ export async function start(config, { listeners = 1, folder = temporary() } = {}
         });
         createInterface({ input: child.stderr }).on("line", (line) => {
             if (log.push(line) > LOG_LINES_MAX) log.shift();
+            if (line.includes("panicked at")) panics.push(line);
             const port = listeningPort(line);
             if (port !== undefined) ports.push(port);
             if (ports.length >= listeners) {
@@ -65,7 +67,7 @@ export async function start(config, { listeners = 1, folder = temporary() } = {}
         await stop();
         throw error;
     }
-    return { ports, log, stop, alive: () => child.exitCode === null && child.signalCode === null };
+    return { ports, log, panics, stop, alive: () => child.exitCode === null && child.signalCode === null };
 }
 
 /** The port in a "listening" line of Leat's log, human or JSON; undefined for every other line. */

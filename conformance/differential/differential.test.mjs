@@ -5,7 +5,10 @@ import { test } from "node:test";
 import { start as startEcho } from "./echo.mjs";
 import { exchange } from "./exchange.mjs";
 import { explain } from "./explained.mjs";
+import { judge } from "./passed.mjs";
 import { replay } from "./replay.mjs";
+import { parse } from "./reply.mjs";
+import { compare } from "./responses.mjs";
 import { expected, observed } from "./verdict.mjs";
 
 const reply = (status, seen) => ({ status, seen });
@@ -68,4 +71,45 @@ test("a replay finds a server that answers what it should refuse, at any cut", a
     assert.deepEqual([...wrong], ["taken"]);
     assert.equal(failures.length, cases[2].bytes.length, "the whole and every cut");
     assert.ok(exchanges > 80);
+});
+
+test("what went behind the gateway is compared with the corpus", () => {
+    const seen = (method, target) => ({ method, target, sha1: "" });
+    const refused = { refuse: "head.bare_lf" };
+    const cases = [
+        ["the request", [seen("GET", "/a")], 0, [accept({ method: "GET" })], true],
+        ["a request too many", [seen("GET", "/a"), seen("GET", "/b")], 0, [accept()], false],
+        ["none", [], 0, [accept()], false],
+        ["another one", [seen("GET", "/a")], 0, [accept({ method: "PUT" })], false],
+        ["one that was refused", [seen("GET", "/a")], 0, [refused], false],
+        ["a part of one that was refused", [], 3, [refused], false],
+        ["a part of one whose body was refused", [], 3, [{ refuse: ["chunk.size_invalid"] }], true],
+        ["one that the handler may answer", [], 0, [accept({ any: true })], true],
+        ["one before a refusal", [seen("GET", "/a")], 0, [accept(), refused], true],
+    ];
+    for (const [name, requests, strayBytes, outcome, agrees] of cases) assert.equal(judge({ requests, strayBytes }, outcome) === undefined, agrees, name);
+});
+
+test("replies are read strictly, and compared with what the upstream sent", () => {
+    const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    const cut = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n";
+    const bad = "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n";
+    const hi = { accept: { status: 200, body: "hi" } };
+    const cases = [
+        ["the body", ok, false, [hi], true],
+        ["a body in chunks", `${cut}0\r\n\r\n`, false, [hi], true],
+        ["a body that is cut", cut, true, [hi], false],
+        ["more than one reply", ok + ok, false, [hi], false],
+        ["an interim reply before", `HTTP/1.1 103 X\r\n\r\n${ok}`, false, [{ accept: { status: 103 } }, hi], true],
+        ["an interim reply that is missing", ok, false, [{ accept: { status: 103 } }, hi], false],
+        ["a refusal", bad, false, [{ refuse: "head.bare_lf" }], true],
+        ["a cut in place of a refusal", cut, true, [{ refuse: "chunk.size_invalid" }], true],
+        ["a whole reply in place of a refusal", ok, true, [{ refuse: "chunk.size_invalid" }], false],
+        ["silence", "", false, [{ incomplete: true }], true],
+        ["an end in place of silence", "", true, [{ incomplete: true }], false],
+    ];
+    for (const [name, text, closed, outcome, agrees] of cases) {
+        const difference = compare(parse(Buffer.from(text, "latin1"), "GET"), closed, outcome);
+        assert.equal(difference === undefined, agrees, `${name}: ${JSON.stringify(difference)}`);
+    }
 });

@@ -13,9 +13,14 @@ export function describe(method, target, body) {
     return JSON.stringify(seen).replace(/[\u007f-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Listens on 127.0.0.1 (port 0: any); resolves to `{ port, close }`. */
-export async function start(port = 0) {
+/**
+ * Listens on 127.0.0.1 (port 0: any); resolves to `{ port, close, recorded }`. With `record`, `recorded()` gives what came
+ * since it was last called: `requests` (whole ones) and `strayBytes` (bytes that belong to none).
+ */
+export async function start(port = 0, { record = false } = {}) {
     const sockets = new Set();
+    let requests = [];
+    let strayBytes = 0;
     const server = createServer({ noDelay: true }, (socket) => {
         sockets.add(socket);
         socket.on("close", () => sockets.delete(socket));
@@ -23,9 +28,12 @@ export async function start(port = 0) {
         let held = Buffer.alloc(0);
         socket.on("data", (data) => {
             held = Buffer.concat([held, data]);
+            strayBytes += data.length;
             for (let request = take(held); request; request = take(held)) {
                 held = held.subarray(request.end);
                 const { method, target, body } = request;
+                strayBytes -= request.end;
+                if (record) requests.push(JSON.parse(describe(method, target, body)));
                 socket.write(`HTTP/1.1 200 OK\r\nx-echo: ${describe(method, target, body)}\r\nContent-Length: 0\r\n\r\n`);
             }
         });
@@ -34,6 +42,12 @@ export async function start(port = 0) {
     await once(server, "listening");
     return {
         port: server.address().port,
+        recorded: () => {
+            const result = { requests, strayBytes };
+            requests = [];
+            strayBytes = 0;
+            return result;
+        },
         close: () => {
             server.close();
             for (const socket of sockets) socket.destroy();

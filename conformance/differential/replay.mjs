@@ -71,10 +71,14 @@ async function run(port, { one, outcome, cut }, statuses, quietMs) {
     return got.join() === words.join() ? undefined : { expected: words.join(", "), observed: got.join(", ") };
 }
 
-/** What becomes of TRACE, CONNECT and `*` behind the parser is the handler's affair: any reply will do. */
-function lenient(outcome) {
+/**
+ * What becomes of TRACE, CONNECT, `*`, and of paths with dot segments or an encoded NUL behind the parser is the router's and
+ * the handler's affair: any reply will do.
+ */
+export function lenient(outcome) {
     return outcome.map((entry) => {
-        const { method, target } = entry.accept ?? {};
-        return method === "TRACE" || method === "CONNECT" || target === "*" ? { accept: { any: true } } : entry;
+        const { method, target, path = "" } = entry.accept ?? {};
+        const any = method === "TRACE" || method === "CONNECT" || target === "*" || /(^|\/)(\.|%2e){1,2}(\/|$)|%00/i.test(path);
+        return any ? { accept: { any: true } } : entry;
     });
 }

@@ -22,7 +22,7 @@ export function observed({ replies, closed }, outcome) {
 }
 
 /** Whether what the echo saw differs from what the corpus gives, as far as it gives it. */
-function misread(seen, accept) {
+export function misread(seen, accept) {
     if (!seen || !accept) return false;
     const { method = seen.method, path, query, body } = accept;
     if (seen.method !== method) return true;

@@ -35,6 +35,12 @@ pub(crate) fn event(level: Level, name: &str, message: &str, facts: &[(&str, &st
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
 
+/// Writes text for people, such as what is wrong with a configuration: in one piece, since the access log may be written
+/// to standard error at the same time.
+pub(crate) fn say(text: std::fmt::Arguments<'_>) {
+    let _ = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+}
+
 fn human(level: Level, message: &str, facts: &[(&str, &str)]) -> String {
     let mut line = match level {
         Level::Info => String::new(),

@@ -53,8 +53,14 @@ impl Leat {
 
     /// The same in `folder`, which holds the files that the configuration names.
     pub fn gateway_in(folder: Folder, config: &str, listeners: usize) -> Self {
+        Self::gateway_with(folder, config, &[], listeners)
+    }
+
+    /// The same with further arguments, such as `--watch`.
+    pub fn gateway_with(folder: Folder, config: &str, arguments: &[&str], listeners: usize) -> Self {
         let path = folder.write("leat.yaml", config);
-        let mut leat = Self::spawn(folder, &["gateway", path.to_str().expect("a temporary path is text")]);
+        let path = path.to_str().expect("a temporary path is text");
+        let mut leat = Self::spawn(folder, &[&["gateway", path], arguments].concat());
         leat.addresses = eventually_alive(&mut leat, &format!("{listeners} listeners ready"), |leat| {
             let found: Vec<SocketAddr> = leat.log().iter().filter_map(|line| listening::address(line)).collect();
             (found.len() >= listeners).then_some(found)
@@ -64,15 +70,22 @@ impl Leat {
 
     /// Starts `leat` with any arguments, in `folder`, without waiting.
     pub fn spawn(folder: Folder, arguments: &[&str]) -> Self {
-        let binary = binary();
-        let mut child = Command::new(&binary)
-            .args(arguments)
+        let mut command = Command::new(binary());
+        command.args(arguments);
+        Self::spawn_by(folder, command)
+    }
+
+    /// Starts `leat` by a command of the test's, such as one that hands sockets to it, in `folder`, without waiting.
+    pub fn spawn_by(folder: Folder, mut command: Command) -> Self {
+        let binary = command.get_program().to_owned();
+        let mut child = command
             .current_dir(folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("cannot start {}: {error}", binary.display()));
+        drop(command);
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = BufReader::new(child.stderr.take().expect("stderr is a pipe"));
         std::thread::spawn({
@@ -106,6 +119,12 @@ impl Leat {
     /// The address of the listener with this number, in the order of the configuration.
     pub fn address(&self, listener: usize) -> SocketAddr {
         *self.addresses.get(listener).unwrap_or_else(|| panic!("only {} listeners are ready", self.addresses.len()))
+    }
+
+    /// The admin address, once it is ready.
+    pub fn admin(&mut self) -> SocketAddr {
+        let line = self.wait_log("the admin address", |line| listening::admin(line).is_some());
+        listening::admin(&line).expect("it was found before")
     }
 
     /// Connects to the first listener.
@@ -150,13 +169,19 @@ impl Leat {
         self.signal(Signal::TERM);
     }
 
+    /// Asks for a successor with the same sockets (SIGUSR2).
+    pub fn upgrade(&self) {
+        self.signal(Signal::USR2);
+    }
+
     /// Waits until the process has ended.
     pub fn wait(&mut self) -> ExitStatus {
         let child = &mut self.child;
         eventually("the end of leat", || child.try_wait().expect("a child can be waited for"))
     }
 
-    fn signal(&self, signal: Signal) {
+    /// Sends any signal.
+    pub fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a process has a number");
         kill_process(pid, signal).expect("a child can be sent a signal");
     }

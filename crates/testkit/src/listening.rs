@@ -18,9 +18,32 @@ pub(crate) fn address(line: &str) -> Option<SocketAddr> {
         .find_map(|word| word.parse().ok())
 }
 
+/// The address in an "admin listening" line, as [`address`] finds that of a listener.
+pub(crate) fn admin(line: &str) -> Option<SocketAddr> {
+    let listener = if line.starts_with('{') {
+        line.replace("admin_listening", "listening")
+    } else {
+        line.replace("admin listening", "listening")
+    };
+    if listener == line { None } else { address(&listener) }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::address;
+    use super::{address, admin};
+
+    #[test]
+    fn the_admin_address_is_found_in_its_own_lines_alone() {
+        let expected = Some("127.0.0.1:9901".parse().expect("an address"));
+        for (line, expected) in [
+            (r#"{"event":"admin_listening","message":"admin listening","address":"127.0.0.1:9901"}"#, expected),
+            ("admin listening address=127.0.0.1:9901", expected),
+            ("listening address=127.0.0.1:9901", None),
+            (r#"{"event":"listening","address":"127.0.0.1:9901"}"#, None),
+        ] {
+            assert_eq!(admin(line), expected, "{line}");
+        }
+    }
 
     #[test]
     fn addresses_are_found_in_both_forms_of_the_log() {

@@ -86,6 +86,11 @@ impl Script {
         self.with(Step::Reset)
     }
 
+    /// The steps so far, `times` times over.
+    pub fn repeated(&self, times: usize) -> Self {
+        Self { steps: self.steps.iter().cycle().take(self.steps.len() * times).cloned().collect() }
+    }
+
     fn with(mut self, step: Step) -> Self {
         self.steps.push(step);
         self

@@ -97,7 +97,7 @@ pub struct RequestLines {
     pub length: Length,
     /// Whether the connection may carry another request after this one.
     pub keep_alive: bool,
-    /// Whether the client waits for 100 (Continue).
+    /// Whether the client waits for 100 (Continue). No more once it has begun to send the body all the same.
     pub expect_continue: bool,
     /// Whether `Connection: upgrade` and `Upgrade` are both present.
     pub upgrade: bool,

@@ -18,6 +18,9 @@ const KNOWN: [(Method, &str); 9] = [
     (Method::Trace, "TRACE"),
 ];
 
+/// The place of CONNECT among [`KNOWN`].
+const CONNECT_BIT: usize = 7;
+
 /// What is wrong with a method in a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodError {
@@ -44,12 +47,12 @@ impl std::error::Error for MethodError {}
 /// Which methods a route is for. `GET` brings `HEAD` along (RFC 9110 section 9.3.2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Methods {
-    /// Sorted, without repetition; empty for every method.
+    /// Sorted, without repetition; empty for every method but CONNECT.
     names: Vec<String>,
 }
 
 impl Methods {
-    /// Every method.
+    /// Every method but CONNECT.
     pub fn any() -> Self {
         Self::default()
     }
@@ -79,7 +82,7 @@ impl Methods {
         self.names.is_empty()
     }
 
-    /// The names, sorted; empty for every method.
+    /// The names, sorted; empty for every method but CONNECT.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -87,7 +90,7 @@ impl Methods {
     /// Whether `method` is one of these.
     pub fn contains(&self, method: &[u8]) -> bool {
         let has = |wanted: &[u8]| self.names.iter().any(|name| name.as_bytes() == wanted);
-        self.names.is_empty() || has(method) || (method == b"HEAD" && has(b"GET"))
+        (self.names.is_empty() && method != b"CONNECT") || has(method) || (method == b"HEAD" && has(b"GET"))
     }
 }
 
@@ -100,7 +103,8 @@ fn is_token(c: char) -> bool {
 pub(crate) struct Bits(u64);
 
 impl Bits {
-    pub(crate) const ALL: Self = Self(u64::MAX);
+    /// Without CONNECT: what goes through a tunnel passes by every route, so one must be asked for by name.
+    pub(crate) const ALL: Self = Self(!(1 << CONNECT_BIT));
 
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
@@ -162,7 +166,7 @@ impl Names {
             Method::Patch => 4,
             Method::Delete => 5,
             Method::Options => 6,
-            Method::Connect => 7,
+            Method::Connect => CONNECT_BIT,
             Method::Trace => 8,
             Method::Other => {
                 let name = head.method_bytes();
@@ -205,6 +209,19 @@ mod tests {
         }
         for (name, wanted) in [("GET", true), ("HEAD", true), ("PURGE", true), ("POST", false), ("purge", false)] {
             assert_eq!(methods.contains(name.as_bytes()), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn connect_is_in_no_set_that_does_not_name_it() {
+        assert_eq!(KNOWN[CONNECT_BIT].0, Method::Connect);
+        let mut names = Names::default();
+        let mut named = Methods::any();
+        assert_eq!(named.add("CONNECT"), Ok(()));
+        for (methods, wanted) in [(Methods::any(), false), (named, true)] {
+            assert_eq!(methods.contains(b"CONNECT"), wanted);
+            let bits = names.bits(&methods).unwrap_or_default();
+            assert_eq!(bits.intersects(Bits(1 << CONNECT_BIT)), wanted);
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use tokio::io::AsyncWrite;
 
@@ -14,6 +14,8 @@ pub struct Output {
     data: Vec<u8>,
     /// Bytes at the front that were written already.
     written: usize,
+    /// Capacity of the block as the memory in use knows it: appending may have grown it since.
+    counted: usize,
 }
 
 impl Output {
@@ -22,6 +24,7 @@ impl Output {
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         if self.data.capacity() == 0 {
             self.data = take(BUFFER_BYTES);
+            self.counted = self.data.capacity();
         }
         &mut self.data
     }
@@ -58,7 +61,11 @@ impl Output {
         while let Some(waiting) = self.data.get(self.written..)
             && !waiting.is_empty()
         {
-            let count = ready!(Pin::new(&mut *socket).poll_write(cx, waiting))?;
+            let Poll::Ready(written) = Pin::new(&mut *socket).poll_write(cx, waiting) else {
+                self.settle();
+                return Poll::Pending;
+            };
+            let count = written?;
             if count == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
@@ -89,7 +96,11 @@ impl Output {
         let waited = waiting.len();
         let slices = [IoSlice::new(waiting), IoSlice::new(first), IoSlice::new(second), IoSlice::new(third)];
         let slices = if waited == 0 { slices.get(1..).unwrap_or_default() } else { &slices[..] };
-        let count = ready!(Pin::new(socket).poll_write_vectored(cx, slices))?;
+        let Poll::Ready(written) = Pin::new(socket).poll_write_vectored(cx, slices) else {
+            self.settle();
+            return Poll::Pending;
+        };
+        let count = written?;
         if count == 0 {
             return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
         }
@@ -105,12 +116,18 @@ impl Output {
     /// Gives the memory back to the core's pool. What waits is lost.
     pub fn release(&mut self) {
         self.written = 0;
-        let block = std::mem::take(&mut self.data);
-        if block.capacity() > 0 {
-            // Appending may have grown the block since it was taken.
-            memory::add(block.capacity() as i64 - BUFFER_BYTES as i64);
+        self.settle();
+        self.counted = 0;
+        give_back(std::mem::take(&mut self.data));
+    }
+
+    /// Counts what appending has added to the block. Done where a reader keeps it full, so that the memory that slow
+    /// readers cost is seen, and quick ones cost no count.
+    fn settle(&mut self) {
+        if self.counted != self.data.capacity() {
+            memory::add(self.data.capacity() as i64 - self.counted as i64);
+            self.counted = self.data.capacity();
         }
-        give_back(block);
     }
 }
 

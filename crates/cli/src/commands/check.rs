@@ -7,6 +7,7 @@ use leat_listen::{CertificateFiles, TicketKeys, TlsOptions, TlsSettings, TlsVers
 
 use super::BAD_CONFIG;
 use crate::arguments::CheckArguments;
+use crate::event::say;
 
 /// Looks every file over; says what is wrong with each.
 pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
@@ -34,7 +35,7 @@ pub(crate) fn read(path: &Path) -> Option<Config> {
         }
     };
     for warning in &loaded.warnings {
-        eprintln!("warning: {warning}");
+        say(format_args!("warning: {warning}"));
     }
     let file = path.display().to_string();
     let mut problems = Gateway::check(&loaded.config, &file);
@@ -49,9 +50,9 @@ pub(crate) fn read(path: &Path) -> Option<Config> {
 
 fn report(path: &Path, problems: &[Problem]) {
     for problem in problems {
-        eprintln!("{problem}");
+        say(format_args!("{problem}"));
     }
-    eprintln!("{}: {} to mend", path.display(), count(problems.len(), "problem"));
+    say(format_args!("{}: {} to mend", path.display(), count(problems.len(), "problem")));
 }
 
 /// What is wrong with the certificates that listeners show, each looked at alone.

@@ -3,13 +3,13 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use leat_listen::{Gate, ListenerSet, ServeOptions};
+use leat_listen::{Gate, ServeOptions};
 use leat_message::{Exchange, Fault, Handler, Head, Length, Limits, Method, Peer, Profile, Reason, Reply, Step};
 use leat_observe::{Registry, exposition};
 use leat_serve::{OnError, Protocol, Service, Site};
 use tokio::task::spawn_local;
 
-use super::plan;
+use super::plan::Plan;
 
 /// Whether the process may be sent traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +29,12 @@ pub(super) struct Admin {
 impl Admin {
     /// Accepts on every socket of the admin address.
     pub(super) fn start(
-        config: &leat_gateway::config::Config,
-        sockets: &ListenerSet,
+        plan: &Plan,
         registry: &Arc<Registry>,
         gate: &Arc<Gate>,
         readiness: &Rc<Cell<Readiness>>,
     ) -> std::io::Result<Vec<tokio::task::JoinHandle<()>>> {
-        let Some(bind) = config.admin() else { return Ok(Vec::new()) };
-        let Some(endpoint) = sockets.endpoint(&plan::address(bind)) else { return Ok(Vec::new()) };
+        let Some(endpoint) = plan.admin() else { return Ok(Vec::new()) };
         let limits = Limits { connections_max: 64, body_bytes_max: 64 * 1024, ..Limits::default() };
         let admin = Self { registry: Arc::clone(registry), gate: Arc::clone(gate), readiness: Rc::clone(readiness) };
         let service = Service::new(Site {
@@ -49,7 +47,7 @@ impl Admin {
         // A door of its own, so that a flood of clients does not shut the operator out.
         let gate = Gate::new(&limits);
         let mut accepting = Vec::new();
-        for worker in 0..sockets.workers() {
+        for worker in 0..plan.sockets.workers() {
             let service = Rc::clone(&service);
             let listener = endpoint.listener(worker)?;
             let serving = leat_listen::serve(listener, Arc::clone(&gate), ServeOptions::default(), move |accepted| {
@@ -73,8 +71,12 @@ impl Admin {
         let held = u64::try_from(leat_stream::memory::in_use()).unwrap_or(u64::MAX);
         self.registry.process().buffer_bytes.set(held);
         let mut text = String::new();
-        exposition::write(&self.registry.snapshot(), &mut text);
         let gate = &self.gate;
+        let mut snapshot = self.registry.snapshot();
+        // Counted where all cores meet, not by each of them.
+        snapshot.accept_pauses += gate.accept_pauses();
+        snapshot.handshakes_open += gate.handshakes() as u64;
+        exposition::write(&snapshot, &mut text);
         for (name, kind, help, value) in [
             ("leat_gate_connections", "gauge", "Connections open, handshakes included.", gate.connections() as u64),
             ("leat_gate_handshakes", "gauge", "TLS handshakes and PROXY headers waited for.", gate.handshakes() as u64),

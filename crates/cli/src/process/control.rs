@@ -1,31 +1,30 @@
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use leat_dial::{Resolver, ResolverSettings};
 use leat_gateway::config::{Config, Workers};
 use leat_listen::{Gate, Inherited, ListenerSet, Supervisor};
 use leat_observe::Registry;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, LocalSet};
 
 use super::admin::{Admin, Readiness};
 use super::core::{CoreHandle, Shared};
+use super::drain::{Cause, drain};
 use super::plan::{self, Plan, Tickets};
-use super::upgrade::Invocation;
+use super::signals::{Signals, Wish};
+use super::upgrade::{Invocation, Upgrade};
 use super::watch::Watch;
-use super::{OnReady, Settings, StartError};
+use super::{Settings, StartError, descriptors};
 use crate::commands::check;
 use crate::event::{Level, event};
 
-/// How often the configuration is looked at where it is watched, and how often a drain is.
+/// How often the configuration is looked at where it is watched.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How often certificate files are looked at.
-const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
-/// How long the access log may take to be written out at the end.
-const LOG_WITHIN: Duration = Duration::from_secs(2);
+const CERTIFICATES_EVERY: Duration = Duration::from_secs(2);
 
 /// Runs the gateway until a signal ends it. Blocks.
 ///
@@ -37,41 +36,28 @@ pub(crate) fn run(settings: Settings) -> Result<(), StartError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::failed)?;
     LocalSet::new().block_on(&runtime, async move {
         let signals = Signals::new().map_err(StartError::failed)?;
+        descriptors::raise_limit();
         let control = Control::start(settings, inherited).await?;
         control.run(signals).await
     })
 }
 
-/// The signals that are heard. Registered before anything else, so that one during the start is a clean end too.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-    hang_up: Signal,
-    upgrade: Signal,
-}
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            hang_up: signal(SignalKind::hangup())?,
-            upgrade: signal(SignalKind::user_defined2())?,
-        })
-    }
-}
-
 /// The control thread's state.
-struct Control {
-    settings: Settings,
+pub(super) struct Control {
+    pub(super) settings: Settings,
     invocation: Invocation,
-    supervisor: Supervisor,
-    tickets: Tickets,
-    shared: Shared,
-    cores: Vec<CoreHandle>,
-    plan: Arc<Plan>,
-    readiness: Rc<Cell<Readiness>>,
-    admin: Vec<JoinHandle<()>>,
+    pub(super) tickets: Tickets,
+    /// What was last said about certificates that could not be taken over.
+    pub(super) refused_certificates: Vec<String>,
+    pub(super) supervisor: Supervisor,
+    pub(super) shared: Shared,
+    pub(super) cores: Vec<CoreHandle>,
+    /// Told once by each core that ends, in whatever way.
+    pub(super) ended: mpsc::UnboundedReceiver<usize>,
+    pub(super) plan: Arc<Plan>,
+    pub(super) readiness: Rc<Cell<Readiness>>,
+    /// The accept loops of the admin address.
+    pub(super) admin: Vec<JoinHandle<()>>,
 }
 
 impl Control {
@@ -94,26 +80,38 @@ impl Control {
             );
         }
         let log = plan::open_log(config.access_log(), &registry.process().access_log)?;
-        let shared = Shared {
-            gate: Gate::new(config.limits()),
-            registry,
-            resolver: Resolver::new(ResolverSettings::default()),
-            running: Arc::new(AtomicUsize::new(0)),
-        };
+        let shared =
+            Shared { gate: Gate::new(config.limits()), registry, resolver: Resolver::new(ResolverSettings::default()) };
+        descriptors::warn_if_few(config.limits().connections_max);
         let plan = Arc::new(Plan { config, sockets: Arc::new(sockets), doors, log });
+        let (on_end, ended) = mpsc::unbounded_channel();
         let mut cores = Vec::with_capacity(workers);
         for worker in 0..workers {
-            cores.push(CoreHandle::start(worker, shared.clone()).map_err(StartError::failed)?);
+            cores.push(CoreHandle::start(worker, shared.clone(), on_end.clone()).map_err(StartError::failed)?);
         }
         let readiness = Rc::new(Cell::new(Readiness::Starting));
         tokio::task::spawn_local(leat_stream::clock::run());
         let on_ready = settings.ready.take();
-        let mut control =
-            Self { settings, invocation, supervisor, tickets, shared, cores, plan, readiness, admin: Vec::new() };
-        control.apply(&Arc::clone(&control.plan)).await.map_err(StartError::Failed)?;
-        control.start_admin(&Arc::clone(&control.plan));
+        let mut control = Self {
+            settings,
+            invocation,
+            tickets,
+            refused_certificates: Vec::new(),
+            supervisor,
+            shared,
+            cores,
+            ended,
+            plan,
+            readiness,
+            admin: Vec::new(),
+        };
+        control.apply(&control.plan).await.map_err(StartError::Failed)?;
+        control.start_admin();
         control.readiness.set(Readiness::Ready);
-        control.announce(on_ready);
+        let addresses = control.announce(&[]);
+        if let Some(on_ready) = on_ready {
+            on_ready(&addresses);
+        }
         control.tell_supervisor(Supervisor::ready);
         if let Some(ready) = ready {
             // A predecessor that is gone needs no word.
@@ -122,20 +120,25 @@ impl Control {
         Ok(control)
     }
 
-    /// Hands a plan to every core.
-    async fn apply(&self, plan: &Arc<Plan>) -> Result<(), String> {
+    /// Hands a plan to every core. Doors that it does not have stay open until [`Control::close_gone`].
+    pub(super) async fn apply(&self, plan: &Arc<Plan>) -> Result<(), String> {
         for core in &self.cores {
             core.apply(Arc::clone(plan)).await?;
         }
         Ok(())
     }
 
-    fn start_admin(&mut self, plan: &Plan) {
+    /// Lets the cores close the doors that the last plan they were given does not have.
+    pub(super) fn close_gone(&self) {
+        self.cores.iter().for_each(CoreHandle::close_gone);
+    }
+
+    pub(super) fn start_admin(&mut self) {
         for accepting in self.admin.drain(..) {
             accepting.abort();
         }
         let Shared { registry, gate, .. } = &self.shared;
-        match Admin::start(&plan.config, &plan.sockets, registry, gate, &self.readiness) {
+        match Admin::start(&self.plan, registry, gate, &self.readiness) {
             Ok(accepting) => self.admin = accepting,
             Err(error) => {
                 event(Level::Error, "admin_failed", &format!("the admin address can't be served: {error}"), &[]);
@@ -143,43 +146,49 @@ impl Control {
         }
     }
 
-    fn announce(&self, on_ready: Option<OnReady>) {
-        let admin = self.plan.config.admin().map(plan::address);
-        let mut addresses = Vec::new();
-        for endpoint in self.plan.sockets.endpoints() {
-            let address = match endpoint.local_addr() {
-                Some(address) => address.to_string(),
-                None => endpoint.address().to_string(),
-            };
-            if Some(endpoint.address()) == admin.as_ref() {
-                event(Level::Info, "admin_listening", "admin listening", &[("address", &address)]);
-            } else {
-                event(Level::Info, "listening", "listening", &[("address", &address)]);
-            }
-            addresses.push(address);
+    /// Says where connections are accepted that were not before.
+    pub(super) fn announce(&self, before: &[(String, bool)]) -> Vec<String> {
+        let listening = self.plan.listening();
+        for new in listening.iter().filter(|new| !before.contains(new)) {
+            let (address, is_admin) = new;
+            let (name, message) =
+                if *is_admin { ("admin_listening", "admin listening") } else { ("listening", "listening") };
+            event(Level::Info, name, message, &[("address", address)]);
         }
-        if let Some(ready) = on_ready {
-            ready(&addresses);
+        for (address, _) in before.iter().filter(|old| !listening.contains(old)) {
+            event(Level::Info, "closed", "no longer listening", &[("address", address)]);
         }
+        listening.into_iter().map(|(address, _)| address).collect()
     }
 
     async fn run(mut self, mut signals: Signals) -> Result<(), StartError> {
         let mut watch = self.settings.watch.then(|| Watch::new(&self.settings.config_path));
         let mut look = tokio::time::interval(LOOK_EVERY);
         let mut certificates = tokio::time::interval(CERTIFICATES_EVERY);
-        loop {
+        let mut upgrade: Option<Upgrade> = None;
+        let cause = loop {
             tokio::select! {
-                _ = signals.terminate.recv() => break,
-                _ = signals.interrupt.recv() => break,
-                _ = signals.hang_up.recv() => {
-                    if let Some(log) = &self.plan.log {
-                        log.reopen();
+                wish = signals.next() => match wish {
+                    Wish::End => break Cause::End,
+                    Wish::Reload => {
+                        if let Some(log) = &self.plan.log {
+                            log.reopen();
+                        }
+                        self.reload().await;
+                        self.reload_certificates();
                     }
-                    self.reload().await;
-                }
-                _ = signals.upgrade.recv() => {
-                    if self.upgrade().await {
-                        break;
+                    Wish::Upgrade if upgrade.is_some() => {
+                        event(Level::Warn, "upgrading", "the binary is being started anew already", &[]);
+                    }
+                    Wish::Upgrade => {
+                        event(Level::Info, "upgrading", "starting the binary anew with the same sockets", &[]);
+                        upgrade = Some(Upgrade::start(&self.invocation, Arc::clone(&self.plan.sockets)));
+                    }
+                },
+                upgraded = ended(&mut upgrade) => {
+                    upgrade = None;
+                    if self.is_succeeded(upgraded) {
+                        break Cause::Succeeded;
                     }
                 }
                 _ = look.tick(), if watch.is_some() => {
@@ -188,82 +197,21 @@ impl Control {
                     }
                 }
                 _ = certificates.tick() => self.reload_certificates(),
+                Some(core) = self.ended.recv() => {
+                    // It said why. Going on would leave the connections of its sockets unanswered.
+                    return Err(StartError::Failed(format!("core {core} ended by itself, and the process with it")));
+                }
             }
-        }
-        self.drain(signals).await;
-        Ok(())
-    }
-
-    /// Reads the configuration again and takes it over as a whole; if anything is wrong with it, nothing changes.
-    async fn reload(&mut self) {
-        self.tell_supervisor(Supervisor::reloading);
-        match self.try_reload().await {
-            Ok(()) => {
-                self.shared.registry.process().reloads_done.add(1);
-                event(Level::Info, "reloaded", "the configuration was taken over", &[]);
-            }
-            Err(error) => {
-                self.shared.registry.process().reloads_failed.add(1);
-                let message = match error {
-                    StartError::Config => "the configuration is bad".to_owned(),
-                    StartError::Failed(message) => message,
-                };
-                let message = format!("{message}; the old configuration stays");
-                event(Level::Error, "reload_failed", &message, &[]);
-            }
-        }
-        self.tell_supervisor(Supervisor::ready);
-    }
-
-    async fn try_reload(&mut self) -> Result<(), StartError> {
-        let config = Arc::new(check::read(&self.settings.config_path).ok_or(StartError::Config)?);
-        if workers(&self.settings, &config) != self.cores.len() {
-            event(Level::Warn, "workers_stay", "another number of workers needs a restart or SIGUSR2", &[]);
-        }
-        let doors = plan::doors(&config, &self.tickets, &self.plan.doors).map_err(StartError::failed)?;
-        let sockets = self.plan.sockets.rebind(&plan::addresses(&config)).map_err(StartError::failed)?;
-        let log = if config.access_log() == self.plan.config.access_log() {
-            self.plan.log.clone()
-        } else {
-            plan::open_log(config.access_log(), &self.shared.registry.process().access_log)?
         };
-        let admin_changed = config.admin() != self.plan.config.admin();
-        let limits = config.limits().clone();
-        let plan = Arc::new(Plan { config, sockets: Arc::new(sockets), doors, log });
-        if let Err(error) = self.apply(&plan).await {
-            // Some cores may run the new plan already: all go back to the one that is known to work.
-            self.apply(&Arc::clone(&self.plan)).await.map_err(StartError::Failed)?;
-            return Err(StartError::Failed(error));
-        }
-        self.shared.gate.set_limits(&limits);
-        self.plan = plan;
-        if admin_changed {
-            self.start_admin(&Arc::clone(&self.plan));
-        }
+        // A successor that is still starting is not wanted any more.
+        drop(upgrade);
+        drain(self, &mut signals, cause).await;
         Ok(())
     }
 
-    fn reload_certificates(&self) {
-        for settings in self.plan.doors.iter().filter_map(|door| door.options.tls.as_ref()) {
-            let reloaded = settings.reload();
-            for path in &reloaded.replaced {
-                event(
-                    Level::Info,
-                    "certificate_reloaded",
-                    "a certificate was taken over",
-                    &[("path", &path.display().to_string())],
-                );
-            }
-            for error in &reloaded.refused {
-                event(Level::Error, "certificate_refused", &format!("{error}; the old certificate stays"), &[]);
-            }
-        }
-    }
-
-    /// Starts the binary anew; says whether this process is to end.
-    async fn upgrade(&self) -> bool {
-        event(Level::Info, "upgrading", "starting the binary anew with the same sockets", &[]);
-        match self.invocation.clone().start_successor(Arc::clone(&self.plan.sockets)).await {
+    /// Whether a successor has taken over.
+    fn is_succeeded(&self, upgraded: Result<u32, leat_listen::ListenError>) -> bool {
+        match upgraded {
             Ok(process) => {
                 event(
                     Level::Info,
@@ -281,52 +229,22 @@ impl Control {
         }
     }
 
-    /// Lets what is under way end, up to the deadline; a second signal ends it at once.
-    async fn drain(self, mut signals: Signals) {
-        let Self { supervisor, shared, mut cores, plan, readiness, .. } = self;
-        readiness.set(Readiness::Draining);
-        // Not being told is the manager's problem, not a reason to stay.
-        let _ = supervisor.stopping();
-        let drain = plan.config.drain();
-        let deadline = Instant::now() + Duration::from_millis(drain.deadline_ms());
-        event(Level::Info, "draining", "draining: requests under way are answered, new connections refused", &[]);
-        cores.iter().for_each(CoreHandle::drain);
-        let log = plan.log.clone();
-        // The last descriptors of the listening sockets are the plan's: with them the port closes.
-        drop(plan);
-        let mut look = tokio::time::interval(Duration::from_millis(10));
-        while shared.running.load(Ordering::Relaxed) > 0 && Instant::now() < deadline {
-            tokio::select! {
-                _ = look.tick() => {}
-                _ = signals.terminate.recv() => break,
-                _ = signals.interrupt.recv() => break,
-            }
-        }
-        let left = shared.gate.connections();
-        if shared.running.load(Ordering::Relaxed) > 0 {
-            event(
-                Level::Warn,
-                "drain_cut",
-                "connections are cut off at the drain deadline",
-                &[("connections", &left.to_string())],
-            );
-        } else {
-            cores.iter_mut().for_each(CoreHandle::join);
-        }
-        if let Some(log) = log.and_then(Arc::into_inner) {
-            log.finish(LOG_WITHIN);
-        }
-        event(Level::Info, "ended", "ended", &[]);
-    }
-
-    fn tell_supervisor(&self, word: impl FnOnce(&Supervisor) -> std::io::Result<()>) {
+    pub(super) fn tell_supervisor(&self, word: impl FnOnce(&Supervisor) -> std::io::Result<()>) {
         if let Err(error) = word(&self.supervisor) {
             event(Level::Warn, "supervisor_deaf", &format!("the service manager can't be told: {error}"), &[]);
         }
     }
 }
 
-fn workers(settings: &Settings, config: &Config) -> usize {
+/// The end of the upgrade that is under way, if there is one.
+async fn ended(upgrade: &mut Option<Upgrade>) -> Result<u32, leat_listen::ListenError> {
+    match upgrade {
+        Some(upgrade) => upgrade.ended().await,
+        None => std::future::pending().await,
+    }
+}
+
+pub(super) fn workers(settings: &Settings, config: &Config) -> usize {
     if let Some(workers) = settings.workers {
         return workers.get();
     }

@@ -1,6 +1,5 @@
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -24,6 +23,8 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(1);
 pub(super) enum Order {
     /// Run this from now on. The answer says what went wrong, if anything; then the old plan goes on.
     Apply(Arc<Plan>, oneshot::Sender<Result<(), String>>),
+    /// The control thread holds no descriptor any more of listeners that the plan does not have: stop accepting there.
+    CloseGone,
     /// Answer what is under way and end.
     Drain,
 }
@@ -34,8 +35,6 @@ pub(super) struct Shared {
     pub(super) gate: Arc<Gate>,
     pub(super) registry: Arc<Registry>,
     pub(super) resolver: Resolver,
-    /// Cores that have not ended.
-    pub(super) running: Arc<AtomicUsize>,
 }
 
 /// A core's thread, seen from the control thread.
@@ -45,16 +44,14 @@ pub(super) struct CoreHandle {
 }
 
 impl CoreHandle {
-    /// Starts a core. It serves nothing before its first plan.
-    pub(super) fn start(worker: usize, shared: Shared) -> std::io::Result<Self> {
+    /// Starts a core. It serves nothing before its first plan, and says its number to `on_end` when it ends.
+    pub(super) fn start(worker: usize, shared: Shared, on_end: mpsc::UnboundedSender<usize>) -> std::io::Result<Self> {
         let (orders, received) = mpsc::unbounded_channel();
-        shared.running.fetch_add(1, Ordering::Relaxed);
         let thread = std::thread::Builder::new().name(format!("leat-{worker}")).spawn(move || {
-            let running = Arc::clone(&shared.running);
+            let _ending = Ending { worker, on_end };
             if let Err(error) = run(worker, shared, received) {
                 event(Level::Error, "core_failed", &format!("core {worker} can't run: {error}"), &[]);
             }
-            running.fetch_sub(1, Ordering::Relaxed);
         })?;
         Ok(Self { orders, thread: Some(thread) })
     }
@@ -66,6 +63,11 @@ impl CoreHandle {
             return Err("the core has ended".into());
         }
         answered.await.unwrap_or_else(|_| Err("the core has ended".into()))
+    }
+
+    /// Tells the core to close the doors that its plan does not have; does not wait.
+    pub(super) fn close_gone(&self) {
+        let _ = self.orders.send(Order::CloseGone);
     }
 
     /// Tells the core to drain; does not wait.
@@ -81,6 +83,19 @@ impl CoreHandle {
         {
             event(Level::Error, "core_panicked", "a core panicked", &[]);
         }
+    }
+}
+
+/// Says that a core has ended, also where it panicked.
+struct Ending {
+    worker: usize,
+    on_end: mpsc::UnboundedSender<usize>,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        // Nobody listens any more where the process is ending.
+        let _ = self.on_end.send(self.worker);
     }
 }
 
@@ -119,6 +134,7 @@ impl Core {
                         // Nobody listens to the answer where the control thread is ending.
                         let _ = answer.send(self.apply(&plan));
                     }
+                    Some(Order::CloseGone) => self.doors.close_gone(),
                     Some(Order::Drain) | None => break,
                 },
                 _ = publish.tick() => {
@@ -126,8 +142,9 @@ impl Core {
                 }
             }
         }
+        let grace_ms = self.gateway.as_ref().map_or(0, |gateway| gateway.config().drain().grace_ms());
         begin_drain();
-        self.doors.drained().await;
+        self.doors.drained(grace_ms).await;
     }
 
     fn apply(&mut self, plan: &Arc<Plan>) -> Result<(), String> {

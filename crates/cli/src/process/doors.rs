@@ -9,9 +9,10 @@ use std::task::{Context, Poll};
 use leat_gateway::Gateway;
 use leat_listen::{Accepted, Gate, Protocol};
 use leat_serve::{Service, Site};
+use leat_stream::clock;
 use pin_project_lite::pin_project;
-use tokio::sync::Notify;
-use tokio::task::{JoinHandle, spawn_local};
+use tokio::sync::{Notify, oneshot};
+use tokio::task::spawn_local;
 
 use super::plan::{Door, Plan};
 use crate::event::{Level, event};
@@ -20,29 +21,32 @@ use crate::event::{Level, event};
 pub(super) struct Doors {
     gate: Arc<Gate>,
     open: Vec<OpenDoor>,
-    connections: Rc<Connections>,
+    /// Doors that the plan does not have any more; they are open until [`Doors::close_gone`].
+    gone: Vec<OpenDoor>,
+    /// Accept loops that have not ended, and handshakes that were begun by them.
+    accepting: Rc<Count>,
+    connections: Rc<Count>,
 }
 
 struct OpenDoor {
     door: Door,
     service: Rc<Service<Rc<Gateway>>>,
-    accepting: JoinHandle<()>,
+    accepting: Accepting,
 }
 
-/// Connections of this core that are open.
-#[derive(Default)]
-struct Connections {
-    count: Cell<usize>,
-    ended: Notify,
+/// An accept loop that runs. Dropping it ends the loop, once it has taken what waits in its queue.
+struct Accepting {
+    _stop: oneshot::Sender<()>,
+    task: tokio::task::JoinHandle<()>,
 }
 
 impl Doors {
     pub(super) fn new(gate: Arc<Gate>) -> Self {
-        Self { gate, open: Vec::new(), connections: Rc::default() }
+        Self { gate, open: Vec::new(), gone: Vec::new(), accepting: Rc::default(), connections: Rc::default() }
     }
 
-    /// Opens the doors of a plan. Where a door stays as it is only its site is replaced; one that is gone stops accepting,
-    /// and its connections go on under their old site.
+    /// Opens the doors of a plan. Where a door stays as it is only its site is replaced; one that is gone stays open for
+    /// as long as the plan may have to be taken back.
     ///
     /// # Errors
     /// Out of descriptors; then the doors stay as they were.
@@ -52,19 +56,23 @@ impl Doors {
         worker: usize,
         site: impl Fn(&Door) -> Site<Rc<Gateway>>,
     ) -> io::Result<()> {
-        let mut sockets = Vec::with_capacity(plan.doors.len());
-        for door in &plan.doors {
-            let endpoint = plan.sockets.endpoint(&door.address).ok_or(io::ErrorKind::NotFound)?;
-            let stays = self.open.iter().any(|open| open.door.is_same(door) && !open.accepting.is_finished());
-            sockets.push(if stays { None } else { Some(endpoint.listener(worker)?) });
+        let open = self.open.iter().chain(&self.gone);
+        let mut unmatched: Vec<Option<&OpenDoor>> = open.map(Some).collect();
+        let mut changes = Vec::with_capacity(plan.doors.len());
+        for (number, door) in plan.doors.iter().enumerate() {
+            // In order, since port 0 may stand more than once.
+            let before = unmatched.iter().position(|old| old.is_some_and(|old| old.door.address == door.address));
+            let old = before.and_then(|at| unmatched.get_mut(at)).and_then(Option::take);
+            let listener = match old {
+                Some(old) if old.door.is_same(door) && !old.accepting.task.is_finished() => None,
+                _ => Some(plan.listener(number, worker)?),
+            };
+            changes.push((before, listener));
         }
-        let before = std::mem::take(&mut self.open);
-        let mut before: Vec<Option<OpenDoor>> = before.into_iter().map(Some).collect();
-        for (door, socket) in plan.doors.iter().zip(sockets) {
-            let old = before
-                .iter_mut()
-                .find(|old| old.as_ref().is_some_and(|old| old.door.address == door.address))
-                .and_then(Option::take);
+        let before = std::mem::take(&mut self.open).into_iter().chain(std::mem::take(&mut self.gone));
+        let mut before: Vec<Option<OpenDoor>> = before.map(Some).collect();
+        for (door, (old, listener)) in plan.doors.iter().zip(changes) {
+            let old = old.and_then(|at| before.get_mut(at)).and_then(Option::take);
             let service = match &old {
                 Some(old) => {
                     old.service.replace(site(door));
@@ -72,54 +80,74 @@ impl Doors {
                 }
                 None => Service::new(site(door)),
             };
-            let accepting = match (old, socket) {
+            let accepting = match (old, listener) {
                 (Some(old), None) => old.accepting,
-                (old, Some(listener)) => {
-                    if let Some(old) = old {
-                        old.accepting.abort();
-                    }
-                    self.accept(listener, door, &service)
-                }
+                // The old loop ends, if there is one: whoever waits in the queue is taken by it or by the new one.
+                (_, Some(listener)) => self.accept(listener, door, &service),
                 (None, None) => continue,
             };
             self.open.push(OpenDoor { door: door.clone(), service, accepting });
         }
-        for gone in before.into_iter().flatten() {
-            gone.accepting.abort();
-        }
+        self.gone = before.into_iter().flatten().collect();
         Ok(())
     }
 
-    fn accept(
-        &self,
-        listener: leat_listen::Listener,
-        door: &Door,
-        service: &Rc<Service<Rc<Gateway>>>,
-    ) -> JoinHandle<()> {
+    /// Stops accepting at the doors that are gone; their connections end after what is under way.
+    pub(super) fn close_gone(&mut self) {
+        for gone in self.gone.drain(..) {
+            gone.service.retire();
+        }
+    }
+
+    fn accept(&self, listener: leat_listen::Listener, door: &Door, service: &Rc<Service<Rc<Gateway>>>) -> Accepting {
         let service = Rc::clone(service);
         let connections = Rc::clone(&self.connections);
-        let accepting = leat_listen::serve(listener, Arc::clone(&self.gate), door.options.clone(), move |accepted| {
+        // The closure lives for as long as a handshake that will call it.
+        let open = Counted::new(&self.accepting);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let stopped = async {
+            // An error is the sender's drop, which is the word.
+            let _ = stopped.await;
+        };
+        let options = door.options.clone();
+        let accepting = leat_listen::serve_until(listener, Arc::clone(&self.gate), options, stopped, move |accepted| {
+            let _ = &open;
             let Accepted { socket, peer, protocol, permit } = accepted;
-            let open = Open::new(&connections, service.current().handler.observer().core());
+            let open = OpenConnection::new(&connections, &service);
             let serving = leat_serve::serve(socket, Vec::new(), protocol_of(protocol), peer, Rc::clone(&service));
             spawn_local(Held { future: serving, _held: (permit, open) });
         });
         let address = door.address.to_string();
-        spawn_local(async move {
+        let task = spawn_local(async move {
             if let Err(error) = accepting.await {
                 event(Level::Error, "accept_failed", &format!("{address}: can't accept: {error}"), &[]);
             }
-        })
+        });
+        Accepting { _stop: stop, task }
     }
 
-    /// Waits until accepting has stopped and every connection has ended; to be called once the core drains.
-    pub(super) async fn drained(mut self) {
-        for open in self.open.drain(..) {
-            // An accept loop that was aborted has stopped as well.
-            let _ = open.accepting.await;
+    /// Waits until accepting has stopped and every connection has ended; to be called once the core drains. Handshakes
+    /// that take longer than `grace_ms` are given up, like other connections without a request.
+    pub(super) async fn drained(self, grace_ms: u64) {
+        tokio::select! {
+            () = self.accepting.none() => {}
+            () = clock::sleep(grace_ms) => {}
         }
-        while self.connections.count.get() > 0 {
-            self.connections.ended.notified().await;
+        self.connections.none().await;
+    }
+}
+
+/// How many of something there are.
+#[derive(Default)]
+struct Count {
+    count: Cell<usize>,
+    ended: Notify,
+}
+
+impl Count {
+    async fn none(&self) {
+        while self.count.get() > 0 {
+            self.ended.notified().await;
         }
     }
 }
@@ -142,23 +170,39 @@ impl<F: Future<Output = ()>, T> Future for Held<F, T> {
     }
 }
 
-/// Counts one open connection.
-struct Open {
-    connections: Rc<Connections>,
-}
+/// One of them.
+struct Counted(Rc<Count>);
 
-impl Open {
-    fn new(connections: &Rc<Connections>, counters: &leat_observe::Core) -> Self {
-        connections.count.set(connections.count.get() + 1);
-        counters.connection_accepted();
-        Self { connections: Rc::clone(connections) }
+impl Counted {
+    fn new(count: &Rc<Count>) -> Self {
+        count.count.set(count.count.get() + 1);
+        Self(Rc::clone(count))
     }
 }
 
-impl Drop for Open {
+impl Drop for Counted {
     fn drop(&mut self) {
-        self.connections.count.set(self.connections.count.get().saturating_sub(1));
-        self.connections.ended.notify_one();
+        self.0.count.set(self.0.count.get().saturating_sub(1));
+        self.0.ended.notify_one();
+    }
+}
+
+/// A connection that is open, in the count of the core and in the metrics.
+struct OpenConnection {
+    _counted: Counted,
+    service: Rc<Service<Rc<Gateway>>>,
+}
+
+impl OpenConnection {
+    fn new(connections: &Rc<Count>, service: &Rc<Service<Rc<Gateway>>>) -> Self {
+        service.current().handler.observer().core().connection_accepted();
+        Self { _counted: Counted::new(connections), service: Rc::clone(service) }
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.service.current().handler.observer().core().connection_closed(None);
     }
 }
 

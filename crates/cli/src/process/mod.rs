@@ -6,8 +6,12 @@
 mod admin;
 mod control;
 mod core;
+mod descriptors;
 mod doors;
+mod drain;
 mod plan;
+mod reload;
+mod signals;
 mod upgrade;
 mod watch;
 

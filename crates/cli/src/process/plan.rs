@@ -1,10 +1,11 @@
 use std::cell::OnceCell;
+use std::io;
 use std::sync::Arc;
 
 use leat_gateway::config::{self, AccessLog as LogConfig, Bind, Config, LogFormat, LogTarget};
 use leat_listen::{
-    CertificateFiles, ListenAddress, ListenError, ListenerSet, ProxyProtocol, ServeOptions, TicketKeys, TlsOptions,
-    TlsSettings, TlsVersions, TrustedSource,
+    CertificateFiles, Endpoint, ListenAddress, ListenError, Listener, ListenerSet, ProxyProtocol, ServeOptions,
+    TicketKeys, TlsOptions, TlsSettings, TlsVersions, TrustedSource,
 };
 use leat_message::Profile;
 use leat_observe::access_log::{self, AccessLog, Tally};
@@ -17,6 +18,30 @@ pub(super) struct Plan {
     pub(super) sockets: Arc<ListenerSet>,
     pub(super) doors: Vec<Door>,
     pub(super) log: Option<Arc<AccessLog>>,
+}
+
+impl Plan {
+    /// What core `worker` accepts from at the door with this number. By number, not by address: port 0 may stand more
+    /// than once.
+    pub(super) fn listener(&self, door: usize, worker: usize) -> io::Result<Listener> {
+        self.sockets.endpoints().get(door).ok_or(io::ErrorKind::NotFound)?.listener(worker)
+    }
+
+    /// The admin address's sockets: the last, as in [`addresses`].
+    pub(super) fn admin(&self) -> Option<&Endpoint> {
+        self.config.admin()?;
+        self.sockets.endpoints().last()
+    }
+
+    /// Every address with the port that the system chose, and whether it is the admin's.
+    pub(super) fn listening(&self) -> Vec<(String, bool)> {
+        let count = self.sockets.endpoints().len();
+        let named = self.sockets.endpoints().iter().enumerate().map(|(number, endpoint)| {
+            let address = endpoint.local_addr().map_or_else(|| endpoint.address().to_string(), |tcp| tcp.to_string());
+            (address, self.config.admin().is_some() && number + 1 == count)
+        });
+        named.collect()
+    }
 }
 
 /// How connections come in at one address.

@@ -1,3 +1,4 @@
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -10,7 +11,8 @@ pub(super) struct Watch {
     settling: Option<Stamp>,
 }
 
-type Stamp = (SystemTime, u64);
+/// Time, length and inode: a file that is renamed into place may have the time and the length of the one before.
+type Stamp = (SystemTime, u64, u64);
 
 impl Watch {
     pub(super) fn new(path: &Path) -> Self {
@@ -36,7 +38,7 @@ impl Watch {
 
 fn stamp(path: &Path) -> Option<Stamp> {
     let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
+    Some((metadata.modified().ok()?, metadata.len(), metadata.ino()))
 }
 
 #[cfg(test)]

@@ -30,6 +30,6 @@ pub use handover::{Successor, hand_over};
 pub use inherited::{Inherited, ReadySignal};
 pub use listener::Listener;
 pub use proxy::ProxyProtocol;
-pub use serve::{Accepted, Protocol, ServeOptions, serve};
+pub use serve::{Accepted, Protocol, ServeOptions, serve, serve_until};
 pub use supervisor::Supervisor;
 pub use tls::{CertificateFiles, Reloaded, TicketKeys, TlsOptions, TlsSettings, TlsVersions};

@@ -83,11 +83,29 @@ pub async fn serve<F>(listener: Listener, gate: Arc<Gate>, options: ServeOptions
 where
     F: Fn(Accepted) + 'static,
 {
+    serve_until(listener, gate, options, std::future::pending(), on_connection).await
+}
+
+/// As [`serve`], and ends in the same way once `stop` is ready: for a listener that a reload removes.
+///
+/// # Errors
+/// As for [`serve`].
+pub async fn serve_until<F>(
+    listener: Listener,
+    gate: Arc<Gate>,
+    options: ServeOptions,
+    stop: impl Future<Output = ()>,
+    on_connection: F,
+) -> io::Result<()>
+where
+    F: Fn(Accepted) + 'static,
+{
     let mut incoming = listener.register()?;
     let door = Rc::new(Door::new(gate, options, on_connection));
     tokio::select! {
         biased;
         () = drain_begun() => {}
+        () = stop => {}
         () = accept_all(&door, &mut incoming) => {}
     }
     for connection in incoming.drain(BACKLOG as usize)? {

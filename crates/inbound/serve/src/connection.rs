@@ -4,6 +4,7 @@ use std::task::Poll;
 use std::time::Instant;
 
 use leat_message::{Ended, Handler, Peer, Reason, Record};
+use leat_stream::clock::now_ms;
 use leat_stream::{Buffer, Socket, Timer};
 
 use crate::h2::PREFACE;
@@ -51,9 +52,12 @@ pub async fn serve<H: Handler>(
 }
 
 /// Whether the first line can't be HTTP/1 of any form, which always has a slash in its version: probably a broken
-/// HTTP/2 preface. An answer in HTTP/1 would only be garbage to such a client (RFC 9113 section 3.4).
+/// HTTP/2 preface. An answer in HTTP/1 would only be garbage to such a client (RFC 9113 section 3.4). Empty lines before
+/// a request are HTTP/1 (RFC 9112 section 2.2).
 fn is_no_http(bytes: &[u8]) -> bool {
-    bytes.iter().position(|&b| b == b'\n').is_some_and(|end| !bytes.iter().take(end).any(|&b| b == b'/'))
+    let start = bytes.iter().position(|b| !matches!(b, b'\r' | b'\n')).unwrap_or(bytes.len());
+    let line = bytes.get(start..).unwrap_or_default();
+    line.iter().position(|&b| b == b'\n').is_some_and(|end| !line.iter().take(end).any(|&b| b == b'/'))
 }
 
 /// Reads until the bytes either are the HTTP/2 preface or can't become it; `None` if the connection ended, or idled,
@@ -63,33 +67,41 @@ async fn sniff<H: Handler>(socket: &mut Socket, first_bytes: &mut Vec<u8>, servi
     if !first_bytes.is_empty() {
         buffer.extend(first_bytes);
     }
+    let site = service.current();
     let mut timer = Timer::default();
-    timer.set_after(service.current().limits.idle_time_ms);
+    timer.set_after(site.limits.idle_time_ms);
+    let mut deadline = now_ms().saturating_add(site.limits.idle_time_ms);
+    let (mut begun, mut graced) = (false, false);
     loop {
         let seen = buffer.bytes();
         let compared = seen.len().min(PREFACE.len());
         if seen.get(..compared) != PREFACE.get(..compared) || compared == PREFACE.len() {
             break;
         }
+        if !begun && !seen.is_empty() {
+            begun = true;
+            deadline = now_ms().saturating_add(site.limits.head_time_ms);
+        }
         let read = poll_fn(|cx| match buffer.poll_fill(socket, cx, usize::MAX) {
-            Poll::Ready(read) => Poll::Ready(read.ok()),
+            Poll::Ready(read) => Poll::Ready(read.unwrap_or(0)),
             Poll::Pending => {
                 if buffer.is_empty() {
                     buffer.release();
                 }
-                if leat_stream::is_draining() {
-                    return Poll::Ready(Some(0));
+                // A request that is on its way when a drain begins is still answered.
+                if service.is_ending() && !begun && !graced {
+                    graced = true;
+                    deadline = deadline.min(now_ms().saturating_add(site.drain_grace_ms));
                 }
-                timer.poll_due(cx).map(|()| None)
+                timer.set(deadline);
+                timer.poll_due(cx).map(|()| 0)
             }
         })
         .await;
         match read {
-            Some(count) if count > 0 => {}
-            // HTTP/1 gives a request that is on its way its grace.
-            _ if leat_stream::is_draining() => break,
-            _ if buffer.is_empty() => return None,
-            _ => break,
+            0 if buffer.is_empty() => return None,
+            0 => break,
+            _ => {}
         }
     }
     let http2 = buffer.bytes().starts_with(PREFACE);

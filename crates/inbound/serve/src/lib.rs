@@ -9,6 +9,7 @@ mod h2;
 mod pace;
 mod refusal;
 mod service;
+mod wait;
 
 pub use connection::{Protocol, serve};
 pub use h1::serve_h1;

@@ -1,5 +1,5 @@
 use leat_message::Limits;
-use leat_stream::clock::NEVER;
+use leat_stream::clock::{NEVER, TICK_MS};
 
 /// Measures whether bytes that are owed move fast enough. Time counts only while they are waited for, so a peer that has
 /// nothing to send or to take, or that we keep waiting ourselves, is never slow.
@@ -25,10 +25,15 @@ impl Pace {
         }
     }
 
-    /// Some of the bytes moved: the wait is over, or begins anew.
+    /// Whether bytes are waited for.
     #[inline]
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting_since_ms != NEVER
+    }
+
+    /// Some of the bytes moved: the wait is over, or begins anew.
     pub(crate) fn moved(&mut self, bytes: usize, now_ms: u64) {
-        if self.waiting_since_ms == NEVER {
+        if !self.is_waiting() {
             return;
         }
         self.bytes += bytes as u64;
@@ -41,12 +46,14 @@ impl Pace {
         if limits.throughput_bytes_min == 0 {
             return NEVER;
         }
-        self.waiting_since_ms.saturating_add(limits.throughput_grace_ms.saturating_sub(self.waited_ms))
+        // A window is never empty, or its end would be due for ever.
+        let window_ms = limits.throughput_grace_ms.max(TICK_MS);
+        self.waiting_since_ms.saturating_add(window_ms.saturating_sub(self.waited_ms))
     }
 
     /// Whether too little moved in the window that ends now; a window that was fast enough starts the next.
     pub(crate) fn is_slow(&mut self, now_ms: u64, limits: &Limits) -> bool {
-        if self.waiting_since_ms == NEVER || now_ms < self.due_ms(limits) {
+        if !self.is_waiting() || now_ms < self.due_ms(limits) {
             return false;
         }
         let waited = self.waited_ms + (now_ms - self.waiting_since_ms);

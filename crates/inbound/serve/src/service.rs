@@ -1,7 +1,8 @@
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use leat_message::{Handler, Limits, Profile};
+use leat_stream::{clock, is_draining};
 
 /// What to do when a handler panics or fails without a reason of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,12 +37,13 @@ pub struct Site<H> {
 #[derive(Debug)]
 pub struct Service<H> {
     site: RefCell<Rc<Site<H>>>,
+    retired: Cell<bool>,
 }
 
 impl<H: Handler> Service<H> {
     /// Starts with `site`.
     pub fn new(site: Site<H>) -> Rc<Self> {
-        Rc::new(Self { site: RefCell::new(Rc::new(site)) })
+        Rc::new(Self { site: RefCell::new(Rc::new(site)), retired: Cell::new(false) })
     }
 
     /// The site that a request that arrives now belongs to. Costs a count, no lock.
@@ -55,5 +57,18 @@ impl<H: Handler> Service<H> {
         let old = self.site.replace(Rc::new(site));
         // Dropped outside the borrow: a handler's drop may look at the service.
         drop(old);
+    }
+
+    /// Lets the connections of this service end as a drain of the whole core would: for a listener that a reload
+    /// removed. There is no way back.
+    pub fn retire(&self) {
+        self.retired.set(true);
+        clock::wake_all();
+    }
+
+    /// Whether connections are to end after what is under way.
+    #[inline]
+    pub(crate) fn is_ending(&self) -> bool {
+        self.retired.get() || is_draining()
     }
 }

@@ -92,7 +92,6 @@ pub struct Tally {
 pub struct AccessLog {
     writer: Arc<writer::Writer>,
     user_agent: bool,
-    is_finished: bool,
 }
 
 impl AccessLog {
@@ -104,7 +103,7 @@ impl AccessLog {
         let user_agent = settings.user_agent;
         let output = output::Output::open(settings.target)?;
         let writer = writer::start(output, settings.format, tally)?;
-        Ok(Self { writer, user_agent, is_finished: false })
+        Ok(Self { writer, user_agent })
     }
 
     /// A sink for one core. Once a core; allocates its ring.
@@ -120,16 +119,13 @@ impl AccessLog {
 
     /// Writes what is in the rings, ends the writer, and says whether that was done within `deadline`. The writer of a
     /// stuck target is left behind. Sinks that append afterwards drop their records.
-    pub fn finish(mut self, deadline: Duration) -> bool {
-        self.is_finished = true;
+    pub fn finish(&self, deadline: Duration) -> bool {
         self.writer.finish(deadline)
     }
 }
 
 impl Drop for AccessLog {
     fn drop(&mut self) {
-        if !self.is_finished {
-            self.writer.finish(Duration::from_secs(1));
-        }
+        self.writer.finish(Duration::from_secs(1));
     }
 }

@@ -126,6 +126,9 @@ impl<'a> Transfer<'a> {
     fn poll_upload<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Result<bool, Reason> {
         let mut moved = false;
         let mut client_owes = false;
+        if matches!(self.upload, Upload::AwaitContinue(_)) && !x.request().lines().expect_continue {
+            self.upload = Upload::Body;
+        }
         if self.upload == Upload::Body {
             match x.poll_body(cx) {
                 Poll::Ready(Ok(Piece::Data(bytes))) => match call.poll_send(cx, bytes) {

@@ -10,12 +10,18 @@ pub(super) struct IncomingBody {
     length: Length,
     lent: usize,
     done: bool,
-    /// Whether the client still waits for 100 (Continue).
-    pub(super) continue_owed: bool,
-    /// When the whole body must be here, on the core's clock.
-    pub(super) deadline_ms: u64,
-    /// Whether a pause in the body is normal (a stream) or means a slow sender.
-    pub(super) timed: bool,
+    pub(super) expect: Expect,
+}
+
+/// Whether the client holds its body back until it sees 100 (RFC 9110 section 10.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expect {
+    /// It does not, or no longer.
+    Nothing,
+    /// It does.
+    Owed,
+    /// 100 is in the output and has not left whole.
+    Leaving,
 }
 
 /// What [`IncomingBody::next`] found in the buffer.
@@ -37,43 +43,24 @@ impl IncomingBody {
             length: Length::None,
             lent: 0,
             done: true,
-            continue_owed: false,
-            deadline_ms: u64::MAX,
-            timed: true,
+            expect: Expect::Nothing,
         }
     }
 
     /// Gets ready for a body of `length`.
-    pub(super) fn begin(
-        &mut self,
-        length: Length,
-        limits: &Limits,
-        profile: Profile,
-        continue_owed: bool,
-        now_ms: u64,
-    ) {
+    pub(super) fn begin(&mut self, length: Length, limits: &Limits, profile: Profile, expect_continue: bool) {
         self.limits = DecoderLimits::new(limits, profile);
         self.length = length;
         self.decoder = BodyDecoder::new(length, self.limits);
         self.lent = 0;
         self.done = matches!(length, Length::None | Length::Known(0));
-        self.continue_owed = continue_owed && !self.done;
-        self.limit_time(limits.body_time_ms, now_ms);
+        self.expect = if expect_continue && !self.done { Expect::Owed } else { Expect::Nothing };
     }
 
-    /// Replaces the limits before anything was read.
-    pub(super) fn limit(&mut self, bytes_max: u64, time_ms: Option<u64>, now_ms: u64) {
-        if self.done {
-            return;
-        }
+    /// Replaces the limit before anything was read.
+    pub(super) fn limit(&mut self, bytes_max: u64) {
         self.limits.body_bytes_max = bytes_max;
-        self.decoder = BodyDecoder::new(self.length, self.limits);
-        self.limit_time(time_ms, now_ms);
-    }
-
-    fn limit_time(&mut self, time_ms: Option<u64>, now_ms: u64) {
-        self.timed = time_ms.is_some();
-        self.deadline_ms = time_ms.map_or(u64::MAX, |ms| now_ms.saturating_add(ms));
+        self.decoder.limit(bytes_max);
     }
 
     /// Turns the body into the raw bytes of a tunnel.
@@ -82,9 +69,7 @@ impl IncomingBody {
         self.decoder = BodyDecoder::new(Length::Tunnel, self.limits);
         self.lent = 0;
         self.done = false;
-        self.continue_owed = false;
-        self.timed = false;
-        self.deadline_ms = u64::MAX;
+        self.expect = Expect::Nothing;
     }
 
     pub(super) fn is_tunnel(&self) -> bool {
@@ -94,6 +79,11 @@ impl IncomingBody {
     #[inline]
     pub(super) fn is_done(&self) -> bool {
         self.done
+    }
+
+    /// Whether every byte of the body was taken, though its end may not have been asked for.
+    pub(super) fn is_consumed(&self) -> bool {
+        self.done || self.decoder.is_done()
     }
 
     /// Looks at what is in the buffer; consumes framing, never body bytes.

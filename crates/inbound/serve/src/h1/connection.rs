@@ -1,21 +1,19 @@
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, ready};
+use std::task::{Poll, ready};
 use std::time::Instant;
 
 use leat_h1::{Progress, parse_request};
-use leat_message::{Ended, Fault, Handler, Head, Length, Peer, Reason, RequestLines, Step};
+use leat_message::{Ended, Fault, Handler, Head, Length, Method, Peer, Reason, Record, RequestLines, Step};
 use leat_stream::clock::{NEVER, now_ms};
-use leat_stream::{BULK_BYTES, Buffer, Plain, Socket, Timer, is_draining, memory};
-use tokio::io::AsyncWrite;
+use leat_stream::{BULK_BYTES, Buffer, Plain, Socket, memory};
 
-use super::body::{IncomingBody, Next as BodyNext};
+use super::body::{Expect, IncomingBody, Next as BodyNext};
 use super::reply::H1Reply;
-use crate::pace::Pace;
 use crate::refusal::{admit, write_problem};
 use crate::service::{OnError, Service, Site};
+use crate::wait::Wait;
 
 /// One HTTP/1.x connection. The connection is its own exchange: requests on it are answered one after the other, so the
 /// state of "the current exchange" lives here and is reused.
@@ -27,15 +25,11 @@ pub(super) struct Connection<H: Handler> {
     pub(super) body: IncomingBody,
     pub(super) peer: Rc<Peer>,
     pub(super) site: Rc<Site<H>>,
-    service: Rc<Service<H>>,
+    pub(super) service: Rc<Service<H>>,
     progress: Progress,
     /// When the head that is arriving must be complete; `NEVER` while none is.
     head_deadline_ms: u64,
-    pub(super) timer: Timer,
-    /// Until when an exchange goes on though the client has ended its direction.
-    pub(super) half_closed_until_ms: Option<u64>,
-    pace_in: Pace,
-    pace_out: Pace,
+    pub(super) wait: Wait,
     served: u64,
     /// When the read returned that the current requests came with.
     started: Instant,
@@ -73,6 +67,10 @@ impl<H: Handler> Connection<H> {
         if !first_bytes.is_empty() {
             input.extend(first_bytes);
         }
+        let site = service.current();
+        // The core's clock stands still while there is no timer: from here on deadlines can be reckoned from it.
+        let mut wait = Wait::new();
+        wait.timer.set_after(site.limits.idle_time_ms);
         Self {
             socket,
             input,
@@ -80,14 +78,11 @@ impl<H: Handler> Connection<H> {
             reply: H1Reply::new(),
             body: IncomingBody::new(),
             peer,
-            site: service.current(),
+            site,
             service,
             progress: Progress::default(),
             head_deadline_ms: NEVER,
-            timer: Timer::default(),
-            half_closed_until_ms: None,
-            pace_in: Pace::new(),
-            pace_out: Pace::new(),
+            wait,
             served: 0,
             started: Instant::now(),
         }
@@ -116,7 +111,7 @@ impl<H: Handler> Connection<H> {
         loop {
             match self.answer() {
                 Next::Read => {
-                    if !self.reply.output.is_empty() && self.flush().await.is_err() {
+                    if !self.reply.output.is_empty() && !self.flushed().await {
                         return End::Abort;
                     }
                     match self.read_head().await {
@@ -126,7 +121,7 @@ impl<H: Handler> Connection<H> {
                     }
                 }
                 Next::Write => {
-                    if self.flush().await.is_err() {
+                    if !self.flushed().await {
                         return End::Abort;
                     }
                 }
@@ -136,22 +131,33 @@ impl<H: Handler> Connection<H> {
                     }
                 }
                 Next::Drain => {
-                    if self.flush().await.is_err() {
+                    if !self.flushed().await {
                         return End::Abort;
                     }
                     if !self.drain_body().await {
                         return End::Linger;
                     }
                 }
-                Next::Close => {
-                    if self.flush().await.is_err() {
-                        return End::Abort;
-                    }
-                    return if self.input.is_empty() && self.body.is_done() { End::Clean } else { End::Linger };
-                }
+                Next::Close => return if self.flushed().await { self.after_last_reply() } else { End::Abort },
                 Next::Refuse(reason) => return self.refuse(reason).await,
             }
         }
+    }
+
+    /// Writes out all replies; `false` where the client took them too slowly, which is recorded, or is gone.
+    async fn flushed(&mut self) -> bool {
+        let flushed = self.flush().await;
+        if flushed == Err(Reason::SlowReader) {
+            self.reply.record = Record { reason: Some(Reason::SlowReader), ..Record::default() };
+            self.record_refusal();
+        }
+        flushed.is_ok()
+    }
+
+    /// How to close behind a reply that announced it. A client that did not ask for that may have sent more meanwhile.
+    fn after_last_reply(&self) -> End {
+        let expected = !self.lines.keep_alive && self.body.is_done() && self.input.is_empty();
+        if expected { End::Clean } else { End::Linger }
     }
 
     /// Parses and answers every complete request in the buffer, up to the byte cap of a batch.
@@ -196,12 +202,20 @@ impl<H: Handler> Connection<H> {
     fn begin(&mut self, len: usize) -> Result<Step<H::Plan>, Reason> {
         self.served += 1;
         let limits = &self.site.limits;
-        let keep_alive = self.lines.keep_alive && self.served < limits.requests_per_connection_max && !is_draining();
+        // What follows a CONNECT may be meant for a tunnel that is not opened: it is never read as a request.
+        let keep_alive = self.lines.keep_alive
+            && self.lines.method != Method::Connect
+            && self.served < limits.requests_per_connection_max;
+        if self.lines.expect_continue && self.input.bytes().len() > len {
+            // Who has sent some of the body already waits for nothing (RFC 9110 section 10.1.1).
+            self.lines.expect_continue = false;
+        }
         let has_body = !matches!(self.lines.length, Length::None | Length::Known(0));
         let undrainable = matches!(self.lines.length, Length::Known(count) if count > limits.drain_bytes_max);
         self.reply.begin(&self.lines, keep_alive, has_body && (self.lines.expect_continue || undrainable));
         if has_body || !self.body.is_done() || self.body.is_tunnel() {
-            self.body.begin(self.lines.length, limits, self.site.profile, self.lines.expect_continue, now_ms());
+            self.body.begin(self.lines.length, limits, self.site.profile, self.lines.expect_continue);
+            self.wait.limit_body(if self.body.is_done() { None } else { limits.body_time_ms });
         }
         if memory::in_use() > limits.memory_bytes_max {
             return Err(Reason::LimitMemory);
@@ -211,7 +225,7 @@ impl<H: Handler> Connection<H> {
         let reply = &mut self.reply;
         let raw = catch_unwind(AssertUnwindSafe(|| self.site.handler.raw(head, &self.peer, reply)));
         match raw {
-            Ok(Step::Done) if !self.reply.is_done() => Err(Reason::HandlerFailed),
+            Ok(Step::Done) if !self.reply.is_whole() => Err(Reason::HandlerFailed),
             Ok(step) => Ok(step),
             Err(_) => Err(Reason::HandlerPanic),
         }
@@ -238,27 +252,32 @@ impl<H: Handler> Connection<H> {
 
     /// Runs the exchange step for the pinned request. `None`: the connection goes on.
     async fn exchange(&mut self, plan: H::Plan) -> Option<End> {
-        self.half_closed_until_ms = None;
+        self.wait.gone_at_ms = NEVER;
         let outcome = self.run_handler(plan).await;
         let complete = match outcome {
-            Ok(()) if self.reply.is_done() || self.reply.is_bodiless() => self.reply.end(None).is_ok(),
+            Ok(()) if self.reply.is_whole() => self.reply.end(None).is_ok(),
             Ok(()) => self.cut_short(Reason::HandlerFailed),
             Err(fault) => self.cut_short(fault.reason),
         };
         self.record_end(self.input.pinned());
-        let flushed = complete && self.flush().await.is_ok();
+        // Where there is no answer to this request, those to earlier ones of the batch still leave.
+        let unanswered = !complete && self.reply.take_back();
+        let flushed = (complete || unanswered) && self.flushed().await;
         self.input.unpin();
         self.site = self.service.current();
         if !flushed {
             return Some(End::Abort);
         }
+        if unanswered {
+            return Some(End::Linger);
+        }
         if self.reply.tunnel {
-            return Some(End::Clean);
+            return Some(if self.body.is_done() { End::Clean } else { End::Linger });
         }
         if self.reply.keep_alive && (self.body.is_done() || self.drain_body().await) {
             return None;
         }
-        Some(if self.body.is_done() && self.input.is_empty() { End::Clean } else { End::Linger })
+        Some(self.after_last_reply())
     }
 
     /// Polls the handler's future so that a panic ends this exchange alone; costs nothing while there is none.
@@ -299,6 +318,16 @@ impl<H: Handler> Connection<H> {
         });
     }
 
+    /// Tells the handler that something was refused that is no request, or not any more.
+    fn record_refusal(&self) {
+        self.site.handler.ended(Ended {
+            request: None,
+            peer: &self.peer,
+            record: &self.reply.record,
+            started: self.started,
+        });
+    }
+
     /// Answers something that is not a request, and ends the connection.
     async fn refuse(&mut self, reason: Reason) -> End {
         self.reply.begin_refusal();
@@ -306,13 +335,8 @@ impl<H: Handler> Connection<H> {
         if reason.status() != 0 {
             write_problem(&mut self.reply, reason);
         }
-        self.site.handler.ended(Ended {
-            request: None,
-            peer: &self.peer,
-            record: &self.reply.record,
-            started: self.started,
-        });
-        if self.flush().await.is_err() || reason.status() == 0 {
+        self.record_refusal();
+        if !self.flushed().await || reason.status() == 0 {
             return End::Abort;
         }
         End::Linger
@@ -333,7 +357,7 @@ impl<H: Handler> Connection<H> {
 
     /// Reads off a body that nobody read, under the limits for that; says whether its end was reached.
     async fn drain_body(&mut self) -> bool {
-        if self.body.continue_owed {
+        if self.body.expect == Expect::Owed {
             return false;
         }
         let deadline = now_ms().saturating_add(self.site.limits.drain_time_ms);
@@ -353,8 +377,8 @@ impl<H: Handler> Connection<H> {
                             Poll::Ready(Ok(count)) if count > 0 => {}
                             Poll::Ready(_) => return Poll::Ready(false),
                             Poll::Pending => {
-                                self.timer.set(deadline);
-                                ready!(self.timer.poll_due(cx));
+                                self.wait.timer.set(deadline);
+                                ready!(self.wait.timer.poll_due(cx));
                                 return Poll::Ready(false);
                             }
                         }
@@ -396,13 +420,13 @@ impl<H: Handler> Connection<H> {
                 if self.input.is_empty() {
                     self.rest();
                 }
-                if is_draining() && !graced {
+                if self.service.is_ending() && !graced {
                     graced = true;
                     deadline = deadline.min(now_ms().saturating_add(self.site.drain_grace_ms));
                 }
             }
-            self.timer.set(deadline);
-            ready!(self.timer.poll_due(cx));
+            self.wait.timer.set(deadline);
+            ready!(self.wait.timer.poll_due(cx));
             Poll::Ready(if first { Ok(false) } else { Err(Reason::TimeHead) })
         })
         .await
@@ -412,120 +436,5 @@ impl<H: Handler> Connection<H> {
     fn rest(&mut self) {
         self.input.release();
         self.reply.output.release();
-    }
-
-    pub(super) async fn flush(&mut self) -> Result<(), Reason> {
-        std::future::poll_fn(|cx| self.poll_write_out(cx)).await
-    }
-
-    /// Writes out what waits. A reader that is too slow loses its connection.
-    pub(super) fn poll_write_out(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
-        self.reply.note_write();
-        loop {
-            let before = self.reply.output.len();
-            let flushed = self.reply.output.poll_flush(&mut self.socket, cx);
-            self.pace_out.moved(before - self.reply.output.len(), now_ms());
-            match flushed {
-                Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
-                Poll::Pending => {
-                    self.pace_out.wait(now_ms());
-                    ready!(self.poll_wait(cx))?;
-                }
-            }
-        }
-    }
-
-    /// Writes what waits and then `parts` without copying them; ready with the bytes of `parts` that were taken.
-    pub(super) fn poll_write_with(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 3]) -> Poll<Result<usize, Reason>> {
-        self.reply.note_write();
-        loop {
-            let before = self.reply.output.len();
-            let written = self.reply.output.poll_write_with(&mut self.socket, cx, parts);
-            let taken = if let Poll::Ready(Ok(count)) = written { count } else { 0 };
-            self.pace_out.moved(before - self.reply.output.len() + taken, now_ms());
-            match written {
-                Poll::Ready(Ok(0)) => {}
-                Poll::Ready(Ok(count)) => return Poll::Ready(Ok(count)),
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
-                Poll::Pending => {
-                    self.pace_out.wait(now_ms());
-                    ready!(self.poll_wait(cx))?;
-                }
-            }
-        }
-    }
-
-    /// Reads more of a body that is wanted. A sender that is too slow, or late with the whole, loses its connection.
-    pub(super) fn poll_read_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Reason>> {
-        let bytes_max = self.input.pinned().len() + BULK_BYTES;
-        loop {
-            match self.input.poll_fill(&mut self.socket, cx, bytes_max) {
-                Poll::Ready(Ok(count)) => {
-                    self.pace_in.moved(count, now_ms());
-                    return Poll::Ready(Ok(count));
-                }
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
-                Poll::Pending => {
-                    if self.body.timed {
-                        self.pace_in.wait(now_ms());
-                    }
-                    ready!(self.poll_wait(cx))?;
-                }
-            }
-        }
-    }
-
-    /// Waits for the first of the deadlines that apply now. Ready with `Ok` where one passed but the peer is in time.
-    fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
-        let limits = &self.site.limits;
-        let now = now_ms();
-        if self.pace_out.is_slow(now, limits) {
-            return Poll::Ready(Err(Reason::SlowReader));
-        }
-        if self.pace_in.is_slow(now, limits) {
-            return Poll::Ready(Err(Reason::SlowSender));
-        }
-        let body_deadline = if self.body.is_done() { NEVER } else { self.body.deadline_ms };
-        if body_deadline <= now {
-            return Poll::Ready(Err(Reason::TimeBody));
-        }
-        self.timer.set(body_deadline.min(self.pace_out.due_ms(limits)).min(self.pace_in.due_ms(limits)));
-        self.timer.poll_due(cx).map(Ok)
-    }
-
-    async fn shut_down(&mut self) {
-        let deadline = now_ms().saturating_add(self.site.limits.drain_time_ms);
-        std::future::poll_fn(|cx| {
-            if Pin::new(&mut self.socket).poll_shutdown(cx).is_ready() {
-                return Poll::Ready(());
-            }
-            self.timer.set(deadline);
-            self.timer.poll_due(cx)
-        })
-        .await;
-    }
-
-    /// Ends our direction and reads the client's off for a while: closing with unread bytes would reset the connection
-    /// and could destroy the reply before the client has read it (RFC 9112 section 9.6).
-    async fn linger(&mut self) {
-        self.shut_down().await;
-        let deadline = now_ms().saturating_add(self.site.limits.drain_time_ms);
-        let mut left = self.site.limits.drain_bytes_max;
-        std::future::poll_fn(|cx| {
-            loop {
-                self.input.unpin();
-                self.input.consume(usize::MAX);
-                match self.input.poll_fill(&mut self.socket, cx, BULK_BYTES) {
-                    Poll::Ready(Ok(count)) if count > 0 && left > 0 => left = left.saturating_sub(count as u64),
-                    Poll::Ready(_) => return Poll::Ready(()),
-                    Poll::Pending => {
-                        self.timer.set(deadline);
-                        return self.timer.poll_due(cx);
-                    }
-                }
-            }
-        })
-        .await;
     }
 }

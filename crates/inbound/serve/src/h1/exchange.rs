@@ -2,10 +2,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use leat_message::{BodyLimits, Exchange, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record, Reply};
-use leat_stream::clock::now_ms;
+use leat_stream::clock::{NEVER, now_ms};
+use leat_stream::{BULK_BYTES, Socket};
 use tokio::io::AsyncWrite;
 
-use super::body::Next;
+use super::body::{Expect, Next};
 use super::connection::Connection;
 
 /// Body pieces up to this size are copied behind the head so that they leave in one write; larger ones are written from
@@ -17,6 +18,8 @@ const BACKLOG_BYTES_MAX: usize = 64 * 1024;
 /// nothing more to say (`nc -N`) or is gone looks the same from here; after this time it is taken to be gone, so that the
 /// work for nobody ends.
 const HALF_CLOSED_MS: u64 = 1_000;
+/// Largest chunk: what is held for a client that takes none of it.
+const CHUNK_BYTES_MAX: usize = BULK_BYTES;
 
 impl<H: Handler> Reply for Connection<H> {
     fn status(&mut self, status: u16) {
@@ -28,9 +31,14 @@ impl<H: Handler> Reply for Connection<H> {
     }
 
     fn length(&mut self, length: Length) {
+        // The exchange may have begun before the drain did.
+        if self.service.is_ending() {
+            self.reply.keep_alive = false;
+        }
         self.reply.length(length);
         if self.reply.tunnel {
             self.body.become_tunnel();
+            self.wait.limit_body(None);
         }
     }
 
@@ -57,7 +65,10 @@ impl<H: Handler> Exchange for Connection<H> {
     }
 
     fn limit_body(&mut self, limits: BodyLimits) {
-        self.body.limit(limits.bytes_max, limits.time_ms, now_ms());
+        if !self.body.is_done() {
+            self.body.limit(limits.bytes_max);
+            self.wait.limit_body(limits.time_ms);
+        }
     }
 
     fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece<'_>, Reason>> {
@@ -72,13 +83,8 @@ impl<H: Handler> Exchange for Connection<H> {
                     return Poll::Ready(Ok(Piece::End));
                 }
                 Next::Read => {
-                    if self.body.continue_owed {
-                        self.body.continue_owed = false;
-                        self.reply.interim(100, Fields::new(&[], &[]));
-                        // Whatever is not written now leaves with the next flush.
-                        if let Poll::Ready(Err(reason)) = self.poll_write_out(cx) {
-                            return Poll::Ready(Err(reason));
-                        }
+                    if self.body.expect != Expect::Nothing {
+                        self.send_continue(cx)?;
                     }
                     if ready!(self.poll_read_body(cx))? == 0 {
                         self.body.end_of_input()?;
@@ -89,11 +95,15 @@ impl<H: Handler> Exchange for Connection<H> {
     }
 
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
-        if !self.body.is_done() {
+        if self.body.expect == Expect::Owed {
+            return self.poll_unasked_body(cx);
+        }
+        // A peer that ended its direction of a tunnel still waits for ours.
+        if !self.body.is_done() || self.body.is_tunnel() {
             return Poll::Pending;
         }
-        if let Some(deadline) = self.half_closed_until_ms {
-            return self.poll_half_closed(cx, deadline);
+        if self.wait.gone_at_ms != NEVER {
+            return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerReset);
         }
         // Requests that are pipelined behind this one are read ahead, up to one head's worth.
         let ahead_max = self.input.pinned().len() + self.site.limits.head_bytes_max;
@@ -101,9 +111,8 @@ impl<H: Handler> Exchange for Connection<H> {
             match ready!(self.input.poll_fill(&mut self.socket, cx, ahead_max)) {
                 Ok(count) if count > 0 => {}
                 Ok(_) => {
-                    let deadline = now_ms().saturating_add(HALF_CLOSED_MS);
-                    self.half_closed_until_ms = Some(deadline);
-                    return self.poll_half_closed(cx, deadline);
+                    self.wait.gone_at_ms = now_ms().saturating_add(HALF_CLOSED_MS);
+                    return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerReset);
                 }
                 Err(_) => return Poll::Ready(Reason::PeerReset),
             }
@@ -114,6 +123,7 @@ impl<H: Handler> Exchange for Connection<H> {
     fn consume(&mut self, count: usize) {
         let count = self.body.consume(&mut self.input, count);
         self.reply.record.bytes_in += count as u64;
+        self.reply.close_if_unread &= !self.body.is_consumed();
     }
 
     fn trailers(&self) -> Option<Fields<'_>> {
@@ -121,10 +131,9 @@ impl<H: Handler> Exchange for Connection<H> {
     }
 
     fn interim(&mut self, status: u16, fields: Fields<'_>) {
-        if status == 100 {
-            self.body.continue_owed = false;
+        if self.reply.interim(status, fields) && status == 100 {
+            self.body.expect = Expect::Nothing;
         }
-        self.reply.interim(status, fields);
     }
 
     fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>> {
@@ -157,7 +166,8 @@ impl<H: Handler> Exchange for Connection<H> {
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
-        if !self.reply.output.is_empty() {
+        // A TLS session may hold records of an output that is empty already.
+        if !self.reply.output.is_empty() || matches!(self.socket, Socket::Tls(_)) {
             ready!(self.poll_write_out(cx))?;
         }
         if self.reply.tunnel && self.reply.is_done() {
@@ -173,9 +183,31 @@ impl<H: Handler> Exchange for Connection<H> {
 }
 
 impl<H: Handler> Connection<H> {
-    fn poll_half_closed(&mut self, cx: &mut Context<'_>, deadline_ms: u64) -> Poll<Reason> {
-        self.timer.set(deadline_ms);
-        self.timer.poll_due(cx).map(|()| Reason::PeerReset)
+    /// Asks for the body, and sees to it that this leaves: the client sends nothing before.
+    fn send_continue(&mut self, cx: &mut Context<'_>) -> Result<(), Reason> {
+        if self.body.expect == Expect::Owed {
+            let asked = self.reply.interim(100, Fields::new(&[], &[]));
+            self.body.expect = if asked { Expect::Leaving } else { Expect::Nothing };
+        }
+        if self.body.expect == Expect::Leaving && self.poll_write_out(cx)?.is_ready() {
+            self.body.expect = Expect::Nothing;
+        }
+        Ok(())
+    }
+
+    /// A client that waits for 100 (Continue) may stop waiting, or end. Wakes the exchange for the former, since the head
+    /// says then that nobody waits.
+    fn poll_unasked_body(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
+        let bytes_max = self.input.pinned().len() + BULK_BYTES;
+        match ready!(self.input.poll_fill(&mut self.socket, cx, bytes_max)) {
+            Ok(0) => return Poll::Ready(Reason::BodyCutOff),
+            Ok(_) => {}
+            Err(_) => return Poll::Ready(Reason::PeerReset),
+        }
+        self.body.expect = Expect::Nothing;
+        self.lines.expect_continue = false;
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Writes the waiting output and `bytes` in one call. Of a chunk that the socket takes only in part, the rest is
@@ -186,6 +218,7 @@ impl<H: Handler> Connection<H> {
             self.reply.frame(taken)?;
             return Poll::Ready(Ok(taken));
         }
+        let bytes = bytes.get(..CHUNK_BYTES_MAX).unwrap_or(bytes);
         let framed = self.reply.frame(bytes.len())?;
         let parts = [framed.prefix(), bytes, framed.suffix];
         let mut written = match self.poll_write_with(cx, parts) {

@@ -1,9 +1,11 @@
 //! HTTP/1.x connections.
 
 mod body;
+mod closing;
 mod connection;
 mod exchange;
 mod reply;
+mod transport;
 
 use std::rc::Rc;
 

@@ -1,6 +1,6 @@
 use leat_h1::{BodyEncoder, encode};
 use leat_message::{Fields, Fixed, Length, Method, Reason, Record, Reply, RequestLines, Version};
-use leat_stream::{Output, clock};
+use leat_stream::{Output, clock, is_draining};
 
 /// How far a reply has come.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ enum Phase {
     Bodiless,
     /// Everything is in the output.
     Done,
+    /// The handler gave a body where it had announced none, or a second one.
+    Broken,
 }
 
 /// Encodes one reply after the other into the connection's outgoing buffer.
@@ -101,19 +103,35 @@ impl H1Reply {
 
     /// To be called before bytes of the output go to the socket.
     #[inline]
-    pub(super) fn note_write(&mut self) {
+    pub(super) fn begin_write(&mut self) {
         self.sent |= self.phase != Phase::Waiting;
-        self.mark = 0;
+    }
+
+    /// To be called after that: an output that was written whole starts from its beginning again. Until then, replies to
+    /// earlier requests may wait before the mark.
+    #[inline]
+    pub(super) fn end_write(&mut self) {
+        if self.output.is_empty() {
+            self.mark = 0;
+        }
     }
 
     pub(super) fn head_sent(&self) -> bool {
         self.sent
     }
 
-    /// Whether the whole reply is in the output or was written.
-    #[inline]
+    /// Whether the reply was ended: all of it is in the output or was written.
     pub(super) fn is_done(&self) -> bool {
         self.phase == Phase::Done
+    }
+
+    /// Whether a handler that returned now has given all of its reply: all announced bytes, if not the call to end it.
+    pub(super) fn is_whole(&self) -> bool {
+        match self.phase {
+            Phase::Done | Phase::Bodiless => true,
+            Phase::Body => matches!(self.length, Length::Known(_)) && self.left() == 0,
+            Phase::Waiting | Phase::Head | Phase::Broken => false,
+        }
     }
 
     /// Whether body bytes go nowhere because this reply has no body.
@@ -148,10 +166,10 @@ impl H1Reply {
         self.encoder.piece(len).map_err(|_| Reason::HandlerFailed)
     }
 
-    /// Appends an interim response.
-    pub(super) fn interim(&mut self, status: u16, fields: Fields<'_>) {
+    /// Appends an interim response; says whether there was still a place for it.
+    pub(super) fn interim(&mut self, status: u16, fields: Fields<'_>) -> bool {
         if self.http10 || self.phase != Phase::Waiting || !(100..200).contains(&status) || status == 101 {
-            return;
+            return false;
         }
         let out = self.output.buffer();
         encode::status_line(out, status);
@@ -160,6 +178,7 @@ impl H1Reply {
         }
         out.extend_from_slice(b"\r\n");
         self.mark = self.output.mark();
+        true
     }
 
     /// Ends the body; `Err` where bytes that were announced are missing.
@@ -178,14 +197,14 @@ impl H1Reply {
                 self.phase = Phase::Done;
                 Ok(())
             }
-            Phase::Waiting | Phase::Head => Err(Reason::HandlerFailed),
+            Phase::Waiting | Phase::Head | Phase::Broken => Err(Reason::HandlerFailed),
         }
     }
 
     /// What the connection adds to every head, and the framing.
     fn close_head(&mut self, length: Length) {
-        // What follows a CONNECT is meant for somebody else, whatever the answer is (RFC 9110 section 9.3.6).
-        if self.close_if_unread || self.method == Method::Connect {
+        // A drain that began since the request came is announced as well.
+        if self.close_if_unread || is_draining() {
             self.keep_alive = false;
         }
         // An HTTP/1.0 client knows no chunks: the end of the connection ends the body (RFC 9112 section 6.3).
@@ -273,11 +292,21 @@ impl Reply for H1Reply {
 
     #[inline]
     fn body(&mut self, bytes: &[u8]) {
-        self.record.bytes_out += bytes.len() as u64;
-        if self.phase == Phase::Body && self.encoder.piece(bytes.len()).is_ok() {
-            self.output.buffer().extend_from_slice(bytes);
+        if self.phase != Phase::Body {
+            // A body where none was announced, or more of it than one: the reply is not whole.
+            if self.phase == Phase::Done && !bytes.is_empty() {
+                self.phase = Phase::Broken;
+            }
+            return;
         }
-        self.phase = Phase::Done;
+        // Other bytes than announced: the reply stays unfinished, and is answered as the handler's failure.
+        let Ok(framed) = self.frame(bytes.len()) else { return };
+        let out = self.output.buffer();
+        out.extend_from_slice(framed.prefix());
+        out.extend_from_slice(bytes);
+        out.extend_from_slice(framed.suffix);
+        self.record.bytes_out += bytes.len() as u64;
+        let _ = self.end(None);
     }
 
     #[inline]

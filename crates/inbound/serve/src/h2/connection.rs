@@ -9,13 +9,13 @@ use bytes::Bytes;
 use h2::server::{Builder, SendResponse};
 use h2::{Reason as Code, RecvStream};
 use http::Request;
-use leat_message::{Ended, Handler, Method, Peer, Reason, Record};
-use leat_stream::clock::now_ms;
-use leat_stream::{BUFFER_BYTES, Socket, Timer, is_draining, memory};
+use leat_message::{Ended, Handler, Limits, Method, Peer, Reason, Record, Step};
+use leat_stream::clock::{NEVER, TICK_MS, now_ms};
+use leat_stream::{BUFFER_BYTES, Socket, Timer, memory};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::spawn_local;
 
-use super::exchange::H2Exchange;
+use super::exchange::{Begun, H2Exchange, raw_step};
 use super::head::OwnedHead;
 use super::io::Io;
 use super::reply::H2Reply;
@@ -27,11 +27,14 @@ const STREAM_WINDOW_BYTES: u32 = 256 * 1024;
 /// Flow-control window of a connection, in bytes: what one client can make us hold.
 const CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
 /// Bytes that may wait in one stream for the client's window.
-const SEND_BUFFER_BYTES: usize = 64 * 1024;
+pub(super) const SEND_BUFFER_BYTES: usize = 64 * 1024;
 /// Streams that we reset for the client's errors before it is told to calm down (CVE-2025-8671, MadeYouReset).
 const LOCAL_RESETS_MAX: usize = 64;
 /// Streams that the client reset before we looked at them, before it is told to calm down (CVE-2023-44487).
 const PENDING_RESETS_MAX: usize = 20;
+/// Exchanges that may run on one connection, as a multiple of the streams it may have open: one whose stream was reset
+/// runs until its handler notices.
+const RUNNING_FACTOR: usize = 2;
 
 type H2 = h2::server::Connection<Io, Bytes>;
 
@@ -45,9 +48,8 @@ pub(super) struct Connection<H: Handler> {
     running: Rc<Cell<usize>>,
     accepted: u64,
     timer: Timer,
+    /// When a connection on which nothing runs ends.
     idle_deadline_ms: u64,
-    /// When a head that has begun, or output that finds no room, must have moved on; 0 while neither is the case.
-    stall_deadline_ms: u64,
     closing: bool,
 }
 
@@ -77,18 +79,8 @@ impl<H: Handler> Connection<H> {
         let Some(h2) = shaken else { return };
         let idle_deadline_ms = now_ms().saturating_add(limits.idle_time_ms);
         let running = Rc::new(Cell::new(0));
-        let mut connection = Self {
-            h2,
-            io,
-            peer,
-            service,
-            running,
-            accepted: 0,
-            timer,
-            idle_deadline_ms,
-            stall_deadline_ms: 0,
-            closing: false,
-        };
+        let mut connection =
+            Self { h2, io, peer, service, running, accepted: 0, timer, idle_deadline_ms, closing: false };
         connection.run().await;
         let Self { h2, io, timer, .. } = connection;
         drop(h2);
@@ -99,7 +91,14 @@ impl<H: Handler> Connection<H> {
         loop {
             match poll_fn(|cx| self.poll_next(cx)).await {
                 Some(Ok((request, respond))) => self.accept(request, respond),
-                Some(Err(_)) | None => return,
+                Some(Err(error)) => {
+                    if !error.is_io() {
+                        let flood = error.reason() == Some(Code::ENHANCE_YOUR_CALM);
+                        self.refuse(if flood { Reason::H2Flood } else { Reason::H2Protocol });
+                    }
+                    return;
+                }
+                None => return,
             }
         }
     }
@@ -123,48 +122,71 @@ impl<H: Handler> Connection<H> {
             }
             let site = self.service.current();
             let now = now_ms();
-            if !self.closing && (is_draining() || self.accepted >= site.limits.requests_per_connection_max) {
-                self.close(now.saturating_add(site.limits.idle_time_ms));
+            if !self.closing && (self.service.is_ending() || self.accepted >= site.limits.requests_per_connection_max) {
+                self.close();
                 continue;
             }
-            if self.running.get() > 0 && !self.closing {
-                self.idle_deadline_ms = now.saturating_add(site.limits.idle_time_ms);
+            if self.running.get() > 0 {
+                self.idle_deadline_ms = self.rest_deadline_ms(&site.limits, now);
             }
-            let stalled = self.io.in_head() || self.io.is_blocked() && self.running.get() == 0;
-            match (stalled, self.stall_deadline_ms) {
-                (false, _) => self.stall_deadline_ms = 0,
-                (true, 0) => self.stall_deadline_ms = now.saturating_add(site.limits.head_time_ms),
-                (true, deadline) if deadline <= now => {
-                    self.refuse(if self.io.in_head() { Reason::TimeHead } else { Reason::SlowReader });
-                    return Poll::Ready(None);
-                }
-                (true, _) => {}
+            let head_deadline_ms = self.head_deadline_ms(&site.limits);
+            let reader_deadline_ms = self.reader_deadline_ms(&site.limits);
+            if head_deadline_ms <= now || reader_deadline_ms <= now {
+                self.refuse(if head_deadline_ms <= now { Reason::TimeHead } else { Reason::SlowReader });
+                return Poll::Ready(None);
             }
-            if self.idle_deadline_ms <= now && self.running.get() == 0 {
+            if self.idle_deadline_ms <= now {
                 if self.closing {
                     return Poll::Ready(None);
                 }
-                self.close(now.saturating_add(site.limits.drain_time_ms));
+                self.close();
                 continue;
             }
-            let deadline = self.idle_deadline_ms.min(if stalled { self.stall_deadline_ms } else { u64::MAX });
-            self.timer.set(deadline);
+            // While something runs this only looks again: nothing else says when the last exchange has ended.
+            self.timer.set(self.idle_deadline_ms.min(head_deadline_ms).min(reader_deadline_ms));
             ready!(self.timer.poll_due(cx));
         }
     }
 
-    /// Says GOAWAY; what is under way still ends, by `deadline_ms` if it stands still.
-    fn close(&mut self, deadline_ms: u64) {
+    /// When a head that has begun must have ended.
+    fn head_deadline_ms(&self, limits: &Limits) -> u64 {
+        self.io.in_head_since_ms().map_or(NEVER, |since| since.saturating_add(limits.head_time_ms))
+    }
+
+    /// When output that finds no room must have moved on.
+    fn reader_deadline_ms(&self, limits: &Limits) -> u64 {
+        match self.io.blocked_since_ms() {
+            Some(since) if limits.throughput_bytes_min > 0 => since.saturating_add(limits.throughput_grace_ms),
+            _ => NEVER,
+        }
+    }
+
+    /// Until when a connection stays on which nothing runs any more from now on.
+    fn rest_deadline_ms(&self, limits: &Limits, now: u64) -> u64 {
+        let ms = match self.closing {
+            false => limits.idle_time_ms,
+            true if self.service.is_ending() => self.service.current().drain_grace_ms,
+            true => limits.drain_time_ms,
+        };
+        // Never due at once: it would be looked at for ever.
+        now.saturating_add(ms.max(TICK_MS))
+    }
+
+    /// Says GOAWAY; what is under way still ends.
+    fn close(&mut self) {
         self.closing = true;
-        self.idle_deadline_ms = deadline_ms;
+        self.idle_deadline_ms = self.rest_deadline_ms(&self.service.current().limits, now_ms());
         self.h2.graceful_shutdown();
     }
 
-    fn accept(&mut self, request: Request<RecvStream>, respond: SendResponse<Bytes>) {
+    fn accept(&mut self, request: Request<RecvStream>, mut respond: SendResponse<Bytes>) {
         self.accepted += 1;
         let site = self.service.current();
-        if !self.closing {
-            self.idle_deadline_ms = now_ms().saturating_add(site.limits.idle_time_ms);
+        self.idle_deadline_ms = self.rest_deadline_ms(&site.limits, now_ms());
+        if self.running.get() >= RUNNING_FACTOR.saturating_mul(site.limits.h2_streams_max as usize) {
+            respond.send_reset(Code::REFUSED_STREAM);
+            self.refuse(Reason::H2Flood);
+            return;
         }
         let (parts, recv) = request.into_parts();
         let mut reply = H2Reply::new(respond, parts.method == http::Method::HEAD);
@@ -184,13 +206,30 @@ impl<H: Handler> Connection<H> {
             }
         };
         debug_assert_eq!(parts.method == http::Method::HEAD, head.view().method() == Method::Head);
-        if let Some((exchange, plan)) = H2Exchange::new(head, Rc::clone(&self.peer), site, recv, reply).begin() {
-            let running = Running::new(&self.running);
-            spawn_local(async move {
-                exchange.run(plan).await;
-                drop(running);
-            });
+        let started = Instant::now();
+        let raw = raw_step(&site, head.view(), &self.peer, &mut reply);
+        if matches!(raw, Ok(Step::Done)) && recv.is_end_stream() && reply.is_whole() && reply.end(None).is_ok() {
+            if reply.is_done() {
+                let (request, record) = (Some(head.view()), &reply.record);
+                site.handler.ended(Ended { request, peer: &self.peer, record, started });
+                return;
+            }
+            return self.spawn(H2Exchange::new(head, Rc::clone(&self.peer), site, recv, reply).run_ending());
         }
+        match H2Exchange::new(head, Rc::clone(&self.peer), site, recv, reply).go_on(raw) {
+            Begun::Ended => {}
+            Begun::Ending(exchange) => self.spawn(exchange.run_ending()),
+            Begun::Draining(exchange) => self.spawn(exchange.run_draining()),
+            Begun::Exchange(exchange, plan) => self.spawn(exchange.run(plan)),
+        }
+    }
+
+    fn spawn(&self, exchange: impl Future<Output = ()> + 'static) {
+        let running = Running::new(&self.running);
+        spawn_local(async move {
+            exchange.await;
+            drop(running);
+        });
     }
 
     /// Records something that was refused before there was an exchange.
@@ -221,7 +260,7 @@ impl Drop for Running {
 }
 
 /// Ends our direction and reads the client's off for a while, so that a GOAWAY is read before a reset destroys it.
-async fn linger(mut io: Io, mut timer: Timer, limits: &leat_message::Limits) {
+async fn linger(mut io: Io, mut timer: Timer, limits: &Limits) {
     let deadline = now_ms().saturating_add(limits.drain_time_ms);
     let mut left = limits.drain_bytes_max;
     let mut shut = false;

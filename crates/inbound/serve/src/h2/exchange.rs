@@ -9,14 +9,13 @@ use h2::RecvStream;
 use leat_message::{
     BodyLimits, Ended, Exchange, Fault, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record, Reply, Step,
 };
-use leat_stream::Timer;
-use leat_stream::clock::{NEVER, now_ms};
+use leat_stream::{Timer, memory};
 
-use super::head::{OwnedFields, OwnedHead};
+use super::head::{OwnedHead, Trailers};
 use super::reply::{H2Reply, HELD_BYTES_MAX};
-use crate::pace::Pace;
 use crate::refusal::write_problem;
 use crate::service::{OnError, Site};
+use crate::wait::Wait;
 
 /// One stream: its request, its reply, and the handler that brings them together.
 pub(super) struct H2Exchange<H> {
@@ -28,32 +27,70 @@ pub(super) struct H2Exchange<H> {
     chunk: Bytes,
     body_done: bool,
     continue_owed: bool,
-    trailers: Option<OwnedFields>,
+    trailers: Option<Trailers>,
     bytes_max: u64,
-    timed: bool,
-    body_deadline_ms: u64,
     reply: H2Reply,
-    pace_in: Pace,
-    pace_out: Pace,
-    timer: Timer,
+    wait: Wait,
+    /// The memory of a reply that waits for the client's window.
+    stuck: Option<Stuck>,
     started: Instant,
+}
+
+/// What is to be done after the raw step.
+pub(super) enum Begun<H: Handler> {
+    /// Nothing: the reply is with its stream.
+    Ended,
+    /// The rest of the reply waits for the client.
+    Ending(H2Exchange<H>),
+    /// The reply waits for the end of the request.
+    Draining(H2Exchange<H>),
+    /// The exchange step.
+    Exchange(H2Exchange<H>, H::Plan),
+}
+
+/// Counts bytes that a client does not take as memory in use.
+struct Stuck(i64);
+
+impl Stuck {
+    fn new(bytes: usize) -> Self {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        memory::add(bytes);
+        Self(bytes)
+    }
+}
+
+impl Drop for Stuck {
+    fn drop(&mut self) {
+        memory::add(-self.0);
+    }
+}
+
+/// Takes the raw step; a panic is a reason like others.
+pub(super) fn raw_step<H: Handler>(
+    site: &Site<H>,
+    head: Head<'_>,
+    peer: &Peer,
+    reply: &mut H2Reply,
+) -> Result<Step<H::Plan>, Reason> {
+    catch_unwind(AssertUnwindSafe(|| site.handler.raw(head, peer, reply))).map_err(|_| Reason::HandlerPanic)
 }
 
 impl<H: Handler> H2Exchange<H> {
     pub(super) fn new(head: OwnedHead, peer: Rc<Peer>, site: Rc<Site<H>>, recv: RecvStream, reply: H2Reply) -> Self {
         let lines = head.view().lines();
+        let mut wait = Wait::new();
+        if lines.length != Length::None {
+            wait.limit_body(site.limits.body_time_ms);
+        }
         Self {
             chunk: Bytes::new(),
             body_done: lines.length == Length::None,
             continue_owed: lines.expect_continue,
             trailers: None,
             bytes_max: site.limits.body_bytes_max,
-            timed: site.limits.body_time_ms.is_some(),
-            body_deadline_ms: site.limits.body_time_ms.map_or(NEVER, |ms| now_ms().saturating_add(ms)),
             reply,
-            pace_in: Pace::new(),
-            pace_out: Pace::new(),
-            timer: Timer::default(),
+            wait,
+            stuck: None,
             started: Instant::now(),
             head,
             peer,
@@ -62,18 +99,19 @@ impl<H: Handler> H2Exchange<H> {
         }
     }
 
-    /// Takes the raw step. `Some`: the exchange step is still to be run, by a task.
-    pub(super) fn begin(mut self) -> Option<(Self, H::Plan)> {
-        let head = self.head.view();
-        let reply = &mut self.reply;
-        let raw = catch_unwind(AssertUnwindSafe(|| self.site.handler.raw(head, &self.peer, reply)));
+    /// Says how to go on after the raw step, if the reply was not complete with it.
+    pub(super) fn go_on(mut self, raw: Result<Step<H::Plan>, Reason>) -> Begun<H> {
         let complete = match raw {
-            Ok(Step::Exchange(plan)) => return Some((self, plan)),
+            Ok(Step::Exchange(plan)) => return Begun::Exchange(self, plan),
+            Ok(Step::Done) if !self.recv.is_end_stream() && !self.continue_owed => return Begun::Draining(self),
             Ok(Step::Done) => self.complete(),
-            Err(_) => self.fail(Reason::HandlerPanic),
+            Err(reason) => self.fail(reason),
         };
+        if complete && !self.reply.is_done() {
+            return Begun::Ending(self);
+        }
         self.finish(complete);
-        None
+        Begun::Ended
     }
 
     /// Runs the exchange step to its end.
@@ -83,6 +121,47 @@ impl<H: Handler> H2Exchange<H> {
             Ok(()) => self.complete(),
             Err(fault) => self.fail(fault.reason),
         };
+        match complete {
+            true => self.run_ending().await,
+            false => self.finish(false),
+        }
+    }
+
+    /// Reads off a body that the raw step left unread, under the limits for that, and then ends the reply: frames that
+    /// arrive for a stream which is over already could not be told from an error, and those in error not be answered.
+    pub(super) async fn run_draining(mut self) {
+        let mut timer = Timer::default();
+        timer.set_after(self.site.limits.drain_time_ms);
+        let mut left = self.site.limits.drain_bytes_max;
+        poll_fn(|cx| {
+            while left > 0 {
+                match self.recv.poll_data(cx) {
+                    Poll::Ready(Some(Ok(bytes))) => {
+                        left = left.saturating_sub(bytes.len().max(1) as u64);
+                        // Fails only for more than was received.
+                        let _ = self.recv.flow_control().release_capacity(bytes.len());
+                    }
+                    Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(()),
+                    Poll::Pending => return timer.poll_due(cx),
+                }
+            }
+            Poll::Ready(())
+        })
+        .await;
+        match self.complete() {
+            true => self.run_ending().await,
+            false => self.finish(false),
+        }
+    }
+
+    /// Waits until the client took what is left of a reply that the handler has ended.
+    pub(super) async fn run_ending(mut self) {
+        let mut complete = true;
+        if !self.reply.is_done()
+            && let Err(reason) = poll_fn(|cx| self.poll_push(cx)).await
+        {
+            complete = self.fail(reason);
+        }
         self.finish(complete);
     }
 
@@ -98,6 +177,9 @@ impl<H: Handler> H2Exchange<H> {
 
     /// Ends the reply if the handler left that to us; says whether it is complete.
     fn complete(&mut self) -> bool {
+        if !self.reply.is_whole() {
+            return self.fail(Reason::HandlerFailed);
+        }
         match self.reply.end(None) {
             Ok(()) => true,
             Err(reason) => self.fail(reason),
@@ -128,34 +210,19 @@ impl<H: Handler> H2Exchange<H> {
         });
     }
 
-    /// Waits for the first of the deadlines that apply now. Ready with `Ok` where one passed but the peer is in time.
-    fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
-        let limits = &self.site.limits;
-        let now = now_ms();
-        if self.pace_out.is_slow(now, limits) {
-            return Poll::Ready(Err(Reason::SlowReader));
-        }
-        if self.pace_in.is_slow(now, limits) {
-            return Poll::Ready(Err(Reason::SlowSender));
-        }
-        let body_deadline = if self.body_done { NEVER } else { self.body_deadline_ms };
-        if body_deadline <= now {
-            return Poll::Ready(Err(Reason::TimeBody));
-        }
-        self.timer.set(body_deadline.min(self.pace_out.due_ms(limits)).min(self.pace_in.due_ms(limits)));
-        self.timer.poll_due(cx).map(Ok)
-    }
-
     fn poll_push(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
         loop {
             let before = self.reply.held_bytes();
             let pushed = self.reply.poll_push(cx);
-            self.pace_out.moved(before - self.reply.held_bytes(), now_ms());
+            self.wait.sent(before - self.reply.held_bytes());
             if pushed.is_ready() {
+                self.stuck = None;
                 return pushed;
             }
-            self.pace_out.wait(now_ms());
-            ready!(self.poll_wait(cx))?;
+            if self.stuck.is_none() {
+                self.stuck = Some(Stuck::new(self.reply.stuck_bytes()));
+            }
+            ready!(self.wait.poll_reader(cx, &self.site.limits))?;
         }
     }
 
@@ -165,7 +232,7 @@ impl<H: Handler> H2Exchange<H> {
             match self.recv.poll_data(cx) {
                 Poll::Ready(Some(Ok(bytes))) if bytes.is_empty() => {}
                 Poll::Ready(Some(Ok(bytes))) => {
-                    self.pace_in.moved(bytes.len(), now_ms());
+                    self.wait.received(bytes.len());
                     self.reply.record.bytes_in += bytes.len() as u64;
                     if self.reply.record.bytes_in > self.bytes_max {
                         return Poll::Ready(Err(Reason::LimitBodyBytes));
@@ -176,15 +243,12 @@ impl<H: Handler> H2Exchange<H> {
                 Poll::Ready(Some(Err(_))) => return Poll::Ready(Err(Reason::PeerCancelled)),
                 Poll::Ready(None) => {
                     let trailers = ready!(self.recv.poll_trailers(cx)).map_err(|_| Reason::PeerCancelled)?;
-                    self.trailers = trailers.map(|map| OwnedFields::new(&map));
+                    if let Some(map) = trailers {
+                        self.trailers = Some(Trailers::new(&map, self.site.profile, &self.site.limits)?);
+                    }
                     return Poll::Ready(Ok(false));
                 }
-                Poll::Pending => {
-                    if self.timed {
-                        self.pace_in.wait(now_ms());
-                    }
-                    ready!(self.poll_wait(cx))?;
-                }
+                Poll::Pending => ready!(self.wait.poll_sender(cx, &self.site.limits))?,
             }
         }
     }
@@ -227,12 +291,16 @@ impl<H: Handler> Exchange for H2Exchange<H> {
 
     fn limit_body(&mut self, limits: BodyLimits) {
         self.bytes_max = limits.bytes_max;
-        self.timed = limits.time_ms.is_some();
-        self.body_deadline_ms = limits.time_ms.map_or(NEVER, |ms| now_ms().saturating_add(ms));
+        if !self.body_done {
+            self.wait.limit_body(limits.time_ms);
+        }
     }
 
     fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece<'_>, Reason>> {
         if self.chunk.is_empty() && !self.body_done {
+            if matches!(self.head.view().length(), Length::Known(count) if count > self.bytes_max) {
+                return Poll::Ready(Err(Reason::LimitBodyBytes));
+            }
             if std::mem::take(&mut self.continue_owed) {
                 self.reply.interim(100, Fields::new(&[], &[]));
             }
@@ -256,7 +324,7 @@ impl<H: Handler> Exchange for H2Exchange<H> {
     }
 
     fn trailers(&self) -> Option<Fields<'_>> {
-        self.trailers.as_ref().map(OwnedFields::view)
+        self.trailers.as_ref().and_then(Trailers::view)
     }
 
     fn interim(&mut self, status: u16, fields: Fields<'_>) {

@@ -2,8 +2,8 @@ use std::cell::RefCell;
 
 use bytes::Bytes;
 use http::request::Parts;
-use leat_h1::{Progress, encode, parse_request};
-use leat_message::{Head, Length, Limits, Profile, Reason, RequestLines, Version};
+use leat_h1::{BodyDecoder, Decoded, DecoderLimits, Progress, encode, parse_request};
+use leat_message::{Head, Length, Limits, Method, Profile, Reason, RequestLines, Version};
 
 thread_local! {
     /// Emptied buffers and line tables of heads that are gone.
@@ -41,6 +41,9 @@ impl OwnedHead {
         head.lines.keep_alive = true;
         head.lines.upgrade = false;
         head.lines.expect_continue &= !ended;
+        if !ended && head.lines.method == Method::Trace {
+            return Err(Reason::BodyNotAllowed);
+        }
         head.lines.length = match head.lines.length {
             Length::Known(count) if !ended || count == 0 => Length::Known(count),
             Length::None if !ended => Length::Stream,
@@ -65,11 +68,12 @@ impl OwnedHead {
             (None, _) => return Err(Reason::LineTargetForm),
         }
         out.extend_from_slice(b" HTTP/1.1\r\n");
-        let host = parts.headers.get(http::header::HOST).map(http::HeaderValue::as_bytes);
-        match (authority, host) {
-            (Some(authority), Some(host)) if !authority.eq_ignore_ascii_case(host) => return Err(Reason::HostConflict),
-            (Some(authority), _) => encode::field(out, b"host", authority),
-            (None, _) => {}
+        if let Some(authority) = authority {
+            let mut hosts = parts.headers.get_all(http::header::HOST).iter();
+            if hosts.any(|host| !authority.eq_ignore_ascii_case(host.as_bytes())) {
+                return Err(Reason::HostConflict);
+            }
+            encode::field(out, b"host", authority);
         }
         let mut cookies = parts.headers.get_all(http::header::COOKIE).iter();
         for (name, value) in &parts.headers {
@@ -107,33 +111,31 @@ impl Drop for OwnedHead {
     }
 }
 
-/// Trailers as field lines over one buffer.
-#[derive(Debug, Default)]
-pub(super) struct OwnedFields {
-    bytes: Vec<u8>,
-    list: Vec<leat_message::Field>,
-}
+/// The trailers of a request, judged by HTTP/1's own decoder.
+#[derive(Debug)]
+pub(super) struct Trailers(BodyDecoder);
 
-impl OwnedFields {
-    pub(super) fn new(map: &http::HeaderMap) -> Self {
-        let mut fields = Self::default();
+impl Trailers {
+    /// Brings HTTP/2 trailers into the form of HTTP/1, so that what is refused there is refused here too. Copies them
+    /// twice; trailers are small and rare.
+    ///
+    /// # Errors
+    /// Those of a trailer section in HTTP/1.
+    pub(super) fn new(map: &http::HeaderMap, profile: Profile, limits: &Limits) -> Result<Self, Reason> {
+        let mut section = b"0\r\n".to_vec();
         for (name, value) in map {
-            let name = fields.put(name.as_str().as_bytes());
-            let value = fields.put(value.as_bytes());
-            let id = leat_message::Name::from_bytes(name.of(&fields.bytes));
-            fields.list.push(leat_message::Field { id, name, value });
+            encode::field(&mut section, name.as_str().as_bytes(), value.as_bytes());
         }
-        fields
+        section.extend_from_slice(b"\r\n");
+        let mut decoder = BodyDecoder::new(Length::Stream, DecoderLimits::new(limits, profile));
+        match decoder.decode(&section)? {
+            Decoded::End { .. } => Ok(Self(decoder)),
+            Decoded::Data { .. } | Decoded::More { .. } => Err(Reason::TrailerInvalid),
+        }
     }
 
-    pub(super) fn view(&self) -> leat_message::Fields<'_> {
-        leat_message::Fields::new(&self.bytes, &self.list)
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> leat_message::Span {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(bytes);
-        leat_message::Span::new(start, self.bytes.len())
+    pub(super) fn view(&self) -> Option<leat_message::Fields<'_>> {
+        self.0.trailers()
     }
 }
 

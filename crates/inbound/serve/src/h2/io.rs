@@ -19,13 +19,25 @@ struct State {
     first_bytes: Vec<u8>,
     meter: Meter,
     flood: bool,
-    /// Whether the last write found no room.
-    blocked: bool,
+    /// Since when writes find no room.
+    blocked_since_ms: Option<u64>,
+}
+
+impl State {
+    fn note_write(&mut self, finds_room: bool) {
+        match finds_room {
+            true => self.blocked_since_ms = None,
+            false => {
+                self.blocked_since_ms.get_or_insert_with(clock::now_ms);
+            }
+        }
+    }
 }
 
 impl Io {
     pub(super) fn new(socket: Socket, first_bytes: Vec<u8>) -> Self {
-        Self(Rc::new(RefCell::new(State { socket, first_bytes, meter: Meter::new(), flood: false, blocked: false })))
+        let meter = Meter::new();
+        Self(Rc::new(RefCell::new(State { socket, first_bytes, meter, flood: false, blocked_since_ms: None })))
     }
 
     /// Whether the client floods us.
@@ -33,14 +45,14 @@ impl Io {
         self.0.borrow().flood
     }
 
-    /// Whether a request head has begun and not ended.
-    pub(super) fn in_head(&self) -> bool {
-        self.0.borrow().meter.in_head()
+    /// Since when a request head has begun and not ended.
+    pub(super) fn in_head_since_ms(&self) -> Option<u64> {
+        self.0.borrow().meter.in_head_since_ms()
     }
 
-    /// Whether the last write found no room.
-    pub(super) fn is_blocked(&self) -> bool {
-        self.0.borrow().blocked
+    /// Since when no write has found room.
+    pub(super) fn blocked_since_ms(&self) -> Option<u64> {
+        self.0.borrow().blocked_since_ms
     }
 }
 
@@ -65,7 +77,7 @@ impl AsyncWrite for Io {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let state = &mut *self.0.borrow_mut();
         let written = Pin::new(&mut state.socket).poll_write(cx, buf);
-        state.blocked = written.is_pending();
+        state.note_write(written.is_ready());
         written
     }
 
@@ -76,7 +88,7 @@ impl AsyncWrite for Io {
     ) -> Poll<io::Result<usize>> {
         let state = &mut *self.0.borrow_mut();
         let written = Pin::new(&mut state.socket).poll_write_vectored(cx, bufs);
-        state.blocked = written.is_pending();
+        state.note_write(written.is_ready());
         written
     }
 

@@ -32,8 +32,8 @@ pub(super) struct Meter {
     resets: u32,
     continuations: u32,
     empty_data: u32,
-    /// Whether a head has begun and not ended.
-    in_head: bool,
+    /// Since when a head has begun and not ended.
+    in_head_since_ms: Option<u64>,
 }
 
 impl Meter {
@@ -41,9 +41,9 @@ impl Meter {
         Self { preface_left: super::PREFACE.len(), ..Self::default() }
     }
 
-    /// Whether a head has begun and its end has not come.
-    pub(super) fn in_head(&self) -> bool {
-        self.in_head
+    /// Since when a head has begun whose end has not come.
+    pub(super) fn in_head_since_ms(&self) -> Option<u64> {
+        self.in_head_since_ms
     }
 
     /// Reads along. `true`: this is a flood.
@@ -73,7 +73,7 @@ impl Meter {
             bytes = bytes.get(taken..).unwrap_or_default();
             if self.header_len == self.header.len() {
                 self.header_len = 0;
-                self.count();
+                self.count(now_ms);
             }
         }
         self.idle_frames > IDLE_FRAMES_MAX
@@ -84,7 +84,7 @@ impl Meter {
     }
 
     /// Counts the frame whose header is complete (RFC 9113 section 4.1: length, type, flags, stream).
-    fn count(&mut self) {
+    fn count(&mut self, now_ms: u64) {
         const END_STREAM: u8 = 0x1;
         const END_HEADERS: u8 = 0x4;
         let [l0, l1, l2, kind, flags, ..] = self.header;
@@ -95,13 +95,13 @@ impl Meter {
             0x1 => {
                 self.opened += 1;
                 self.continuations = 0;
-                self.in_head = flags & END_HEADERS == 0;
+                self.in_head_since_ms = (flags & END_HEADERS == 0).then_some(now_ms);
             }
             0x3 => self.resets += 1,
             0x8 => self.window_updates += 1,
             0x9 => {
                 self.continuations += 1;
-                self.in_head = flags & END_HEADERS == 0;
+                self.in_head_since_ms = self.in_head_since_ms.filter(|_| flags & END_HEADERS == 0);
             }
             // PRIORITY, SETTINGS, PUSH_PROMISE, PING, GOAWAY and whatever else.
             _ => self.idle_frames += 1,

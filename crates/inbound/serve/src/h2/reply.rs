@@ -13,14 +13,19 @@ use super::head::to_field;
 /// Body bytes gathered before they are offered to the stream: the end of a small body leaves with its last bytes.
 pub(super) const HELD_BYTES_MAX: usize = 16 * 1024;
 
+/// Rest of a body that is given to its stream without a look at the client's window: less than the stream costs anyway.
+const UNASKED_BYTES_MAX: usize = 1024;
+
 /// How far a reply has come.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Phase {
     Waiting,
     Head,
     /// The head is complete; it leaves with the first body bytes, or at the next flush.
     HeadReady,
     Body,
+    /// The handler ended the reply; what is held waits for the client's window, and then these trailers.
+    Ending(Option<HeaderMap>),
     Done,
 }
 
@@ -37,6 +42,8 @@ pub(super) struct H2Reply {
     head_request: bool,
     /// Body bytes that were announced and not taken yet; `None` where the length is not known.
     left: Option<u64>,
+    /// Whether a body was given whole, so that nothing but the end can follow.
+    whole: bool,
     held: BytesMut,
 }
 
@@ -52,16 +59,27 @@ impl H2Reply {
             bodiless: false,
             head_request,
             left: None,
+            whole: false,
             held: BytesMut::new(),
         }
     }
 
+    /// Whether everything was given to the stream.
     pub(super) fn is_done(&self) -> bool {
-        self.phase == Phase::Done
+        matches!(self.phase, Phase::Done)
+    }
+
+    /// Whether a handler that returned now has given all of its reply: all announced bytes, if not the call to end it.
+    pub(super) fn is_whole(&self) -> bool {
+        match self.phase {
+            Phase::Ending(_) | Phase::Done => true,
+            Phase::HeadReady | Phase::Body => self.bodiless || self.whole || self.left == Some(0),
+            Phase::Waiting | Phase::Head => false,
+        }
     }
 
     pub(super) fn head_sent(&self) -> bool {
-        self.stream.is_some() || self.phase == Phase::Done
+        self.stream.is_some() || self.is_done()
     }
 
     /// Takes back what was written of the reply; says whether that was possible.
@@ -72,6 +90,7 @@ impl H2Reply {
         self.fields.clear();
         self.held.clear();
         self.left = None;
+        self.whole = false;
         self.bodiless = false;
         self.phase = Phase::Waiting;
         self.record.bytes_out = 0;
@@ -80,7 +99,9 @@ impl H2Reply {
 
     /// Whether `count` more body bytes fit what was announced.
     pub(super) fn has_room_for(&self, count: usize) -> bool {
-        matches!(self.phase, Phase::HeadReady | Phase::Body) && self.left.is_none_or(|left| count as u64 <= left)
+        matches!(self.phase, Phase::HeadReady | Phase::Body)
+            && !self.whole
+            && self.left.is_none_or(|left| count as u64 <= left)
     }
 
     /// Holds body bytes back.
@@ -94,7 +115,7 @@ impl H2Reply {
     }
 
     pub(super) fn interim(&mut self, status: u16, fields: Fields<'_>) {
-        if self.phase != Phase::Waiting || status == 101 {
+        if !matches!(self.phase, Phase::Waiting) || status == 101 {
             return;
         }
         let mut head = Response::new(());
@@ -111,15 +132,20 @@ impl H2Reply {
     pub(super) fn poll_reset(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
         let reset = match &mut self.stream {
             Some(stream) => stream.poll_reset(cx),
-            None if self.phase == Phase::Done => return Poll::Pending,
+            None if matches!(self.phase, Phase::Done) => return Poll::Pending,
             None => self.respond.poll_reset(cx),
         };
         reset.map(|code| if code.is_ok() { Reason::PeerCancelled } else { Reason::PeerReset })
     }
 
-    /// Gives everything held back to the stream, as its window allows. Ready once nothing is held.
+    /// Bytes held for the client's window, and those that its stream may hold at most.
+    pub(super) fn stuck_bytes(&self) -> usize {
+        self.held.len() + super::connection::SEND_BUFFER_BYTES
+    }
+
+    /// Gives everything held back to the stream, as its window allows, and the end behind it. Ready once nothing is held.
     pub(super) fn poll_push(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
-        if self.phase == Phase::HeadReady {
+        if matches!(self.phase, Phase::HeadReady) {
             self.send_head(false)?;
         }
         while !self.held.is_empty() {
@@ -137,12 +163,19 @@ impl H2Reply {
                 stream.send_data(piece, false).map_err(|_| Reason::PeerCancelled)?;
             }
         }
+        if matches!(self.phase, Phase::Ending(_)) {
+            self.send_end()?;
+        }
         Poll::Ready(Ok(()))
     }
 
-    /// Ends the reply. What is still held goes to the stream whole, which is bounded by [`HELD_BYTES_MAX`].
+    /// Ends the reply. What the client's window has no room for stays held: [`H2Reply::poll_push`] goes on with it, unless
+    /// the reply is done now.
+    ///
+    /// # Errors
+    /// `handler.failed` where announced bytes are missing, `peer.cancelled` where the stream is gone.
     pub(super) fn end(&mut self, trailers: Option<Fields<'_>>) -> Result<(), Reason> {
-        if self.phase == Phase::Done {
+        if matches!(self.phase, Phase::Ending(_) | Phase::Done) {
             return Ok(());
         }
         if !matches!(self.phase, Phase::HeadReady | Phase::Body)
@@ -151,27 +184,37 @@ impl H2Reply {
             return Err(Reason::HandlerFailed);
         }
         let trailers = trailers.filter(|trailers| !trailers.is_empty());
-        let body = std::mem::take(&mut self.held);
-        let nothing_follows = body.is_empty() && trailers.is_none();
-        if self.phase == Phase::HeadReady {
+        if matches!(self.phase, Phase::HeadReady) {
+            let nothing_follows = self.held.is_empty() && trailers.is_none();
             self.send_head(nothing_follows)?;
             if nothing_follows {
                 self.phase = Phase::Done;
                 return Ok(());
             }
         }
+        self.phase = Phase::Ending(trailers.map(to_map));
+        if self.held.len() > UNASKED_BYTES_MAX
+            && let Some(stream) = &mut self.stream
+        {
+            stream.reserve_capacity(self.held.len());
+            if stream.capacity() < self.held.len() {
+                return Ok(());
+            }
+        }
+        self.send_end()
+    }
+
+    /// Gives all that is held, and the end, to the stream.
+    fn send_end(&mut self) -> Result<(), Reason> {
+        let Phase::Ending(trailers) = std::mem::replace(&mut self.phase, Phase::Done) else { return Ok(()) };
         let Some(stream) = &mut self.stream else { return Err(Reason::HandlerFailed) };
+        let body = std::mem::take(&mut self.held);
         if !body.is_empty() || trailers.is_none() {
             stream.send_data(body.freeze(), trailers.is_none()).map_err(|_| Reason::PeerCancelled)?;
         }
         if let Some(trailers) = trailers {
-            let mut map = HeaderMap::new();
-            for (name, value) in trailers.iter().filter_map(|(_, name, value)| to_field(name, value)) {
-                map.append(name, value);
-            }
-            stream.send_trailers(map).map_err(|_| Reason::PeerCancelled)?;
+            stream.send_trailers(trailers).map_err(|_| Reason::PeerCancelled)?;
         }
-        self.phase = Phase::Done;
         Ok(())
     }
 
@@ -217,7 +260,7 @@ impl H2Reply {
 
 impl Reply for H2Reply {
     fn status(&mut self, status: u16) {
-        if self.phase != Phase::Waiting {
+        if !matches!(self.phase, Phase::Waiting) {
             return;
         }
         self.record.status = status;
@@ -226,7 +269,7 @@ impl Reply for H2Reply {
     }
 
     fn field(&mut self, name: &[u8], value: &[u8]) {
-        if self.phase == Phase::Head
+        if matches!(self.phase, Phase::Head)
             && let Some((name, value)) = to_field(name, value)
         {
             self.fields.append(name, value);
@@ -234,15 +277,23 @@ impl Reply for H2Reply {
     }
 
     fn length(&mut self, length: Length) {
-        if self.phase == Phase::Head {
+        if matches!(self.phase, Phase::Head) {
             self.close_head(length);
         }
     }
 
     fn body(&mut self, bytes: &[u8]) {
-        self.record.bytes_out += bytes.len() as u64;
-        if !self.bodiless && self.has_room_for(bytes.len()) {
+        if self.bodiless {
+            return;
+        }
+        if self.has_room_for(bytes.len()) {
+            self.record.bytes_out += bytes.len() as u64;
             self.hold(bytes);
+            self.whole = self.left.is_none_or(|left| left == 0);
+        } else {
+            // More than was announced, or a second body: the reply stays unfinished, as the handler's failure.
+            self.whole = false;
+            self.left = Some(u64::MAX);
         }
     }
 
@@ -274,6 +325,10 @@ fn decimal(mut number: u64) -> HeaderValue {
     }
     let digits = Bytes::copy_from_slice(digits.get(start..).unwrap_or_default());
     HeaderValue::from_maybe_shared(digits).unwrap_or(const { HeaderValue::from_static("0") })
+}
+
+fn to_map(fields: Fields<'_>) -> HeaderMap {
+    fields.iter().filter_map(|(_, name, value)| to_field(name, value)).collect()
 }
 
 /// The Date field, made once a second.

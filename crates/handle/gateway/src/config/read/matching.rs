@@ -47,7 +47,7 @@ pub(super) static MATCH: Section = Section::new(
         Key::optional(
             "method",
             Kind::List { of: &METHOD, one: true },
-            "One of these methods; `GET` brings `HEAD` along. Without it: any method.",
+            "One of these methods; `GET` brings `HEAD` along. Without it: any method but `CONNECT`.",
         )
         .aka(&["methods"]),
         Key::optional(
