@@ -4,6 +4,7 @@
 mod bodies;
 mod failures;
 mod forwarded;
+mod grpc;
 mod h2_peers;
 mod heads;
 mod http2;
@@ -12,4 +13,6 @@ mod observed;
 mod routes;
 mod streams;
 mod support;
+mod times;
+mod tries;
 mod tunnels;
