@@ -277,3 +277,29 @@ fn a_body_that_is_cut_off_resets_the_clients_stream() {
         }
     });
 }
+
+#[test]
+fn a_tunnel_of_http2_reaches_a_server_of_http1() {
+    run(async {
+        let asked = "CONNECT db.test:5432 HTTP/1.1\r\nhost: db.test:5432\r\n\r\n";
+        let peer = Peer::listen([Script::new()
+            .expect(asked)
+            .send("HTTP/1.1 200 OK\r\n\r\nhello")
+            .expect("ping")
+            .send("pong")
+            .close()]);
+        let leat = Leat::gateway(&config(url(&peer), BARE, "", "match: { method: CONNECT }", ""), 1);
+        let mut client = connect(leat.address(0)).await;
+        let mut asked = request("CONNECT", "http://h/", &[]);
+        *asked.uri_mut() = "db.test:5432".parse().unwrap();
+        let (answer, mut out) = client.send_request(asked, false).unwrap();
+        let answer = answer.await.unwrap();
+        assert_eq!(answer.status(), 200);
+        let mut body = answer.into_body();
+        assert_eq!(piece(&mut body).await.unwrap(), "hello");
+        out.send_data("ping".into(), false).unwrap();
+        assert_eq!(piece(&mut body).await.unwrap(), "pong");
+        out.send_data(bytes::Bytes::new(), true).unwrap();
+        assert!(rest(&mut body).await.0.is_empty());
+    });
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leat_dial::Pools;
 use leat_files::{Files, SettingsError};
-use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Method, Peer, Reason, Reply, Step};
+use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step};
 use leat_route::{Found, Params};
 
 use crate::config::{Action, Config, Problem, Redirect, Rewrite};
@@ -148,11 +148,6 @@ impl Handler for Gateway {
     type Plan = Plan;
 
     fn raw<R: Reply>(&self, request: Head<'_>, _peer: &Peer, reply: &mut R) -> Step<Plan> {
-        // No route of a gateway is an authority to connect to.
-        if request.method() == Method::Connect {
-            refuse(reply, Reason::RouteMethod, &[(b"allow", b"")]);
-            return Step::Done;
-        }
         let mut spare = self.params.borrow_mut();
         let mut params = spare.pop().unwrap_or_default();
         let step = match self.config.table().find(&request, &mut params) {

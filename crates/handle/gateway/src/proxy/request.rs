@@ -1,5 +1,5 @@
 use leat_dial::Call;
-use leat_message::{Exchange, Fields, Head, Length, Name};
+use leat_message::{Exchange, Fields, Head, Length, Method, Name};
 use leat_route::Params;
 
 use super::connection_tokens::ConnectionTokens;
@@ -68,8 +68,13 @@ pub(super) fn write_request<X: Exchange>(
     for (name, value) in route.request_edits.put() {
         call.field(name, value);
     }
-    call.length(head.length());
+    call.length(body_length(head));
     Sent { request_id, upgrade }
+}
+
+/// How the request's body is delimited. CONNECT has none: over HTTP/2 the rest of its stream is the tunnel's.
+pub(super) fn body_length(head: Head<'_>) -> Length {
+    if head.method() == Method::Connect { Length::None } else { head.length() }
 }
 
 /// The host that the upstream is asked for. An HTTP/1.0 request may come without one.

@@ -7,6 +7,7 @@ use leat_message::{Exchange, Length, Piece, Reason};
 use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
 
+use super::request::body_length;
 use super::respond::{write_interim, write_response};
 use super::route::ProxyRoute;
 
@@ -80,7 +81,7 @@ impl<'a> Transfer<'a> {
     /// Runs until the reply is complete in the client's connection.
     pub(super) async fn run<X: Exchange>(&mut self, x: &mut X, call: &mut Call) -> Result<(), Reason> {
         let head = x.request();
-        self.upload = match head.length() {
+        self.upload = match body_length(head) {
             Length::None => {
                 call.end(None);
                 Upload::Flushing
