@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bodies;
+mod duplex;
 mod failures;
 mod forwarded;
 mod grpc;
