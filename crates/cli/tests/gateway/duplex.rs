@@ -9,7 +9,7 @@ use leat_testkit::Leat;
 use crate::support::{BARE, config};
 
 const CLIENTS: u64 = 4;
-const EXCHANGES: u64 = 12;
+const EXCHANGES: u64 = 20;
 
 /// Numbers that only look random: the same in every run (xorshift64).
 struct Chance(u64);
@@ -179,18 +179,32 @@ fn client(address: SocketAddr, mut chance: Chance) {
     }
 }
 
-#[test]
-fn bodies_pass_whole_however_they_are_cut_and_delayed() {
+fn upstream() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let upstream = listener.local_addr().unwrap();
+    let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for (number, stream) in (1..).zip(listener.incoming()) {
             std::thread::spawn(move || echo(stream.unwrap(), Chance(number * 0x9e37_79b9)));
         }
     });
-    let leat = Leat::gateway(&config(format!("http://{upstream}"), BARE, "", "", ""), 1);
-    let address = leat.address(0);
+    address
+}
+
+fn clients(address: SocketAddr) {
     let clients: Vec<_> =
         (1..=CLIENTS).map(|seed| std::thread::spawn(move || client(address, Chance(seed * 0x2545_f491)))).collect();
     clients.into_iter().for_each(|client| client.join().unwrap());
+}
+
+#[test]
+fn bodies_pass_whole_however_they_are_cut_and_delayed() {
+    let leat = Leat::gateway(&config(format!("http://{}", upstream()), BARE, "", "", ""), 1);
+    clients(leat.address(0));
+}
+
+#[test]
+fn bodies_pass_whole_over_http2_between_two_gateways() {
+    let back = Leat::gateway(&config(format!("http://{}", upstream()), BARE, "", "", ""), 1);
+    let front = Leat::gateway(&config(format!("h2c://{}", back.address(0)), BARE, "", "", ""), 1);
+    clients(front.address(0));
 }
