@@ -1,4 +1,5 @@
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -53,9 +54,13 @@ impl Gateway {
     pub fn new(config: Arc<Config>, pools: &Rc<Pools>, observer: Observer) -> Result<Self, GatewayError> {
         let observer = observer.believing(config.forwarded());
         let mut first = 0;
+        let mut counted = HashSet::new();
         let mut upstreams = Vec::with_capacity(config.upstreams().len());
         for upstream in config.upstreams() {
-            let seats = seats(upstream, first).map_err(GatewayError::Endpoint)?;
+            let mut seats = seats(upstream, first).map_err(GatewayError::Endpoint)?;
+            for seat in &mut seats {
+                seat.counts = counted.insert(Arc::clone(seat.endpoint.identity()));
+            }
             first += seats.len() as u32;
             let weights: Vec<u32> = upstream.endpoints().iter().map(|endpoint| endpoint.weight()).collect();
             upstreams.push(Rc::new(Upstream::new(seats, &weights, Rc::clone(pools))));
