@@ -96,6 +96,14 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_a_window_is_never_due_at_its_start() {
+        let limits = Limits { throughput_grace_ms: 0, ..limits() };
+        let mut pace = Pace::new();
+        pace.wait(500);
+        assert!(pace.due_ms(&limits) > 500 && !pace.is_slow(500, &limits));
+    }
+
+    #[test]
     fn time_in_which_nothing_is_waited_for_does_not_count() {
         let mut pace = Pace::new();
         pace.wait(0);

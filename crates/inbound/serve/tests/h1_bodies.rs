@@ -308,15 +308,14 @@ fn a_process_without_memory_sheds_requests() {
 #[test]
 fn a_tunnel_carries_bytes_both_ways_from_those_already_sent_to_a_half_close() {
     let server = Server::start();
-    for (head, status) in [
-        (format!("GET /tunnel {HEAD}connection: upgrade\r\nupgrade: shout\r\n\r\n"), 101),
-        // The example's path is that of a CONNECT too: empty.
-        (format!("GET /tunnel {HEAD}connection: upgrade\r\nupgrade: shout\r\ncontent-length: 0\r\n\r\n"), 101),
+    for (head, path, status) in [
+        (format!("GET /tunnel {HEAD}connection: upgrade\r\nupgrade: shout\r\n\r\n"), "/tunnel", 101),
+        ("CONNECT leat.test:443 HTTP/1.1\r\nhost: leat.test:443\r\n\r\n".to_owned(), "", 200),
     ] {
         let mut client = server.client();
         client.send(format!("{head}early "));
-        let response = client.response();
-        assert_eq!((response.status, response.field("connection")), (status, Some("upgrade")));
+        let response = client.response_to(head.split(' ').next().unwrap());
+        assert_eq!((response.status, response.field("connection")), (status, (status == 101).then_some("upgrade")));
         assert_eq!((response.field("content-length"), response.field("transfer-encoding")), (None, None));
         client.until("EARLY ");
         client.send("late").until("LATE");
@@ -324,8 +323,13 @@ fn a_tunnel_carries_bytes_both_ways_from_those_already_sent_to_a_half_close() {
         client.send(format!("get /fixed {HEAD}\r\n")).until("GET /FIXED HTTP/1.1\r\nHOST: LEAT.TEST\r\n\r\n");
         client.close_write();
         assert_eq!(client.rest(), b"GOODBYE");
-        assert_eq!(server.ended(Some("/tunnel")), (101, None));
+        assert_eq!(server.ended(Some(path)), (status, None));
     }
+    // Refused: what follows a CONNECT was meant for somebody else.
+    let mut client = server.client();
+    client.send(format!("CONNECT refused.test:443 HTTP/1.1\r\nhost: refused.test:443\r\n\r\nGET /fixed {HEAD}\r\n"));
+    client.response_to("GET");
+    client.expect_end();
 }
 
 #[test]

@@ -3,6 +3,10 @@
 
 mod support;
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use leat_serve::Protocol;
 use leat_testkit::eventually;
 use support::{Event, Options, Server, pattern};
@@ -143,6 +147,29 @@ fn a_batch_is_written_in_parts_of_its_cap_and_all_of_it_arrives() {
 }
 
 #[test]
+fn a_batch_is_read_and_written_at_once() {
+    let server = Server::start();
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    // The reply of an exchange leaves with those before it, and its head with its body.
+    for last in ["/raw?10", "/known?10", "/stream?10", "/trailers"] {
+        let batch = request("GET /fixed HTTP/1.1", "").repeat(15) + &request(&format!("GET {last} HTTP/1.1"), "");
+        stream.write_all(batch.as_bytes()).unwrap();
+        let mut block = [0; 16_384];
+        let count = stream.read(&mut block).unwrap();
+        let replies = String::from_utf8_lossy(&block[..count]).into_owned();
+        assert_eq!(replies.matches("HTTP/1.1 200 OK\r\n").count(), 16, "{last}: {replies}");
+        let end = match last {
+            "/raw?10" => "rrrrrrrrrr",
+            "/trailers" => "0\r\nx-sum: 42\r\n\r\n",
+            "/stream?10" => "0\r\n\r\n",
+            _ => "\u{9}",
+        };
+        assert!(replies.ends_with(end), "{last}: {replies}");
+    }
+}
+
+#[test]
 fn requests_behind_an_exchange_wait_for_it() {
     let server = Server::start();
     let mut client = server.client();
@@ -179,7 +206,7 @@ fn the_last_request_that_a_connection_may_carry_is_told_so() {
 
 #[test]
 fn large_replies_reach_slow_readers_byte_for_byte() {
-    let options = Options { send_buffer_bytes: Some(8 * 1024), ..Options::default() };
+    let options = Options { send_buffer_bytes: Some(64 * 1024), ..Options::default() };
     let server = Server::with(options);
     // Bytes, and the size of the pieces that the handler sends: copied, written from where they are, and larger than
     // the largest chunk.
@@ -221,8 +248,18 @@ fn an_interim_response_leaves_before_the_final_one_and_not_to_http_1_0() {
 }
 
 #[test]
+fn interim_responses_without_end_are_left_out() {
+    let server = Server::start();
+    let mut client = server.client();
+    let response = client.get("/hints?10000").response();
+    assert_eq!(response.text(), "after the hints");
+    assert!((100..2_000).contains(&response.interim.len()), "{}", response.interim.len());
+}
+
+#[test]
 fn a_drain_ends_connections_without_losing_a_request() {
-    for protocol in [Protocol::Http1, Protocol::Sniff] {
+    let begin: [fn(&Server); 2] = [Server::drain, Server::retire];
+    for (protocol, begin) in [(Protocol::Http1, begin[0]), (Protocol::Sniff, begin[0]), (Protocol::Sniff, begin[1])] {
         let options = Options { protocol, drain_grace_ms: 400, ..Options::default() };
         let server = Server::with(options);
         let (mut idle, mut fresh, mut late, mut busy, mut streaming) =
@@ -232,7 +269,7 @@ fn a_drain_ends_connections_without_losing_a_request() {
         busy.get("/wait");
         streaming.get("/events?1").until("event 0\n");
         server.begun("/wait");
-        server.drain();
+        begin(&server);
         // In time: answered, and told to go. The one under way hears of it as well.
         assert_eq!(late.get("/fixed").response().field("connection"), Some("close"));
         late.expect_end();

@@ -112,17 +112,17 @@ fn a_sender_is_slow_only_while_we_wait_for_it() {
 fn a_body_that_the_handler_gave_up_does_not_end_its_reply() {
     let _alone = alone();
     let server = Server::with({
-        let mut options = Options { send_buffer_bytes: Some(8 * 1024), ..Options::default() };
+        let mut options = Options { send_buffer_bytes: Some(128 * 1024), ..Options::default() };
         options.limits.body_time_ms = Some(60);
         options.limits.throughput_grace_ms = 2_000;
         options
     });
     // The handler looks at the body once, in vain, and then only sends: the time of the body passes meanwhile.
     let mut client = server.client();
-    client.send(format!("POST /part-then-stream?3000000 {HEAD}content-length: 100\r\n\r\n"));
+    client.send(format!("POST /part-then-stream?6000000 {HEAD}content-length: 100\r\n\r\n"));
     client.until("\r\n\r\n");
     std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(client.rest().len() / 1_000_000, 3);
+    assert_eq!(client.rest().len() / 1_000_000, 6);
 }
 
 #[test]
@@ -153,23 +153,25 @@ fn a_reader_that_takes_nothing_loses_its_connection() {
 fn a_reader_that_keeps_taking_is_not_slow() {
     let _alone = alone();
     let server = Server::with({
-        let mut options = Options { send_buffer_bytes: Some(8 * 1024), ..Options::default() };
-        options.limits.throughput_grace_ms = 200;
+        let mut options = Options { send_buffer_bytes: Some(128 * 1024), ..Options::default() };
+        options.limits.throughput_grace_ms = 300;
         options
     });
     let mut client = TcpStream::connect(server.address).unwrap();
-    socket2::SockRef::from(&client).set_recv_buffer_size(8 * 1024).unwrap();
-    client.write_all(format!("GET /known?300000 {HEAD}connection: close\r\n\r\n").as_bytes()).unwrap();
-    let (mut block, mut total) = ([0; 8 * 1024], 0);
+    socket2::SockRef::from(&client).set_recv_buffer_size(128 * 1024).unwrap();
+    let begun = Instant::now();
+    client.write_all(format!("GET /known?4000000 {HEAD}connection: close\r\n\r\n").as_bytes()).unwrap();
+    let (mut block, mut total) = ([0; 16 * 1024], 0);
     loop {
         let count = client.read(&mut block).unwrap();
         if count == 0 {
             break;
         }
         total += count;
-        std::thread::sleep(Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(3));
     }
-    assert!(total > 300_000, "{total} {:?}", server.events());
+    assert!(total > 4_000_000, "{total} {:?}", server.events());
+    assert!(begun.elapsed() > Duration::from_millis(600), "the reader was too quick to tell");
 }
 
 #[test]
@@ -226,7 +228,7 @@ fn a_reply_that_is_not_read_stops_its_handler_and_takes_little_memory() {
 #[test]
 fn large_bodies_go_both_ways_at_once_without_a_deadlock() {
     let _alone = alone();
-    let server = Server::with(Options { send_buffer_bytes: Some(16 * 1024), ..Options::default() });
+    let server = Server::with(Options { send_buffer_bytes: Some(256 * 1024), ..Options::default() });
     for path in ["/pipe", "/pipe/both"] {
         let stream = TcpStream::connect(server.address).unwrap();
         let mut writer = stream.try_clone().unwrap();
@@ -255,11 +257,11 @@ fn large_bodies_go_both_ways_at_once_without_a_deadlock() {
 #[test]
 fn a_100_that_meets_a_full_socket_still_leaves() {
     let _alone = alone();
-    let server = Server::with(Options { send_buffer_bytes: Some(4 * 1024), ..Options::default() });
+    let server = Server::with(Options { send_buffer_bytes: Some(64 * 1024), ..Options::default() });
     let mut stream = TcpStream::connect(server.address).unwrap();
-    socket2::SockRef::from(&stream).set_recv_buffer_size(4 * 1024).unwrap();
+    socket2::SockRef::from(&stream).set_recv_buffer_size(64 * 1024).unwrap();
     // Replies that fill the socket, then a request that waits for its 100.
-    let raw = format!("GET /raw?20000 {HEAD}\r\n").repeat(10);
+    let raw = format!("GET /raw?100000 {HEAD}\r\n").repeat(10);
     let last = format!("POST /count {HEAD}expect: 100-continue\r\ncontent-length: 4\r\n\r\n");
     stream.write_all(format!("{raw}{last}").as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(100));

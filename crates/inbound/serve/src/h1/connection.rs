@@ -305,8 +305,16 @@ impl<H: Handler> Connection<H> {
         if peer_broke_framing || handler_broke && self.site.on_error == OnError::Close {
             self.reply.keep_alive = false;
         }
+        self.announce_ending();
         write_problem(&mut self.reply, reason);
         true
+    }
+
+    /// To be called before an exchange writes its head: the connection may have to end since the request came.
+    pub(super) fn announce_ending(&mut self) {
+        if self.service.is_ending() {
+            self.reply.keep_alive = false;
+        }
     }
 
     /// Tells the handler that the exchange with this head is over.

@@ -31,10 +31,7 @@ impl<H: Handler> Reply for Connection<H> {
     }
 
     fn length(&mut self, length: Length) {
-        // The exchange may have begun before the drain did.
-        if self.service.is_ending() {
-            self.reply.keep_alive = false;
-        }
+        self.announce_ending();
         self.reply.length(length);
         if self.reply.tunnel {
             self.body.become_tunnel();
@@ -47,6 +44,7 @@ impl<H: Handler> Reply for Connection<H> {
     }
 
     fn fixed(&mut self, reply: &Fixed) {
+        self.announce_ending();
         self.reply.fixed(reply);
     }
 

@@ -1,6 +1,10 @@
 use leat_h1::{BodyEncoder, encode};
 use leat_message::{Fields, Fixed, Length, Method, Reason, Record, Reply, RequestLines, Version};
-use leat_stream::{Output, clock, is_draining};
+use leat_stream::{Output, clock};
+
+/// Waiting output above which interim responses are left out, in bytes: they are hints, and an upstream may send them
+/// without end to a client that reads nothing.
+const INTERIM_BACKLOG_BYTES_MAX: usize = 64 * 1024;
 
 /// How far a reply has come.
 #[derive(Debug, PartialEq, Eq)]
@@ -171,6 +175,9 @@ impl H1Reply {
         if self.http10 || self.phase != Phase::Waiting || !(100..200).contains(&status) || status == 101 {
             return false;
         }
+        if status != 100 && self.output.len() >= INTERIM_BACKLOG_BYTES_MAX {
+            return false;
+        }
         let out = self.output.buffer();
         encode::status_line(out, status);
         for (_, name, value) in fields {
@@ -203,8 +210,7 @@ impl H1Reply {
 
     /// What the connection adds to every head, and the framing.
     fn close_head(&mut self, length: Length) {
-        // A drain that began since the request came is announced as well.
-        if self.close_if_unread || is_draining() {
+        if self.close_if_unread {
             self.keep_alive = false;
         }
         // An HTTP/1.0 client knows no chunks: the end of the connection ends the body (RFC 9112 section 6.3).

@@ -110,15 +110,16 @@ impl<H: Handler> Connection<H> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<(Request<RecvStream>, SendResponse<Bytes>), h2::Error>>> {
         loop {
-            if let Poll::Ready(next) = self.h2.poll_accept(cx) {
-                return Poll::Ready(next);
-            }
+            let next = self.h2.poll_accept(cx);
             if self.io.is_flooded() {
                 self.refuse(Reason::H2Flood);
                 self.h2.abrupt_shutdown(Code::ENHANCE_YOUR_CALM);
                 // One more poll writes the GOAWAY, as far as there is room for it.
                 let _ = self.h2.poll_closed(cx);
                 return Poll::Ready(None);
+            }
+            if next.is_ready() {
+                return next;
             }
             let site = self.service.current();
             let now = now_ms();

@@ -40,7 +40,8 @@ impl OwnedHead {
         head.lines.version = Version::Http2;
         head.lines.keep_alive = true;
         head.lines.upgrade = false;
-        head.lines.expect_continue &= !ended;
+        // The parser has refused every other expectation; that a body follows it can't see in HTTP/2.
+        head.lines.expect_continue = !ended && parts.headers.contains_key(http::header::EXPECT);
         if !ended && head.lines.method == Method::Trace {
             return Err(Reason::BodyNotAllowed);
         }

@@ -97,7 +97,11 @@ impl AsyncWrite for Io {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0.borrow_mut().socket).poll_flush(cx)
+        // A TLS session takes writes that the socket has no room for; this tells.
+        let state = &mut *self.0.borrow_mut();
+        let flushed = Pin::new(&mut state.socket).poll_flush(cx);
+        state.note_write(flushed.is_ready());
+        flushed
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -16,6 +16,9 @@ pub(super) const HELD_BYTES_MAX: usize = 16 * 1024;
 /// Rest of a body that is given to its stream without a look at the client's window: less than the stream costs anyway.
 const UNASKED_BYTES_MAX: usize = 1024;
 
+/// Interim responses of one exchange; further ones are left out. They are hints, and are queued whatever the client reads.
+const INTERIMS_MAX: u32 = 64;
+
 /// How far a reply has come.
 #[derive(Debug)]
 enum Phase {
@@ -45,6 +48,7 @@ pub(super) struct H2Reply {
     /// Whether a body was given whole, so that nothing but the end can follow.
     whole: bool,
     held: BytesMut,
+    interims: u32,
 }
 
 impl H2Reply {
@@ -61,6 +65,7 @@ impl H2Reply {
             left: None,
             whole: false,
             held: BytesMut::new(),
+            interims: 0,
         }
     }
 
@@ -115,9 +120,10 @@ impl H2Reply {
     }
 
     pub(super) fn interim(&mut self, status: u16, fields: Fields<'_>) {
-        if !matches!(self.phase, Phase::Waiting) || status == 101 {
+        if !matches!(self.phase, Phase::Waiting) || status == 101 || self.interims >= INTERIMS_MAX {
             return;
         }
+        self.interims += 1;
         let mut head = Response::new(());
         let Ok(status) = StatusCode::from_u16(status) else { return };
         *head.status_mut() = status;

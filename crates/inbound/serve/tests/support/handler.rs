@@ -154,10 +154,26 @@ impl Handler for Behaviours {
                 self.release.notified().await;
                 text(x, "after the hint");
             }
+            "/hints" => {
+                let (bytes, field) = field("link", "</a.css>; rel=preload");
+                for _ in 0..number {
+                    x.interim(103, Fields::new(&bytes, &[field]));
+                }
+                text(x, "after the hints");
+            }
             "/events" => {
                 head(x, 200, Length::Stream);
                 for event in 0..number {
                     send_all(x, format!("event {event}\n").as_bytes()).await?;
+                    poll_fn(|cx| x.poll_flush(cx)).await?;
+                    self.release.notified().await;
+                }
+                x.end(None);
+            }
+            "/bursts" => {
+                head(x, 200, Length::Known(number * size as u64));
+                for _ in 0..number {
+                    send_pattern(x, size as u64, size).await?;
                     poll_fn(|cx| x.poll_flush(cx)).await?;
                     self.release.notified().await;
                 }
@@ -206,9 +222,13 @@ impl Handler for Behaviours {
                 head(x, 200, Length::Known(4));
                 send_all(x, b"four").await?;
             }
-            "/tunnel" => {
+            "" if x.request().authority().starts_with(b"refused") => return Err(Reason::RouteNotFound.into()),
+            // A CONNECT has no path.
+            "/tunnel" | "" => {
                 x.status(if x.request().method() == leat_message::Method::Connect { 200 } else { 101 });
-                x.field(b"upgrade", b"shout");
+                if x.request().version() == leat_message::Version::Http11 {
+                    x.field(b"upgrade", b"shout");
+                }
                 x.length(Length::Tunnel);
                 poll_fn(|cx| x.poll_flush(cx)).await?;
                 return shout(x).await;

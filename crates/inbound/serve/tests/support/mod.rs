@@ -6,14 +6,17 @@ mod handler;
 
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use leat_message::{Address, Fixed, HostPolicy, Limits, Peer, Profile, Reason, Scheme, TlsInfo};
 use leat_serve::{OnError, Protocol, Service, Site, serve};
+use leat_stream::{Plain, Socket};
 use leat_testkit::{Client, eventually};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{LocalSet, spawn_local};
+use tokio_rustls::{TlsAcceptor, TlsStream};
 
 use handler::Behaviours;
 pub use handler::{Event, Events, pattern};
@@ -29,6 +32,8 @@ pub struct Options {
     pub host: Option<&'static str>,
     /// Bytes that the kernel may hold of a reply; small ones make slow readers visible early.
     pub send_buffer_bytes: Option<usize>,
+    /// Whether connections are encrypted, with this.
+    pub tls: Option<Arc<rustls::ServerConfig>>,
 }
 
 impl Default for Options {
@@ -41,12 +46,14 @@ impl Default for Options {
             protocol: Protocol::Sniff,
             host: None,
             send_buffer_bytes: None,
+            tls: None,
         }
     }
 }
 
 enum Command {
     Drain,
+    Retire,
     Release,
     Stop,
 }
@@ -87,6 +94,11 @@ impl Server {
     /// Starts the drain of the server's core.
     pub fn drain(&self) {
         self.commands.send(Command::Drain).expect("the server runs");
+    }
+
+    /// Ends the service as a reload does that removes its listener.
+    pub fn retire(&self) {
+        self.commands.send(Command::Retire).expect("the server runs");
     }
 
     /// Lets the handlers go on that wait for it, now or next.
@@ -178,6 +190,10 @@ fn run(
                         leat_stream::begin_drain();
                         continue;
                     }
+                    Some(Command::Retire) => {
+                        service.retire();
+                        continue;
+                    }
                     Some(Command::Release) => {
                         release.notify_one();
                         continue;
@@ -192,7 +208,20 @@ fn run(
             }
             let local = Address::Ip(stream.local_addr().unwrap());
             let peer = Peer { remote: Address::Ip(remote), local, scheme: Scheme::Http, tls: tls.clone() };
-            spawn_local(serve(stream.into(), Vec::new(), options.protocol, Rc::new(peer), Rc::clone(&service)));
+            let serving = {
+                let (peer, service, encryption) = (Rc::new(peer), Rc::clone(&service), options.tls.clone());
+                async move {
+                    let socket = match encryption {
+                        None => Socket::from(stream),
+                        Some(config) => {
+                            let handshake = TlsAcceptor::from(config).accept(Plain::Tcp(stream)).await;
+                            Socket::from(TlsStream::Server(handshake.expect("a handshake")))
+                        }
+                    };
+                    serve(socket, Vec::new(), options.protocol, peer, service).await;
+                }
+            };
+            spawn_local(serving);
         }
     });
 }
