@@ -69,7 +69,7 @@ routes: [{ respond: { body: x } }]
     let mut client = leat.connect();
     client.get("/");
     assert!(client.rest().is_empty(), "not a byte for who is not named");
-    let refused = "leat_gate_refused_total{reason=\"proxy_header.invalid\"}";
+    let refused = "leat_refusals_total{reason=\"proxy_header.invalid\",blame=\"peer\"}";
     eventually("the refusal to be counted", || (metric(admin, refused) == 1).then_some(()));
     let mut pretender = Client::connect(leat.address(1));
     pretender.send("PROXY TCP4 203.0.113.7 192.0.2.1 4711 443\r\n").get("/");
@@ -142,8 +142,8 @@ routes: [{ respond: { body: x } }]
     assert!(refusal.contains(" 503 ") && refusal.contains("limit.connections\""), "{refusal}");
     drop(own.pop());
     eventually("a free place", || (leat.connect().get("/").response().status == 200).then_some(()));
-    assert!(metric(admin, "leat_gate_refused_total{reason=\"limit.connections\"}") >= 1);
-    assert!(metric(admin, "leat_gate_refused_total{reason=\"limit.connections_per_client\"}") >= 1);
+    assert!(metric(admin, "leat_refusals_total{reason=\"limit.connections\",blame=\"us\"}") >= 1);
+    assert!(metric(admin, "leat_refusals_total{reason=\"limit.connections_per_client\",blame=\"peer\"}") >= 1);
 }
 
 fn connect_from(source: Ipv4Addr, address: SocketAddr) -> TcpStream {

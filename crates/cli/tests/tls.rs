@@ -306,14 +306,16 @@ fn handshakes_that_stand_still_are_capped_and_timed() {
     eventually("two handshakes", || (metric(admin, "leat_tls_handshakes_open") == 2).then_some(()));
     let trusting = client(&[&one], &[], BOTH);
     assert!(connect(address, "one.test", &trusting).is_err(), "a third is refused at once");
-    let capped = "leat_gate_refused_total{reason=\"limit.handshakes\"}";
+    let capped = "leat_refusals_total{reason=\"limit.handshakes\",blame=\"us\"}";
     eventually("it to be counted", || (metric(admin, capped) == 1).then_some(()));
     for mut client in silent {
         client.expect_end();
     }
     eventually("a handshake", || connect(address, "one.test", &trusting).ok());
-    let late = "leat_gate_refused_total{reason=\"time.handshake\"}";
+    let late = "leat_refusals_total{reason=\"time.handshake\",blame=\"peer\"}";
     eventually("both to be counted", || (metric(admin, late) == 2).then_some(()));
+    assert_eq!(metric(admin, "leat_tls_handshakes_total{outcome=\"ok\"}"), 1);
+    assert_eq!(metric(admin, "leat_tls_handshakes_total{outcome=\"failed\"}"), 2);
 }
 
 #[test]

@@ -1,5 +1,4 @@
 use std::cell::Cell;
-use std::fmt::Write as _;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -70,27 +69,18 @@ impl Admin {
     fn metrics(&self) -> String {
         let held = u64::try_from(leat_stream::memory::in_use()).unwrap_or(u64::MAX);
         self.registry.process().buffer_bytes.set(held);
-        let mut text = String::new();
-        let gate = &self.gate;
         let mut snapshot = self.registry.snapshot();
         // Counted where all cores meet, not by each of them.
+        let gate = &self.gate;
         snapshot.accept_pauses += gate.accept_pauses();
         snapshot.handshakes_open += gate.handshakes() as u64;
+        snapshot.handshakes_done += gate.handshakes_done();
+        snapshot.handshakes_failed += gate.refused(Reason::TlsHandshake) + gate.refused(Reason::TimeHandshake);
+        for (count, reason) in snapshot.refusals.iter_mut().zip(Reason::ALL) {
+            *count += gate.refused(*reason);
+        }
+        let mut text = String::new();
         exposition::write(&snapshot, &mut text);
-        for (name, kind, help, value) in [
-            ("leat_gate_connections", "gauge", "Connections open, handshakes included.", gate.connections() as u64),
-            ("leat_gate_handshakes", "gauge", "TLS handshakes and PROXY headers waited for.", gate.handshakes() as u64),
-            ("leat_gate_accepted_total", "counter", "Connections accepted, refused ones included.", gate.accepted()),
-            ("leat_gate_pauses_total", "counter", "Pauses of accepting for want of descriptors.", gate.accept_pauses()),
-        ] {
-            // Writing into a String can't fail.
-            let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
-        }
-        let name = "leat_gate_refused_total";
-        let _ = write!(text, "# HELP {name} Connections refused before their first request.\n# TYPE {name} counter\n");
-        for reason in Reason::ALL.iter().filter(|reason| gate.refused(**reason) > 0) {
-            let _ = writeln!(text, "{name}{{reason=\"{}\"}} {}", reason.code(), gate.refused(*reason));
-        }
         text
     }
 }

@@ -1,4 +1,5 @@
 use std::cell::Cell;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,18 +35,26 @@ pub(crate) fn run(settings: Settings) -> Result<(), StartError> {
     // First of all: it takes variables out of the environment, which only one thread may do.
     let inherited = Inherited::take().map_err(StartError::failed)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::failed)?;
-    LocalSet::new().block_on(&runtime, async move {
-        let signals = Signals::new().map_err(StartError::failed)?;
+    let ended = LocalSet::new().block_on(&runtime, async move {
+        let mut signals = Signals::new().map_err(StartError::failed)?;
         descriptors::raise_limit();
-        let control = Control::start(settings, inherited).await?;
+        let control = tokio::select! {
+            biased;
+            () = signals.end() => return Ok(()),
+            started = Control::start(settings, inherited) => started?,
+        };
         control.run(signals).await
-    })
+    });
+    // A thread that still waits for a file is not waited for.
+    runtime.shutdown_background();
+    ended
 }
 
 /// The control thread's state.
 pub(super) struct Control {
     pub(super) settings: Settings,
     invocation: Invocation,
+    watch: Option<Watch>,
     pub(super) tickets: Tickets,
     /// What was last said about certificates that could not be taken over.
     pub(super) refused_certificates: Vec<String>,
@@ -64,7 +73,9 @@ impl Control {
     async fn start(mut settings: Settings, mut inherited: Inherited) -> Result<Self, StartError> {
         let invocation = Invocation::remember().map_err(StartError::failed)?;
         let supervisor = Supervisor::from_env().map_err(StartError::failed)?;
-        let config = Arc::new(check::read(&settings.config_path).ok_or(StartError::Config)?);
+        // Before it is read: a change after that is seen.
+        let watch = settings.watch.then(|| Watch::new(&settings.config_path));
+        let config = Arc::new(read_config(&settings.config_path).await?);
         let workers = workers(&settings, &config);
         let tickets = Tickets::default();
         let registry = Registry::new();
@@ -95,6 +106,7 @@ impl Control {
         let mut control = Self {
             settings,
             invocation,
+            watch,
             tickets,
             refused_certificates: Vec::new(),
             supervisor,
@@ -162,7 +174,6 @@ impl Control {
     }
 
     async fn run(mut self, mut signals: Signals) -> Result<(), StartError> {
-        let mut watch = self.settings.watch.then(|| Watch::new(&self.settings.config_path));
         let mut look = tokio::time::interval(LOOK_EVERY);
         let mut certificates = tokio::time::interval(CERTIFICATES_EVERY);
         let mut upgrade: Option<Upgrade> = None;
@@ -174,7 +185,11 @@ impl Control {
                         if let Some(log) = &self.plan.log {
                             log.reopen();
                         }
-                        self.reload().await;
+                        tokio::select! {
+                            biased;
+                            () = self.reload() => {}
+                            () = signals.end() => break Cause::End,
+                        }
                         self.reload_certificates();
                     }
                     Wish::Upgrade if upgrade.is_some() => {
@@ -191,9 +206,13 @@ impl Control {
                         break Cause::Succeeded;
                     }
                 }
-                _ = look.tick(), if watch.is_some() => {
-                    if watch.as_mut().is_some_and(Watch::has_changed) {
-                        self.reload().await;
+                _ = look.tick(), if self.watch.is_some() => {
+                    if self.watch.as_mut().is_some_and(Watch::has_changed) {
+                        tokio::select! {
+                            biased;
+                            () = self.reload() => {}
+                            () = signals.end() => break Cause::End,
+                        }
                     }
                 }
                 _ = certificates.tick() => self.reload_certificates(),
@@ -203,8 +222,10 @@ impl Control {
                 }
             }
         };
-        // A successor that is still starting is not wanted any more.
-        drop(upgrade);
+        if let Some(upgrade) = upgrade {
+            // Still starting, and not wanted any more.
+            upgrade.give_up().await;
+        }
         drain(self, &mut signals, cause).await;
         Ok(())
     }
@@ -234,6 +255,14 @@ impl Control {
             event(Level::Warn, "supervisor_deaf", &format!("the service manager can't be told: {error}"), &[]);
         }
     }
+}
+
+/// Reads a configuration on a thread of its own: where that takes long (a file on a network, say) signals are heard and
+/// the admin address answers meanwhile.
+pub(super) async fn read_config(path: &Path) -> Result<Config, StartError> {
+    let path = path.to_owned();
+    let read = tokio::task::spawn_blocking(move || check::read(&path)).await;
+    read.map_err(StartError::failed)?.ok_or(StartError::Config)
 }
 
 /// The end of the upgrade that is under way, if there is one.

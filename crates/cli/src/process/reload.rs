@@ -3,9 +3,8 @@ use std::sync::Arc;
 use leat_listen::Supervisor;
 
 use super::StartError;
-use super::control::{Control, workers};
+use super::control::{Control, read_config, workers};
 use super::plan::{self, Plan};
-use crate::commands::check;
 use crate::event::{Level, event};
 
 impl Control {
@@ -31,7 +30,7 @@ impl Control {
     }
 
     async fn try_reload(&mut self) -> Result<(), StartError> {
-        let config = Arc::new(check::read(&self.settings.config_path).ok_or(StartError::Config)?);
+        let config = Arc::new(read_config(&self.settings.config_path).await?);
         if config.routes().is_empty() && !self.plan.config.routes().is_empty() {
             // An empty file is a valid configuration, and what a full disk or a program that is still writing leaves.
             let message = "the new configuration has no routes: the file is probably not complete";

@@ -32,8 +32,7 @@ impl Invocation {
     }
 }
 
-/// A successor that is starting. Waited for on a thread of its own, so that signals are heard meanwhile; dropping it
-/// ends the successor.
+/// A successor that is starting. Waited for on a thread of its own, so that signals are heard meanwhile.
 pub(super) struct Upgrade {
     starting: JoinHandle<Result<u32, ListenError>>,
     is_unwanted: Arc<AtomicBool>,
@@ -57,11 +56,12 @@ impl Upgrade {
         let ended = (&mut self.starting).await;
         ended.unwrap_or_else(|error| Err(ListenError::HandOver(std::io::Error::other(error))))
     }
-}
 
-impl Drop for Upgrade {
-    fn drop(&mut self) {
+    /// Ends the successor.
+    pub(super) async fn give_up(mut self) {
         self.is_unwanted.store(true, Ordering::Relaxed);
+        // Why it ended is known.
+        let _ = self.ended().await;
     }
 }
 
@@ -72,7 +72,8 @@ fn start(command: Command, sockets: Arc<ListenerSet>, unwanted: &AtomicBool) -> 
     let end = Instant::now() + READY_WITHIN;
     loop {
         let error = match successor.wait_ready(LOOK_EVERY) {
-            Ok(()) => return Ok(successor.child().id()),
+            Ok(()) if !unwanted.load(Ordering::Relaxed) => return Ok(successor.child().id()),
+            Ok(()) => ListenError::SuccessorEnded,
             Err(ListenError::SuccessorSlow) if Instant::now() < end && !unwanted.load(Ordering::Relaxed) => continue,
             Err(error) => error,
         };

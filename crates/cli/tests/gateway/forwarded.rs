@@ -119,3 +119,18 @@ fn an_id_that_the_upstream_chose_is_not_doubled() {
     let leat = Leat::gateway(&config(url(&peer), "", "", "", ""), 1);
     assert_eq!(leat.connect().get("/").response().fields_named("x-request-id"), ["own"]);
 }
+
+#[test]
+fn a_clients_connection_field_takes_nothing_away_that_upstreams_rely_on() {
+    let sent = "connection: x-forwarded-for, x-forwarded-proto, x-request-id, x-hop\r\nx-forwarded-for: 9.9.9.9\r\n\
+                x-forwarded-proto: https\r\nx-request-id: known\r\nx-hop: 1\r\n";
+    let (lines, _, port) = passed("style: x_forwarded, via: off, trusted_hops: 1", sent);
+    let wanted = [
+        "x-forwarded-proto: https",
+        "x-request-id: known",
+        "x-forwarded-for: 9.9.9.9, 127.0.0.1",
+        "x-forwarded-host: leat.test",
+        &format!("x-forwarded-port: {port}"),
+    ];
+    assert_eq!(lines, wanted);
+}

@@ -173,7 +173,7 @@ fn asterisk_and_absolute_targets_become_origin_form() {
 }
 
 #[test]
-fn connect_is_never_passed_on() {
+fn connect_goes_to_no_route_that_does_not_name_it() {
     let peer = Peer::listen([Script::new()]);
     let leat = bare(&peer);
     let mut client = leat.connect();

@@ -100,3 +100,30 @@ fn a_final_answer_in_place_of_continue_spares_the_body() {
     client.expect_end();
     peer.finish();
 }
+
+#[test]
+fn a_success_in_place_of_continue_lets_the_body_through() {
+    let peer = Peer::listen([Script::new()
+        .expect_head()
+        .send("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n")
+        .expect("hello")
+        .send("HELLO")]);
+    let leat = bare(&peer);
+    let mut client = leat.connect();
+    client.send(EXPECTING).until("\r\n\r\n");
+    client.send("hello").until("HELLO");
+    client.expect_end();
+    peer.finish();
+}
+
+#[test]
+fn a_success_in_place_of_continue_needs_no_body() {
+    let peer =
+        Peer::listen([Script::new().expect_head().send("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").expect_end()]);
+    let leat = bare(&peer);
+    let mut client = leat.connect();
+    client.send(EXPECTING);
+    assert_eq!(client.response().text(), "ok");
+    client.expect_end();
+    peer.finish();
+}

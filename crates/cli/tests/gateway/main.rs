@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bodies;
+mod duplex;
 mod failures;
 mod forwarded;
+mod grpc;
 mod h2_peers;
 mod heads;
 mod http2;
@@ -12,4 +14,6 @@ mod observed;
 mod routes;
 mod streams;
 mod support;
+mod times;
+mod tries;
 mod tunnels;

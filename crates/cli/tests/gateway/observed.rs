@@ -97,6 +97,14 @@ upstreams:
         let found = text.lines().find(|line| line.starts_with(name) && labels.iter().all(|label| line.contains(label)));
         assert_eq!(found.and_then(|line| line.rsplit(' ').next()), Some(value), "{name} {labels:?} in\n{text}");
     }
+    // Both upstreams share the connection, which was opened once.
+    let opened = "leat_upstream_connections_opened_total";
+    eventually("one connection to the shared endpoint", || {
+        let text = Client::connect(admin).get("/metrics").response().text().to_owned();
+        let lines = text.lines().filter(|line| line.starts_with(opened) && line.contains(&url(&peer)));
+        let counts: Vec<&str> = lines.filter_map(|line| line.rsplit(' ').next()).collect();
+        (counts == ["1", "0"] || counts == ["0", "1"]).then_some(())
+    });
     // Both tries of /both are counted at their endpoints: the failed one beside the exchange's own.
     let tries: Vec<&str> = text
         .lines()

@@ -164,6 +164,6 @@ fn a_name_is_an_endpoint() {
     let peer = Peer::listen([answers(OK, 1)]);
     let endpoint = format!("http://localhost:{}", peer.address().port());
     let leat = Leat::gateway(&config(endpoint, BARE, "", "", ""), 1);
-    // `localhost` is ::1 too, where nobody listens: the other family is tried.
+    // Where `localhost` is ::1 too nobody listens there: the other family is tried.
     assert_eq!(leat.connect().get("/").response().text(), "ok");
 }

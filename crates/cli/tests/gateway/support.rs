@@ -1,6 +1,6 @@
 use std::fmt::Display;
 
-use leat_testkit::{Leat, Peer, Script};
+use leat_testkit::{Leat, Peer, Response, Script};
 
 /// A gateway that passes everything on to one endpoint and adds nothing of its own.
 pub(crate) const BARE: &str = "forwarded: { style: off, via: off, request_id: off }";
@@ -54,4 +54,12 @@ pub(crate) fn lines(head: &[u8]) -> Vec<String> {
 /// The first line of what was received.
 pub(crate) fn first_line(head: &[u8]) -> String {
     String::from_utf8_lossy(head).split("\r\n").next().unwrap_or_default().to_owned()
+}
+
+/// The response is an error reply of the gateway itself.
+pub(crate) fn is_problem(response: &Response, status: u16, code: &str) {
+    assert_eq!(response.status, status, "{}", response.text());
+    assert_eq!(response.field("content-type"), Some("application/problem+json"));
+    let wanted = format!("\"status\":{status},\"code\":\"{code}\"");
+    assert!(response.text().contains(&wanted), "{wanted} is not in {}", response.text());
 }

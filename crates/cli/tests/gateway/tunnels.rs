@@ -1,8 +1,8 @@
 //! Connections that change to another protocol.
 
-use leat_testkit::{Gate, Peer, Script};
+use leat_testkit::{Gate, Leat, Peer, Script};
 
-use crate::support::{bare, bare_with};
+use crate::support::{BARE, bare, bare_with, config, url};
 
 const ASK: &str = "GET /chat HTTP/1.1\r\nhost: h\r\nupgrade: websocket\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
                    connection: upgrade\r\n\r\n";
@@ -101,4 +101,23 @@ fn an_upgrade_that_is_declined_is_an_ordinary_response() {
     assert_eq!(client.response().text(), "ok");
     gate.open();
     assert_eq!(client.get("/").response().text(), "ok");
+}
+
+#[test]
+fn a_route_that_names_connect_opens_tunnels() {
+    let asked = "CONNECT db.test:5432 HTTP/1.1\r\nhost: db.test:5432\r\n\r\n";
+    let peer = Peer::listen([
+        Script::new().expect(asked).send("HTTP/1.1 200 OK\r\ndate: d\r\n\r\nhello").expect("ping").send("pong"),
+        Script::new().expect(asked).send("HTTP/1.1 403 Forbidden\r\ndate: d\r\ncontent-length: 2\r\n\r\nno"),
+    ]);
+    let leat = Leat::gateway(&config(url(&peer), BARE, "", "match: { method: CONNECT }", ""), 1);
+    let mut client = leat.connect();
+    client.send(asked);
+    assert_eq!(client.until("hello"), b"HTTP/1.1 200 OK\r\ndate: d\r\n\r\nhello");
+    client.send("ping").until("pong");
+    let mut client = leat.connect();
+    client.send(asked);
+    let response = client.response_to("CONNECT");
+    assert_eq!((response.status, response.text()), (403, "no"));
+    client.expect_end();
 }

@@ -64,6 +64,7 @@ pub(crate) fn seats(upstream: &config::Upstream, first: u32) -> Result<Vec<Seat>
                 endpoint: Rc::new(made),
                 authority: endpoint.authority().into(),
                 scheme: if endpoint.is_tls() { "https" } else { "http" },
+                counts: true,
                 told: Default::default(),
             })
         })

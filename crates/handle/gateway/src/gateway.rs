@@ -1,11 +1,12 @@
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use leat_dial::Pools;
 use leat_files::{Files, SettingsError};
-use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Method, Peer, Reason, Reply, Step};
+use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step};
 use leat_route::{Found, Params};
 
 use crate::config::{Action, Config, Problem, Redirect, Rewrite};
@@ -53,9 +54,13 @@ impl Gateway {
     pub fn new(config: Arc<Config>, pools: &Rc<Pools>, observer: Observer) -> Result<Self, GatewayError> {
         let observer = observer.believing(config.forwarded());
         let mut first = 0;
+        let mut counted = HashSet::new();
         let mut upstreams = Vec::with_capacity(config.upstreams().len());
         for upstream in config.upstreams() {
-            let seats = seats(upstream, first).map_err(GatewayError::Endpoint)?;
+            let mut seats = seats(upstream, first).map_err(GatewayError::Endpoint)?;
+            for seat in &mut seats {
+                seat.counts = counted.insert(Arc::clone(seat.endpoint.identity()));
+            }
             first += seats.len() as u32;
             let weights: Vec<u32> = upstream.endpoints().iter().map(|endpoint| endpoint.weight()).collect();
             upstreams.push(Rc::new(Upstream::new(seats, &weights, Rc::clone(pools))));
@@ -148,11 +153,6 @@ impl Handler for Gateway {
     type Plan = Plan;
 
     fn raw<R: Reply>(&self, request: Head<'_>, _peer: &Peer, reply: &mut R) -> Step<Plan> {
-        // No route of a gateway is an authority to connect to.
-        if request.method() == Method::Connect {
-            refuse(reply, Reason::RouteMethod, &[(b"allow", b"")]);
-            return Step::Done;
-        }
         let mut spare = self.params.borrow_mut();
         let mut params = spare.pop().unwrap_or_default();
         let step = match self.config.table().find(&request, &mut params) {

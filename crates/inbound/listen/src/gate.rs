@@ -26,6 +26,7 @@ pub struct Gate {
     handshakes: AtomicUsize,
     accepted: AtomicU64,
     accept_pauses: AtomicU64,
+    handshakes_done: AtomicU64,
     refused: [AtomicU64; Reason::ALL.len()],
     clients: [Mutex<HashMap<Client, usize>>; SHARDS],
     hasher: RandomState,
@@ -43,6 +44,7 @@ impl Gate {
             handshakes: AtomicUsize::new(0),
             accepted: AtomicU64::new(0),
             accept_pauses: AtomicU64::new(0),
+            handshakes_done: AtomicU64::new(0),
             refused: [const { AtomicU64::new(0) }; Reason::ALL.len()],
             clients: std::array::from_fn(|_| Mutex::default()),
             hasher: RandomState::new(),
@@ -83,6 +85,16 @@ impl Gate {
     /// TLS handshakes and PROXY headers waited for now.
     pub fn handshakes(&self) -> usize {
         self.handshakes.load(Relaxed)
+    }
+
+    /// TLS handshakes that succeeded since the start. Those that failed are [`Gate::refused`] for `tls.handshake` and
+    /// `time.handshake`.
+    pub fn handshakes_done(&self) -> u64 {
+        self.handshakes_done.load(Relaxed)
+    }
+
+    pub(crate) fn count_handshake(&self) {
+        self.handshakes_done.fetch_add(1, Relaxed);
     }
 
     /// Connections accepted since the start, refused ones included.

@@ -230,6 +230,7 @@ impl<F: Fn(Accepted) + 'static> Door<F> {
             return Err(Reason::TlsPlainText);
         }
         let shaken = tls::handshake(connection.socket, tls).await?;
+        self.gate.count_handshake();
         let tls = TlsInfo { server_name: shaken.server_name, hosts: Rc::clone(hosts) };
         let peer = Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Https, tls: Some(tls) };
         Ok(Accepted { socket: shaken.socket, peer: Rc::new(peer), protocol: shaken.protocol, permit })

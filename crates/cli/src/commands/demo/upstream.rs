@@ -101,6 +101,8 @@ async fn echo<X: Exchange>(x: &mut X) -> Result<(), Fault> {
         Length::None => Length::Known(0),
         _ => Length::Stream,
     };
+    // Before the head: a client that waits for 100 (Continue) would take the head for the end of that wait.
+    poll_fn(|cx| x.poll_body(cx).map_ok(|_| ())).await?;
     x.status(200);
     x.field(b"content-type", b"application/octet-stream");
     x.length(length);

@@ -39,12 +39,23 @@ impl ForwardedPolicy {
         match id {
             Name::XForwardedFor | Name::Forwarded => true,
             Name::XForwardedProto | Name::XForwardedHost | Name::XForwardedPort => !self.believes_x_forwarded(),
-            Name::XRequestId | Name::Other => {
-                self.trusted_hops == 0
-                    && self.request_id.as_ref().is_some_and(|field| field.as_bytes().eq_ignore_ascii_case(name))
-            }
+            Name::XRequestId | Name::Other => self.trusted_hops == 0 && self.is_request_id(name),
             _ => false,
         }
+    }
+
+    /// Whether a field that stays must not be taken away by a client's `Connection` either: the upstream relies on it.
+    #[inline]
+    pub(super) fn protects(&self, id: Name, name: &[u8]) -> bool {
+        match id {
+            Name::XForwardedProto | Name::XForwardedHost | Name::XForwardedPort => true,
+            Name::XRequestId | Name::Other => self.is_request_id(name),
+            _ => false,
+        }
+    }
+
+    fn is_request_id(&self, name: &[u8]) -> bool {
+        self.request_id.as_ref().is_some_and(|field| field.as_bytes().eq_ignore_ascii_case(name))
     }
 
     /// The field that carries a request's id, upstream and back.

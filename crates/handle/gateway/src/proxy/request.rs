@@ -1,5 +1,5 @@
 use leat_dial::Call;
-use leat_message::{Exchange, Fields, Head, Length, Name};
+use leat_message::{Exchange, Fields, Head, Length, Method, Name};
 use leat_route::Params;
 
 use super::connection_tokens::ConnectionTokens;
@@ -48,7 +48,7 @@ pub(super) fn write_request<X: Exchange>(
             Name::Upgrade => upgrade,
             Name::ContentLength => matches!(head.length(), Length::Known(_)),
             id if id.is_hop_by_hop() || route.forwarded.takes_out(id, name) => false,
-            _ => !tokens.contain(name),
+            _ => !tokens.contain(name) || route.forwarded.protects(id, name),
         };
         if keep && !route.request_edits.takes_out(name) {
             call.field(name, value);
@@ -68,8 +68,13 @@ pub(super) fn write_request<X: Exchange>(
     for (name, value) in route.request_edits.put() {
         call.field(name, value);
     }
-    call.length(head.length());
+    call.length(body_length(head));
     Sent { request_id, upgrade }
+}
+
+/// How the request's body is delimited. CONNECT has none: over HTTP/2 the rest of its stream is the tunnel's.
+pub(super) fn body_length(head: Head<'_>) -> Length {
+    if head.method() == Method::Connect { Length::None } else { head.length() }
 }
 
 /// The host that the upstream is asked for. An HTTP/1.0 request may come without one.

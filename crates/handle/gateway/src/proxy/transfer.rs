@@ -7,6 +7,7 @@ use leat_message::{Exchange, Length, Piece, Reason};
 use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
 
+use super::request::body_length;
 use super::respond::{write_interim, write_response};
 use super::route::ProxyRoute;
 
@@ -80,7 +81,7 @@ impl<'a> Transfer<'a> {
     /// Runs until the reply is complete in the client's connection.
     pub(super) async fn run<X: Exchange>(&mut self, x: &mut X, call: &mut Call) -> Result<(), Reason> {
         let head = x.request();
-        self.upload = match head.length() {
+        self.upload = match body_length(head) {
             Length::None => {
                 call.end(None);
                 Upload::Flushing
@@ -217,8 +218,9 @@ impl<'a> Transfer<'a> {
             return Ok(());
         }
         if matches!(self.upload, Upload::AwaitContinue(_)) {
-            // A final answer without the body: the client keeps it, and the call can't be used again.
-            self.upload = Upload::Done;
+            // A final answer in place of 100: after an error the client keeps its body, and the call can't be used again.
+            // After a success some send it, and an upstream that answers piece by piece waits for it.
+            self.upload = if status < 300 { Upload::Body } else { Upload::Done };
         }
         x.record().upstream_us = u32::try_from(self.started.elapsed().as_micros()).unwrap_or(u32::MAX);
         self.tunnel = head.length() == Length::Tunnel;

@@ -25,6 +25,8 @@ pub(crate) struct Seat {
     pub(crate) authority: Box<str>,
     /// That of the connection to it, whatever the client's is: servers compare the two (RFC 9113 section 8.3.1).
     pub(crate) scheme: &'static str,
+    /// Whether the connections are counted here: upstreams that name the same endpoint share them, and the first counts.
+    pub(crate) counts: bool,
     /// What the counters were told last.
     pub(crate) told: Cell<EndpointStats>,
 }
@@ -47,7 +49,7 @@ impl Upstream {
 
     /// Brings the counters of the connections to these servers up to date.
     pub(crate) fn publish(&self, core: &Core) {
-        for seat in &self.seats {
+        for seat in self.seats.iter().filter(|seat| seat.counts) {
             let (now, mut told) = (self.pools.stats_of(&seat.endpoint), seat.told.get());
             let Some(cells) = core.endpoint(seat.index) else { continue };
             cells.connections_opened.add(now.connects.saturating_sub(told.connects));
