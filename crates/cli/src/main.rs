@@ -11,10 +11,6 @@ use clap::Parser;
 
 use arguments::{Arguments, Command};
 
-/// HTTP/2 and TLS allocate for every request; see `docs/design/memory.md` for what this one saves.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Gateway(arguments) => commands::gateway::run(&arguments),
