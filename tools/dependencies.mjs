@@ -20,7 +20,8 @@ const RUNTIMES = new Set(["tokio", "mio", "async-std", "smol"]);
 /** One crypto provider (aws-lc), no system TLS: none of these may be in the binary. */
 const BANNED = new Set(["ring", "openssl", "openssl-sys", "native-tls", "rustls-native-certs"]);
 
-const CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index";
+/** How Cargo writes a source that is a registry: no git repository, no folder of somebody's machine. */
+const REGISTRY = "registry+";
 
 /**
  * What is wrong, one sentence each. `metadata` is the parsed output of `cargo metadata --format-version 1`; `built` holds
@@ -65,7 +66,7 @@ export function problems(metadata, built) {
         }
     }
     for (const pkg of metadata.packages) {
-        if (pkg.source !== null && pkg.source !== CRATES_IO) found.push(`${pkg.name} comes from ${pkg.source}: crates.io only`);
+        if (pkg.source !== null && !pkg.source.startsWith(REGISTRY)) found.push(`${pkg.name} comes from ${pkg.source}: the Rust registry only`);
     }
     return found;
 }

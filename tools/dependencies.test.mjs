@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { problems } from "./dependencies.mjs";
 
-const CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index";
+const REGISTRY = "registry+https://index.example.org";
 
-/** Metadata of a workspace from `{ "base/message": ["tokio", "dev:testkit"] }`; names without a row come from crates.io. */
+/** Metadata of a workspace from `{ "base/message": ["tokio", "dev:testkit"] }`; names without a row come from the registry. */
 function workspace(rows, sources = {}) {
     const names = new Set([...Object.keys(rows), ...Object.values(rows).flat().map((to) => to.replace(/^(dev|build):/, ""))]);
     const member = (name) => name in rows && !name.startsWith("extern:");
@@ -15,7 +15,7 @@ function workspace(rows, sources = {}) {
             id: name,
             name: name.replace("extern:", ""),
             manifest_path: member(name) ? `/w/crates/${name}/Cargo.toml` : `/registry/${name}/Cargo.toml`,
-            source: member(name) ? null : (sources[name] ?? CRATES_IO),
+            source: member(name) ? null : (sources[name] ?? REGISTRY),
         })),
         resolve: {
             nodes: [...names].map((name) => ({
@@ -43,7 +43,7 @@ const cases = [
     ["a second crypto provider is banned", { cli: ["extern:rustls"], "extern:rustls": ["extern:ring"] }, [/ring is banned.*rustls → ring/]],
     ["a banned crate that no feature switches on is not there", { cli: ["extern:ring"] }, [], {}, ["ring"]],
     ["a folder that the design does not know", { "other/thing": [] }, [/no folder "other"/]],
-    ["crates come from crates.io", { cli: ["extern:thing"] }, [/thing comes from git/], { "extern:thing": "git+https://example.org/thing" }],
+    ["crates come from the registry", { cli: ["extern:thing"] }, [/thing comes from git/], { "extern:thing": "git+https://example.org/thing" }],
 ];
 
 for (const [name, rows, expected, sources, unbuilt = []] of cases) {
