@@ -20,8 +20,11 @@ function fuzzTargets() {
     return names.sort().map((name) => ({
         name: `fuzz-${name}`,
         needs: ["cargo", ["+nightly", "fuzz", "--version"], "cargo-fuzz on nightly Rust is missing: rustup toolchain install nightly; cargo install cargo-fuzz --locked"],
-        prepare: ["cargo", ["+nightly", "fuzz", "build", name]],
-        command: ["cargo", ["+nightly", "fuzz", "run", name, "--", `-max_total_time=${seconds}`, "-timeout=5", "-rss_limit_mb=2048"]],
+        prepare: [
+            ["cargo", ["run", "--quiet", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--example", "seeds"]],
+            ["cargo", ["+nightly", "fuzz", "build", name]],
+        ],
+        command: ["cargo", ["+nightly", "fuzz", "run", name, "--", `-max_total_time=${seconds}`, "-timeout=5", "-rss_limit_mb=2048", "-max_len=4096"]],
         graceSeconds: 60,
     }));
 }
@@ -35,7 +38,8 @@ function soak(run) {
         console.log(`SKIP ${run.name}: ${missing}`);
         return "skipped";
     }
-    for (const [step, timeout] of [[run.prepare, undefined], [run.command, (seconds + run.graceSeconds) * 1000]]) {
+    const steps = [...run.prepare.map((step) => [step, undefined]), [run.command, (seconds + run.graceSeconds) * 1000]];
+    for (const [step, timeout] of steps) {
         console.log(`\n== ${run.name}: ${step[0]} ${step[1].join(" ")}`);
         const { status } = spawnSync(...step, { cwd: root, stdio: ["ignore", "inherit", "inherit"], timeout, killSignal: "SIGKILL" });
         if (status !== 0) return "failed";
