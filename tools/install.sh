@@ -39,7 +39,8 @@ components() {
     done
 }
 
-h2spec() {
+# Not called h2spec: `has` would find the function.
+install_h2spec() {
     has h2spec && return 0
     local go_bin
     debian go golang-go || return 1
@@ -72,7 +73,7 @@ case "${1:-}" in
         debian curl curl
         debian strace strace
         debian nginx nginx-light
-        h2spec
+        install_h2spec
         node_packages conformance
         node_packages corpus
         conformance/autobahn/install.sh
