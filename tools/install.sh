@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-H2SPEC_VERSION=v2.2.1
+H2SPEC_VERSION=v2.2.1+incompatible
 tools="$PWD/target/tools"
 mkdir -p "$tools/bin"
 export PATH="$tools/bin:$PATH"
