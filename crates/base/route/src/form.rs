@@ -188,8 +188,6 @@ impl Piece {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
-
     use super::*;
 
     fn decoded(path: &str) -> Vec<u8> {

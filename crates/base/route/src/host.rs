@@ -135,8 +135,6 @@ impl fmt::Display for Host {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
-
     use super::*;
 
     #[test]

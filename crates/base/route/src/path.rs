@@ -260,8 +260,6 @@ fn text_segment(part: &str) -> Result<Box<[u8]>, PathError> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
-
     use super::*;
 
     #[test]

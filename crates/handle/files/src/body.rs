@@ -88,8 +88,6 @@ async fn send_bytes<X: Exchange>(x: &mut X, bytes: &[u8]) -> Result<(), Reason> 
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
     use std::fs::{self, File};
     use std::os::fd::OwnedFd;
     use std::sync::Arc;

@@ -129,8 +129,6 @@ fn examine(file: OwnedFd) -> Result<Kind, Miss> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
     use std::fs;
 
     use super::*;

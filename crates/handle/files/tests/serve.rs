@@ -69,8 +69,8 @@ fn other_methods_are_not_allowed_and_learn_which_are() {
 fn paths_lead_to_files_inside_the_root_and_nowhere_else() {
     let place = Place::new();
     fs::write(place.0.join("secret"), "secret").unwrap();
-    fs::create_dir(place.0.join("root-2")).unwrap();
-    fs::write(place.0.join("root-2/x"), "secret").unwrap();
+    fs::create_dir(place.0.join("site-2")).unwrap();
+    fs::write(place.0.join("site-2/x"), "secret").unwrap();
     for path in ["a.txt", "d/b.txt", "with space", "100%", "é", ".env", ".git/config", ".well-known/acme", "d/.hidden"]
     {
         place.file(path, path);
@@ -83,12 +83,12 @@ fn paths_lead_to_files_inside_the_root_and_nowhere_else() {
         ("out", "../secret"),
         ("out-absolute", "/etc/passwd"),
         ("out-directory", ".."),
-        ("out-sibling", "../root-2"),
-        ("out-and-in", "../root/a.txt"),
+        ("out-sibling", "../site-2"),
+        ("out-and-in", "../site/a.txt"),
         ("to-hidden", ".env"),
         ("loop", "loop"),
         ("dangling", "nothing"),
-        ("magic", "/proc/self/root/etc/passwd"),
+        ("magic", "/proc/self/cwd/Cargo.toml"),
     ] {
         symlink(target, root.join(link)).unwrap();
     }
@@ -131,7 +131,7 @@ fn paths_lead_to_files_inside_the_root_and_nowhere_else() {
         ("/..\\secret", Err(Reason::FileForbidden)),
         ("/..%5csecret", Err(Reason::FileForbidden)),
         ("/.%00./secret", Err(Reason::FileForbidden)),
-        ("/../root-2/x", Err(Reason::FileForbidden)),
+        ("/../site-2/x", Err(Reason::FileForbidden)),
         ("/a.txt%00.html", Err(Reason::FileForbidden)),
         ("/a.txt%0a", Err(Reason::FileForbidden)),
         ("/.env", Err(Reason::FileForbidden)),

@@ -234,7 +234,6 @@ impl Drop for HandshakePermit {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
 
     fn gate(connections_max: usize, connections_per_client_max: usize) -> Arc<Gate> {

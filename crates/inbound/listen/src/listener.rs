@@ -152,7 +152,6 @@ pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]

@@ -119,8 +119,6 @@ impl Race {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
-
     use super::*;
 
     fn ips(list: &[&str]) -> Vec<IpAddr> {

@@ -28,12 +28,12 @@ impl Place {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let place = std::env::temp_dir().join(format!("leat-files-{}-{number}", std::process::id()));
         let _ = fs::remove_dir_all(&place);
-        fs::create_dir_all(place.join("root")).unwrap();
+        fs::create_dir_all(place.join("site")).unwrap();
         Self(place)
     }
 
     pub(crate) fn root(&self) -> PathBuf {
-        self.0.join("root")
+        self.0.join("site")
     }
 
     /// Writes a file below the root, and the directories on the way.

@@ -36,6 +36,9 @@ const PENDING_RESETS_MAX: usize = 20;
 /// runs until its handler notices.
 const RUNNING_FACTOR: usize = 2;
 
+/// A request as the h2 crate hands it over.
+type Incoming = (Request<RecvStream>, SendResponse<Bytes>);
+
 type H2 = h2::server::Connection<Io, Bytes>;
 
 /// One HTTP/2 connection.
@@ -104,11 +107,7 @@ impl<H: Handler> Connection<H> {
     }
 
     /// The next request, or the end. Keeps the deadlines of the connection as a whole.
-    #[allow(clippy::type_complexity)]
-    fn poll_next(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<(Request<RecvStream>, SendResponse<Bytes>), h2::Error>>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Incoming, h2::Error>>> {
         loop {
             let next = self.h2.poll_accept(cx);
             if self.io.is_flooded() {

@@ -62,8 +62,6 @@ fn split(text: &str) -> Option<(u64, &str)> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
-
     use super::*;
 
     #[test]
