@@ -52,8 +52,11 @@ export function requireNode(host: Host): void {
     );
 }
 
-/** The error for a `platform` whose addon does not exist at `path`. */
-export function missing(platform: string, path: string): AddonError {
+/** The error for a `platform` whose addon does not exist at `path`, which `LEAT_ADDON` named if it was `asked` for. */
+export function missing(platform: string, path: string, asked: boolean): AddonError {
+    if (asked) {
+        return new AddonError("LEAT_ADDON_MISSING", `LEAT_ADDON names ${path}, which is not there: correct it, or leave it out for the package's own addon`);
+    }
     if (BROUGHT.includes(platform)) {
         return new AddonError(
             "LEAT_ADDON_MISSING",
