@@ -1,6 +1,6 @@
 import { FIELD_WORDS, REQUEST_FIELDS_AT } from "../native/records";
 import { type Slab } from "../native/slab";
-import { addField, type Fields, ruleOf } from "./fields";
+import { addField, type Fields, LIST, ruleOf } from "./fields";
 import { kHeaders, kHeadersCount, NodeIncomingMessage } from "./node_symbols";
 import { type LeatSocket } from "./socket";
 
@@ -18,11 +18,15 @@ type Bag = Record<symbol, unknown>;
 
 let names: string[] = [];
 let nameRules: number[] = [];
+/** In which decoding a known name was seen last: one that was not yet needs no look at what is there. */
+let seen = new Uint32Array(0);
+let decoding = 0;
 
 /** Sets the names that the engine knows by number. */
 export function knowNames(known: string[]): void {
     names = known;
     nameRules = known.map(ruleOf);
+    seen = new Uint32Array(known.length);
 }
 
 const nodeHeaders = Object.getOwnPropertyDescriptor(NodeIncomingMessage.prototype, "headers") ?? {};
@@ -157,12 +161,16 @@ function decodedHeaders(req: IncomingMessage): Fields {
     const count = ((req as unknown as Bag)[kHeadersCount] as number) >>> 1;
     const join = Boolean((req as unknown as { joinDuplicateHeaders: unknown }).joinDuplicateHeaders);
     const out: Fields = {};
+    decoding = (decoding + 1) >>> 0;
     for (let i = 0, w = at + REQUEST_FIELDS_AT; i < count; i++, w += FIELD_WORDS) {
         const lengthAndId = slab.word(w + 1);
         const valueAt = slab.word(w + 2) - headAt;
         const value = text.substring(valueAt, valueAt + slab.word(w + 3));
         const id = lengthAndId >>> 16;
-        if (id !== 0) {
+        if (id !== 0 && seen[id] !== decoding && nameRules[id] !== LIST) {
+            seen[id] = decoding;
+            out[names[id] as string] = value;
+        } else if (id !== 0) {
             addField(out, names[id] as string, nameRules[id] as number, value, join);
         } else {
             const nameAt = slab.word(w) - headAt;
