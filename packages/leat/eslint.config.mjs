@@ -13,6 +13,8 @@ export default tseslint.config(
         rules: {
             eqeqeq: "error",
             "no-var": "error",
+            // `import http = require("node:http")` is the module itself, without the object that stands for it in `import *`.
+            "@typescript-eslint/no-require-imports": ["error", { allowAsImport: true }],
             "prefer-const": "error",
             "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "inline-type-imports" }],
             "@typescript-eslint/explicit-module-boundary-types": "error",
