@@ -39,3 +39,6 @@ for (const name of ["_connectionListener", "setGlobalProxyFromEnv", "WebSocket",
     if (!(name in http)) continue;
     Object.defineProperty(exports, name, { enumerable: true, configurable: true, get: () => (http as unknown as Module)[name] });
 }
+
+// What `import http from "leat/http"` reads where a compiler made CommonJS of it; Node itself takes the module.
+Object.defineProperty(exports, "default", { enumerable: false, configurable: true, writable: true, value: exports });
