@@ -43,9 +43,8 @@ export function open(): void {
     if (opened) return;
     const native = openLane(receive, settleTurn);
     native.unref();
-    const names = native.names();
-    knowNames(names);
-    knowMethods(native.methods(), names.indexOf("host"));
+    knowNames(native.names());
+    knowMethods(native.methods());
     reasons = native.reasons();
     opened = true;
 }
@@ -100,6 +99,8 @@ function receiveFor(core: Core, slab: Slab, from: number, end: number): number {
         if (at !== from && coreOf(slab, at) !== core) return at;
         try {
             handle(core, slab, at);
+            // Node's parser lets ticks and promises run after each part of a body, before it tells what comes next.
+            if (next < end && (slab.word(at) & 0xff) === DATA) runTicks();
         } catch (error) {
             lane().fatal(error);
             return next;
@@ -130,6 +131,10 @@ function handle(core: Core, slab: Slab, at: number): void {
     }
 }
 
+function runTicks(): void {
+    (process as unknown as { _tickCallback?: () => void })._tickCallback?.();
+}
+
 /** Records of an exchange run in its context. */
 function onExchange(channel: Channel | undefined, slab: Slab, at: number, kind: number): void {
     if (channel === undefined) return;
@@ -151,6 +156,7 @@ function toExchange(channel: Channel, slab: Slab, at: number, kind: number): voi
             break;
         case EOF:
             channel.ended = true;
+            channel.giveHead(Buffer.alloc(0));
             channel.socket.push(null);
             channel.socket.read(0);
             break;
@@ -185,7 +191,8 @@ function onData(channel: Channel, slab: Slab, at: number): void {
     const length = slab.word(at + 4);
     const chunk = slab.copy(slab.word(at + 3), length);
     if (channel.mode === Mode.Opaque) {
-        channel.socket.receive(chunk);
+        if (channel.giveHead(chunk)) channel.socket.countRead(length);
+        else channel.socket.receive(chunk);
         return;
     }
     channel.socket.countRead(length);
@@ -210,6 +217,7 @@ function onEnd(channel: Channel, slab: Slab, at: number): void {
 }
 
 function onGone(channel: Channel, reason: Reason | undefined): void {
+    channel.giveHead(Buffer.alloc(0));
     const { socket, body } = channel;
     channel.lost();
     const error = reason === undefined || reason.code === "lane.aborted" ? undefined : clientError(reason, undefined);
@@ -286,6 +294,7 @@ function onClosed(channel: Channel | undefined, reason: Reason | undefined): voi
 }
 
 function destroy(channel: Channel): void {
+    channel.giveHead(Buffer.alloc(0));
     const { req, socket } = channel;
     if (req instanceof IncomingMessage) detachHead(req);
     socket.destroy();

@@ -75,7 +75,10 @@ export function serveOnLane(prototype: object): void {
         },
         closeAllConnections(this: ListeningServer): void {
             parent.closeAllConnections.call(this);
-            for (const { socket } of [...this[kChannels]]) socket.destroy();
+            for (const channel of [...this[kChannels]]) {
+                // Upgraded ones are the program's, as by Node.
+                if (!channel.isOpaque) channel.socket.destroy();
+            }
         },
         closeIdleConnections(this: ListeningServer): void {
             parent.closeIdleConnections.call(this);
