@@ -110,7 +110,12 @@ fn nobody_is_slow_who_owes_nothing() {
     impatient(&mut options.limits);
     let server = Server::with(options);
     // As well where the body's deadline ran already, as where a refusal's bytes are.
-    for start in [request("content-length: 9\r\n", "take;read;sent-back;end"), "GARBAGE\r\n".to_owned()] {
+    let body = "POST /count HTTP/1.1\r\nhost: leat.test\r\ncontent-length: 1\r\n\r\nx";
+    for start in [
+        request("content-length: 9\r\n", "take;read;sent-back;end"),
+        "GARBAGE\r\n".to_owned(),
+        format!("{body}GARBAGE\r\n"),
+    ] {
         let mut client = server.client();
         client.send(&start);
         std::thread::sleep(Duration::from_millis(400));
@@ -141,13 +146,13 @@ fn a_handler_that_wants_them_gets_the_bytes_that_are_no_request() {
         let server = refusing("request;send REASON:;read;sent-back;end");
         let mut client = server.client();
         client.send(sent).close_write();
-        assert_eq!(text(client.rest()), format!("[]{reason}:{sent}"), "{sent:?}");
+        assert_eq!(text(client.rest()), format!("[Get 0 ]{reason}:{sent}"), "{sent:?}");
         assert_eq!(server.ended(None), (0, Some(reason)), "{sent:?}");
         let bytes = server.events().into_iter().find_map(|event| match event {
             Event::Ended { path: None, bytes_in, bytes_out, .. } => Some((bytes_in, bytes_out)),
             _ => None,
         });
-        let expected = (sent.len() as u64, ("[]:".len() + reason.code().len() + sent.len()) as u64);
+        let expected = (sent.len() as u64, ("[Get 0 ]:".len() + reason.code().len() + sent.len()) as u64);
         assert_eq!(bytes, Some(expected), "{sent:?}");
     }
 }
@@ -158,8 +163,9 @@ fn a_refusal_that_the_handler_answers_ends_the_connection() {
         // It does not read what was sent, and the client is still sending.
         let server = refusing("send HTTP/1.1 400 Bad Request|Connection: close||;end");
         let mut client = server.client();
-        client.send(sent).send_bytes(100_000);
-        assert_eq!(text(client.rest()), "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", "{sent:?}");
+        client.send(sent).send_bytes(3_000_000);
+        assert_eq!(client.response().head, b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", "{sent:?}");
+        client.expect_end();
         assert_eq!(server.ended(None), (0, Some(reason)), "{sent:?}");
     }
 }

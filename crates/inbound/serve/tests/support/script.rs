@@ -47,7 +47,8 @@ pub async fn run<X: Exchange>(script: &str, x: &mut X, release: &Notify) -> Resu
             // What is asked, as far as there is anything.
             "request" => {
                 let request = x.request();
-                let text = format!("[{}]", String::from_utf8_lossy(request.bytes()));
+                let (method, fields) = (request.method(), request.fields().len());
+                let text = format!("[{method:?} {fields} {}]", String::from_utf8_lossy(request.bytes()));
                 send_all(x, text.as_bytes()).await?;
             }
             "flush" => poll_fn(|cx| x.poll_flush(cx)).await?,
