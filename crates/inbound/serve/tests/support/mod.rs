@@ -185,7 +185,14 @@ fn run(
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         told.send(listener.local_addr().unwrap()).unwrap();
-        let tls = options.host.map(|host| TlsInfo { server_name: Some(host.into()), hosts: Rc::new(Only(host)) });
+        let tls = options.host.map(|host| TlsInfo {
+            server_name: Some(host.into()),
+            hosts: Rc::new(Only(host)),
+            version: "TLSv1.3",
+            cipher: "TLS_AES_128_GCM_SHA256",
+            alpn: None,
+            client: None,
+        });
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
