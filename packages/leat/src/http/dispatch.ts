@@ -91,7 +91,16 @@ function coreOf(slab: Slab, at: number): Core | undefined {
     }
 }
 
-/** Handles records of one server, in its context; stops after an error, since that ends the context. */
+/** Node leaves every async context when an error is reported as uncaught. */
+let contextLost = false;
+
+/** Reports an error that a listener threw as uncaught, in the context that it was thrown in. Ends the process, or returns. */
+function fatal(error: unknown): void {
+    contextLost = true;
+    lane().fatal(error);
+}
+
+/** Handles records of one server, in its context, as long as that lasts. */
 function receiveFor(core: Core, slab: Slab, from: number, end: number): number {
     let at = from;
     while (at < end) {
@@ -102,10 +111,13 @@ function receiveFor(core: Core, slab: Slab, from: number, end: number): number {
             // Node's parser lets ticks and promises run after each part of a body, before it tells what comes next.
             if (next < end && (slab.word(at) & 0xff) === DATA) runTicks();
         } catch (error) {
-            lane().fatal(error);
-            return next;
+            fatal(error);
         }
         at = next;
+        if (contextLost) {
+            contextLost = false;
+            return at;
+        }
     }
     return at;
 }
@@ -144,6 +156,14 @@ function onExchange(channel: Channel | undefined, slab: Slab, at: number, kind: 
 }
 
 function toExchange(channel: Channel, slab: Slab, at: number, kind: number): void {
+    try {
+        continueExchange(channel, slab, at, kind);
+    } catch (error) {
+        fatal(error);
+    }
+}
+
+function continueExchange(channel: Channel, slab: Slab, at: number, kind: number): void {
     switch (kind) {
         case DATA:
             onData(channel, slab, at);
@@ -180,10 +200,15 @@ function onRequest(slab: Slab, at: number, flags: number): void {
     const resource = new AsyncResource("HTTPINCOMINGMESSAGE");
     channel.resource = resource;
     if (channel !== connection) connection.core.channels.add(channel);
+    resource.runInAsyncScope(serveOne, null, channel, slab, at, flags);
+    if (!channel.done && channel.mode === Mode.Http) exchanges.set(exchange, channel);
+}
+
+function serveOne(channel: Channel, slab: Slab, at: number, flags: number): void {
     try {
-        resource.runInAsyncScope(serve, null, channel, slab, at, flags);
-    } finally {
-        if (!channel.done && channel.mode === Mode.Http) exchanges.set(exchange, channel);
+        serve(channel, slab, at, flags);
+    } catch (error) {
+        fatal(error);
     }
 }
 

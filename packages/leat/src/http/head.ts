@@ -113,7 +113,7 @@ export function plainHead(res: HeadState, firstLine: string, headers: unknown): 
         head += `Date: ${date}\r\nConnection: close\r\n`;
     }
     if (length !== undefined) {
-        res._contentLength = +(length as number);
+        res._contentLength = Number(length);
         res._removedContLen = false;
     } else if (!res._hasBody) {
         res.chunkedEncoding = false;

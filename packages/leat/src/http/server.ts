@@ -38,7 +38,7 @@ serveOnLane(Server.prototype);
 
 /** Makes a server; `requestListener` is called for each request. */
 export function createServer(options?: ServerOptions | RequestListener, requestListener?: RequestListener): HttpServer {
-    return new (Server as ServerConstructor)(options as ServerOptions, requestListener);
+    return new (Server)(options as ServerOptions, requestListener);
 }
 
 /** Makes `constructor` a subclass of `parent`, as `util.inherits` and `Object.setPrototypeOf` together do. */
