@@ -3,6 +3,7 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 import { ACK, INTERIM, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW } from "../native/records";
 import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8 } from "../native/lane";
 import { type Core } from "./core";
+import { type Repeated } from "./incoming";
 import { LeatSocket } from "./socket";
 
 /** Who is at the other end of a connection. */
@@ -68,6 +69,8 @@ export class Channel {
     /** The reply was the last one: the engine closes the connection after it. */
     ending = false;
     requests = 0;
+    /** The newest request's fields, for the next one. */
+    repeated: Repeated | null = null;
     /** The peer ended its direction of an upgraded connection. */
     ended = false;
     /** Whether the connection keeps the process alive. */
