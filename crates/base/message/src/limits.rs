@@ -29,8 +29,8 @@ pub struct Limits {
     pub head_time_ms: u64,
     /// A keep-alive connection without a request.
     pub idle_time_ms: u64,
-    /// A connection that has not begun its first request.
-    pub first_time_ms: u64,
+    /// A connection that has not begun its first request; `None`: as long as any other.
+    pub first_time_ms: Option<u64>,
     /// From the end of the head to the end of the request body. `None` for streams.
     pub body_time_ms: Option<u64>,
     /// Fewest bytes a second, in both directions, counted only while bytes are owed. A peer below it for
@@ -74,7 +74,7 @@ impl Default for Limits {
             chunk_extension_bytes_max: 256,
             head_time_ms: 10_000,
             idle_time_ms: 75_000,
-            first_time_ms: 75_000,
+            first_time_ms: None,
             body_time_ms: Some(60_000),
             throughput_bytes_min: 240,
             throughput_grace_ms: 10_000,
