@@ -22,7 +22,7 @@ import {
 } from "../native/records";
 import { type Slab } from "../native/slab";
 import { Channel, exchanges, type Facts, Mode } from "./channel";
-import { clientError, resetError, socketErrored } from "./client_error";
+import { answerMissingHost, clientError, resetError, socketErrored } from "./client_error";
 import { type Core } from "./core";
 import { ageDate } from "./date";
 import { knowNames } from "./incoming";
@@ -325,8 +325,12 @@ function onFault(channel: Channel | undefined, slab: Slab, at: number): void {
     const reason = reasons[slab.word(at + 4)];
     const packet = slab.copy(slab.word(at + 5), slab.word(at + 6));
     channel.fault(exchange);
-    const error = reason === undefined ? undefined : clientError(reason, packet);
     const context = channel.resource ?? channel.core.resource;
+    if (reason?.code === "host.missing") {
+        context.runInAsyncScope(answerMissingHost, null, channel.socket);
+        return;
+    }
+    const error = reason === undefined ? undefined : clientError(reason, packet);
     context.runInAsyncScope(failed, null, channel, error);
 }
 
