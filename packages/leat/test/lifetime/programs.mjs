@@ -221,23 +221,42 @@ const programs = {
         say("closing");
     },
 
+    // Ends in the middle of a load, at the request whose number is given.
     async "exits after"() {
-        const limit = Number(process.argv[3]);
-        let count = 0;
-        await up(http.createServer((req, res) => {
-            count += 1;
-            if (count === limit) process.exit(4);
-            res.end(req.url.slice(1));
-        }));
+        await up(counting(() => process.exit(4)));
     },
 
-    async "serves"() {
-        await up(http.createServer((req, res) => {
-            if (Number(req.url.slice(1)) % 3 === 0) setImmediate(() => res.end(req.url.slice(1)));
-            else res.end(req.url.slice(1));
+    async "throws after"() {
+        await up(counting(() => { throw new Error("in a handler"); }));
+    },
+
+    async "kills itself after"() {
+        await up(counting(() => process.kill(process.pid, "SIGTERM")));
+    },
+
+    async "closes after"() {
+        const server = await up(counting(() => {
+            server.close();
+            server.closeAllConnections();
         }));
     },
 };
+
+/** Answers at once, a turn later, or in two parts; request number `argv[3]` does `last`. */
+function counting(last) {
+    const limit = Number(process.argv[3]);
+    let count = 0;
+    return http.createServer((req, res) => {
+        count += 1;
+        const body = req.url.slice(1);
+        if (count === limit) last();
+        if (count % 3 === 0) setImmediate(() => res.end(body));
+        else if (count % 7 === 0) {
+            res.write(body.slice(0, 1));
+            setImmediate(() => res.end(body.slice(1)));
+        } else res.end(body);
+    });
+}
 
 // Not awaited: a module that never settles ends the process with code 13.
 programs[process.argv[2]]();

@@ -10,7 +10,8 @@ const WRONG_KEPT_MAX = 5;
 /**
  * Asks `requests` times over `connections` connections, or until `seconds` have passed. `patterns` are paths in turn; one
  * that starts with "POST " carries a body in two writes, and one that starts with "LOST " awaits no reply: its connection
- * is closed `lostMs` later and another one takes its place.
+ * is closed `lostMs` later and another one takes its place. With `untilGone`, connections that end or are refused are no
+ * fault and not replaced.
  * Resolves to { answered, lost, wrong: [...], cut, seconds }.
  */
 export async function load(options) {
@@ -23,11 +24,15 @@ export async function load(options) {
 const filled = (pattern, id) =>
     pattern.includes("{") ? pattern.replace(/\{(id|hex(\d+))\}/g, (_, name, digits) => (name === "id" ? id : id.toString(16).padStart(digits, "0"))) : pattern;
 
-async function generate({ port, connections, requests = Infinity, seconds = Infinity, patterns, lostMs = 200, fields = "" }) {
+async function generate({ port, connections, requests = Infinity, seconds = Infinity, patterns, lostMs = 200, fields = "", untilGone = false }) {
     const total = { answered: 0, lost: 0, wrong: [], cut: 0, seconds: 0 };
     const started = performance.now();
     const until = started + seconds * 1000;
     let id = 0;
+
+    function refused(error) {
+        if (!untilGone) throw error;
+    }
 
     async function ask(connection, pattern, number) {
         const [kind, path] = pattern.includes(" ") ? pattern.split(" ") : ["GET", pattern];
@@ -48,7 +53,8 @@ async function generate({ port, connections, requests = Infinity, seconds = Infi
     }
 
     async function one() {
-        let connection = await Connection.open(port);
+        let connection = await Connection.open(port).catch(refused);
+        if (connection === undefined) return;
         while (id < requests && performance.now() < until) {
             id += 1;
             const number = id;
@@ -61,6 +67,7 @@ async function generate({ port, connections, requests = Infinity, seconds = Infi
                 }
             } catch (error) {
                 total.cut += 1;
+                if (untilGone) break;
                 if (total.wrong.length < WRONG_KEPT_MAX) total.wrong.push(`${pattern} ${number}: ${error.message}`);
             }
             if (connection.socket.destroyed) connection = await Connection.open(port);
