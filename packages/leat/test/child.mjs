@@ -1,6 +1,7 @@
 // A program of the tests as a child process: its lines, its messages and its end, each waited for with a limit.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { within } from "./within.mjs";
 
 const LIFE_MS_MAX = 60_000;
 
@@ -27,9 +28,11 @@ export function start(file, args = [], { execArgv = [], env = {}, ipc = false, l
     function next(kind, wants, name) {
         const at = seen[kind].findIndex(wants);
         if (at !== -1) return Promise.resolve(seen[kind].splice(at, 1)[0]);
-        return new Promise((resolve, reject) => {
-            const wait = { kind, wants, resolve, reject, name };
-            waiting.push(wait);
+        const wait = { kind, wants, name };
+        const come = new Promise((resolve, reject) => Object.assign(wait, { resolve, reject }));
+        waiting.push(wait);
+        return within(come, name).finally(() => {
+            if (waiting.includes(wait)) waiting.splice(waiting.indexOf(wait), 1);
         });
     }
 
