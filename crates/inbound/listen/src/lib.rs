@@ -32,4 +32,5 @@ pub use listener::Listener;
 pub use proxy::ProxyProtocol;
 pub use serve::{Accepted, Protocol, ServeOptions, serve, serve_until};
 pub use supervisor::Supervisor;
-pub use tls::{CertificateFiles, Reloaded, TicketKeys, TlsOptions, TlsSettings, TlsVersions};
+pub use tls::{CertificateFiles, CertificateText, ClientAuth, PemError, Reloaded, TicketKeys, TlsOptions, TlsSettings};
+pub use tls::{TlsTextError, TlsTextOptions, TlsVersions};

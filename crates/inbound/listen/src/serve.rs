@@ -3,7 +3,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use leat_message::{Address, HostPolicy, Limits, Peer, Reason, Scheme, TlsInfo};
+use leat_message::{Address, HostPolicy, Limits, Peer, Reason, Scheme};
 use leat_stream::{Plain, Socket, clock, drain_begun};
 use rustix::io::Errno;
 
@@ -229,10 +229,10 @@ impl<F: Fn(Accepted) + 'static> Door<F> {
             self.shed.reply(connection.socket, Reason::TlsPlainText);
             return Err(Reason::TlsPlainText);
         }
-        let shaken = tls::handshake(connection.socket, tls).await?;
+        let shaken = tls::handshake(connection.socket, tls, hosts).await?;
         self.gate.count_handshake();
-        let tls = TlsInfo { server_name: shaken.server_name, hosts: Rc::clone(hosts) };
-        let peer = Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Https, tls: Some(tls) };
+        let tls = Some(shaken.info);
+        let peer = Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Https, tls };
         Ok(Accepted { socket: shaken.socket, peer: Rc::new(peer), protocol: shaken.protocol, permit })
     }
 

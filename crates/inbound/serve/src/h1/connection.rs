@@ -363,12 +363,15 @@ impl<H: Handler> Connection<H> {
                 let before = self.input.bytes().len();
                 match self.body.next(&mut self.input) {
                     Ok(BodyNext::Data(count)) => {
-                        left = left.saturating_sub(count as u64);
+                        let Some(rest) = left.checked_sub(count as u64) else { return Poll::Ready(false) };
+                        left = rest;
                         self.body.consume(&mut self.input, count);
                     }
                     Ok(BodyNext::End) => return Poll::Ready(true),
                     Ok(BodyNext::Read) => {
-                        left = left.saturating_sub((before - self.input.bytes().len()) as u64);
+                        let framing = before - self.input.bytes().len();
+                        let Some(rest) = left.checked_sub(framing as u64) else { return Poll::Ready(false) };
+                        left = rest;
                         match self.input.poll_fill(&mut self.socket, cx, BULK_BYTES) {
                             Poll::Ready(Ok(count)) if count > 0 => {}
                             Poll::Ready(_) => return Poll::Ready(false),
@@ -380,9 +383,6 @@ impl<H: Handler> Connection<H> {
                         }
                     }
                     Err(_) => return Poll::Ready(false),
-                }
-                if left == 0 {
-                    return Poll::Ready(false);
                 }
             }
         })
