@@ -70,6 +70,12 @@ export function start(file, args = [], { execArgv = [], env = {}, ipc = false, l
         line: async (prefix) => (await next("line", (line) => line === prefix || line.startsWith(`${prefix} `), `a line "${prefix}"`)).slice(prefix.length + 1),
         /** The next message whose `is` is `kind`. */
         message: (kind) => next("message", (message) => message.is === kind, `a message "${kind}"`),
+        /** The next `count` messages of a kind, one after the other. */
+        async several(kind, count) {
+            const come = [];
+            while (come.length < count) come.push(await this.message(kind));
+            return come;
+        },
         /** All messages of a kind that came so far. */
         messages: (kind) => seen.message.filter((message) => message.is === kind),
         send: (message) => child.send(message),

@@ -15,3 +15,13 @@ export const nodeIs = (wantedMajor, wantedMinor = 0) => major > wantedMajor || (
 
 /** net.Server's `reusePort` came with Node 22.12 and 23.1; Leat has it everywhere. */
 export const hasReusePort = onLeat || nodeIs(23, 1) || (major === 22 && minor >= 12);
+
+/** Gauges of the engine: what is open or waits. */
+const OPEN = /^\w*(exchanges|connections|waiting|queued)\w*[{ ]/;
+
+/** What the engine counts as open, by metric; nothing on node:http. */
+export function openInEngine() {
+    if (!onLeat) return {};
+    const { addon } = require("../dist/native/load.js");
+    return Object.fromEntries(addon().metrics().split("\n").filter((line) => OPEN.test(line)).map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
+}

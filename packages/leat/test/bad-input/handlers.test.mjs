@@ -47,11 +47,10 @@ async function run({ child, port }, number) {
     }));
     const reply = connection.send(request.replace("host: test\r\n", `host: test\r\nx-case: ${number}\r\n`), { head }).catch((error) => error);
     await child.message("begun");
-    const result = {};
-    result.uncaught = [];
-    for (const _ of uncaught) result.uncaught.push((await child.message("uncaught")).error);
-    result.unhandled = [];
-    for (const _ of unhandled) result.unhandled.push((await child.message("unhandled")).error);
+    const result = {
+        uncaught: (await child.several("uncaught", uncaught.length)).map(({ error }) => error),
+        unhandled: (await child.several("unhandled", unhandled.length)).map(({ error }) => error),
+    };
     if (leaves) {
         if (partial) await within(enough, "the part");
         await (leaves === "reset" ? connection.reset() : connection.destroy());
@@ -70,7 +69,7 @@ async function run({ child, port }, number) {
     return result;
 }
 
-for (const [number, { name, reply, partial, cut, uncaught = [], unhandled = [] }] of cases.entries()) {
+for (const [number, { name, reply, cut, uncaught = [], unhandled = [] }] of cases.entries()) {
     test(name, async () => {
         const reference = await judged("node:http", number);
         assert.deepEqual(reference.more, []);

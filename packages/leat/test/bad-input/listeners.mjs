@@ -40,7 +40,7 @@ export const cases = [
     { name: "no listener for 'connect'", listen: (server, say) => server.on("request", () => say("request")), request: CONNECT, ends: true },
     { name: "'clientError' throws", listen: (server) => server.on("clientError", boom).on("request", answer), request: MALFORMED, uncaught: 1 },
     { name: "'clientError' does nothing", listen: (server, say) => server.on("clientError", (error) => say(error.code)).on("request", answer), request: MALFORMED },
-    { name: "'clientError' answers", listen: (server, say) => server.on("clientError", raw("Own Words")).on("request", answer), request: MALFORMED, reads: /^HTTP\/1\.1 400 Own Words\r\n/, ends: true },
+    { name: "'clientError' answers", listen: (server) => server.on("clientError", raw("Own Words")).on("request", answer), request: MALFORMED, reads: /^HTTP\/1\.1 400 Own Words\r\n/, ends: true },
     { name: "'clientError' destroys", listen: (server) => server.on("clientError", (error, socket) => socket.destroy()).on("request", answer), request: MALFORMED, ends: true },
     { name: "no listener for 'clientError'", listen: (server, say) => server.on("request", () => say("request")), request: MALFORMED, reads: /^HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n\r\n$/, ends: true },
     { name: "'checkContinue' throws", listen: (server) => server.on("checkContinue", boom), request: CONTINUE, uncaught: 1 },

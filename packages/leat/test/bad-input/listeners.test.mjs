@@ -34,16 +34,13 @@ async function run(name, number) {
     const child = start(new URL("listeners.mjs", import.meta.url), [number], { ipc: true, env: { LEAT_SUBJECT: name } });
     try {
         const { port } = await child.message("port");
-        const errors = [];
-        const told = (async () => {
-            for (let i = 0; i < uncaught; i += 1) errors.push((await child.message("uncaught")).error);
-        })();
+        const told = child.several("uncaught", uncaught);
         const talked = await within(talk(port, cases[number], told), "the end of the connection");
-        await told;
+        const errors = (await told).map(({ error }) => error);
         child.send("close");
         const { seen, open } = await child.message("seen");
         const { code, signal, stderr } = await within(child.exit, "the end of the process");
-        for (let i = 0; i < uncaughtAtClose; i += 1) errors.push((await child.message("uncaught")).error);
+        errors.push(...(await child.several("uncaught", uncaughtAtClose)).map(({ error }) => error));
         return { ...talked, seen, open, errors, more: child.messages("uncaught"), code, signal, stderr };
     } finally {
         child.kill();

@@ -80,7 +80,7 @@ for (const [how, end, expected] of [
         const [port] = await forked(child, 2);
         const waiting = await Promise.all(Array.from({ length: 8 }, () => Connection.open(port)));
         const replies = waiting.map((connection) => outcome(connection.get("/slow")));
-        for (const _ of replies) await child.message("pending");
+        await child.several("pending", replies.length);
         await end(child, 1, port);
         const { name, code, signal, voluntary } = await child.message("exit");
         assert.deepEqual({ name, code, signal, voluntary: voluntary ?? false }, { name: 1, ...expected });
@@ -103,7 +103,7 @@ test("disconnect() closes a worker's server and lets its requests finish", async
     const [port] = await forked(child, 2);
     const waiting = await Promise.all(Array.from({ length: 4 }, () => Connection.open(port)));
     const replies = waiting.map((connection) => outcome(connection.get("/slow")));
-    for (const _ of replies) await child.message("pending");
+    await child.several("pending", replies.length);
     child.send({ do: "disconnect", name: 1 });
     assert.deepEqual(tally(await ask(port, 10)), { 2: 10 });
     for (const name of [1, 2]) child.send({ do: "tell", name, act: "answer" });

@@ -234,7 +234,7 @@ test("a thread that dies leaves its port to the others, and none of its requests
     const kept = await Promise.all(Array.from({ length: 20 }, () => Connection.open(port)));
     const owners = (await Promise.all(kept.map((connection) => outcome(connection.get("/hello"))))).map(({ thread }) => thread);
     const half = kept.map((connection, at) => (at % 2 === 0 ? outcome(connection.get("/slow")) : undefined));
-    for (const reply of half) if (reply !== undefined) await child.message("pending");
+    await child.several("pending", half.filter(Boolean).length);
 
     child.send({ do: "terminate", name: "dies" });
     await child.message("exit");
