@@ -3,7 +3,7 @@
 import http = require("node:http");
 import https = require("node:https");
 import { syncBuiltinESMExports } from "node:module";
-import leatHttp = require("./http");
+import leatHttp = require("./http/server");
 import leatHttps = require("./http/https");
 import { checkAddon } from "./native/check";
 

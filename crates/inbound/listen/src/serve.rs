@@ -159,6 +159,25 @@ fn is_connections_own(error: &io::Error) -> bool {
     )
 }
 
+/// Takes connections that another part of the process has accepted, with the same checks and handshakes.
+pub struct Entrance<F>(Rc<Door<F>>);
+
+impl<F: Fn(Accepted) + 'static> Entrance<F> {
+    /// An entrance; `on_connection` as in [`serve`].
+    pub fn new(gate: Arc<Gate>, options: ServeOptions, on_connection: F) -> Self {
+        Self(Rc::new(Door::new(gate, options, on_connection)))
+    }
+
+    /// Takes a TCP connection that was made non-blocking. To be called on a core's thread.
+    ///
+    /// # Errors
+    /// The socket is not connected any more.
+    pub fn admit(&self, stream: std::net::TcpStream) -> io::Result<()> {
+        self.0.admit(Connection::accepted(stream)?);
+        Ok(())
+    }
+}
+
 /// What every connection of one listener on one core goes through.
 struct Door<F> {
     gate: Arc<Gate>,

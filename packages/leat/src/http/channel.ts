@@ -79,6 +79,7 @@ export class Channel {
     private unacknowledged = 0;
     /** Called when the engine tells that. */
     private acknowledged: (() => void) | null = null;
+    private head: ((bytes: Buffer) => void) | null = null;
     private paused = false;
     private credit = 0;
 
@@ -184,6 +185,22 @@ export class Channel {
         exchanges.set(this.exchange, this);
         pushRecord(OUT_OPAQUE, 0, this.exchange, 0, 0);
         this.record = -1;
+    }
+
+    /** Calls back with the first bytes of the connection that was taken over, or none if none are there yet. */
+    onHead(callback: (head: Buffer) => void): void {
+        this.head = callback;
+        this.acknowledged = () => this.giveHead(Buffer.alloc(0));
+        pushRecord(OUT_DATA, ACK, this.exchange, 0, 0);
+    }
+
+    /** Gives `bytes` to whoever waits for the head. False if nobody does. */
+    giveHead(bytes: Buffer): boolean {
+        const callback = this.head;
+        if (callback === null) return false;
+        this.head = null;
+        callback(bytes);
+        return true;
     }
 
     /** The engine took exchange `id` over, whose bytes are no request: what is written goes out as it is. */

@@ -43,9 +43,8 @@ export function open(): void {
     if (opened) return;
     const native = openLane(receive, settleTurn);
     native.unref();
-    const names = native.names();
-    knowNames(names);
-    knowMethods(native.methods(), names.indexOf("host"));
+    knowNames(native.names());
+    knowMethods(native.methods());
     reasons = native.reasons();
     opened = true;
 }
@@ -92,7 +91,16 @@ function coreOf(slab: Slab, at: number): Core | undefined {
     }
 }
 
-/** Handles records of one server, in its context; stops after an error, since that ends the context. */
+/** Node leaves every async context when an error is reported as uncaught. */
+let contextLost = false;
+
+/** Reports an error that a listener threw as uncaught, in the context that it was thrown in. Ends the process, or returns. */
+function fatal(error: unknown): void {
+    contextLost = true;
+    lane().fatal(error);
+}
+
+/** Handles records of one server, in its context, as long as that lasts. */
 function receiveFor(core: Core, slab: Slab, from: number, end: number): number {
     let at = from;
     while (at < end) {
@@ -100,11 +108,16 @@ function receiveFor(core: Core, slab: Slab, from: number, end: number): number {
         if (at !== from && coreOf(slab, at) !== core) return at;
         try {
             handle(core, slab, at);
+            // Node's parser lets ticks and promises run after each part of a body, before it tells what comes next.
+            if (next < end && (slab.word(at) & 0xff) === DATA) runTicks();
         } catch (error) {
-            lane().fatal(error);
-            return next;
+            fatal(error);
         }
         at = next;
+        if (contextLost) {
+            contextLost = false;
+            return at;
+        }
     }
     return at;
 }
@@ -130,6 +143,10 @@ function handle(core: Core, slab: Slab, at: number): void {
     }
 }
 
+function runTicks(): void {
+    (process as unknown as { _tickCallback?: () => void })._tickCallback?.();
+}
+
 /** Records of an exchange run in its context. */
 function onExchange(channel: Channel | undefined, slab: Slab, at: number, kind: number): void {
     if (channel === undefined) return;
@@ -139,6 +156,14 @@ function onExchange(channel: Channel | undefined, slab: Slab, at: number, kind: 
 }
 
 function toExchange(channel: Channel, slab: Slab, at: number, kind: number): void {
+    try {
+        continueExchange(channel, slab, at, kind);
+    } catch (error) {
+        fatal(error);
+    }
+}
+
+function continueExchange(channel: Channel, slab: Slab, at: number, kind: number): void {
     switch (kind) {
         case DATA:
             onData(channel, slab, at);
@@ -151,6 +176,7 @@ function toExchange(channel: Channel, slab: Slab, at: number, kind: number): voi
             break;
         case EOF:
             channel.ended = true;
+            channel.giveHead(Buffer.alloc(0));
             channel.socket.push(null);
             channel.socket.read(0);
             break;
@@ -174,10 +200,15 @@ function onRequest(slab: Slab, at: number, flags: number): void {
     const resource = new AsyncResource("HTTPINCOMINGMESSAGE");
     channel.resource = resource;
     if (channel !== connection) connection.core.channels.add(channel);
+    resource.runInAsyncScope(serveOne, null, channel, slab, at, flags);
+    if (!channel.done && channel.mode === Mode.Http) exchanges.set(exchange, channel);
+}
+
+function serveOne(channel: Channel, slab: Slab, at: number, flags: number): void {
     try {
-        resource.runInAsyncScope(serve, null, channel, slab, at, flags);
-    } finally {
-        if (!channel.done && channel.mode === Mode.Http) exchanges.set(exchange, channel);
+        serve(channel, slab, at, flags);
+    } catch (error) {
+        fatal(error);
     }
 }
 
@@ -185,7 +216,8 @@ function onData(channel: Channel, slab: Slab, at: number): void {
     const length = slab.word(at + 4);
     const chunk = slab.copy(slab.word(at + 3), length);
     if (channel.mode === Mode.Opaque) {
-        channel.socket.receive(chunk);
+        if (channel.giveHead(chunk)) channel.socket.countRead(length);
+        else channel.socket.receive(chunk);
         return;
     }
     channel.socket.countRead(length);
@@ -210,6 +242,7 @@ function onEnd(channel: Channel, slab: Slab, at: number): void {
 }
 
 function onGone(channel: Channel, reason: Reason | undefined): void {
+    channel.giveHead(Buffer.alloc(0));
     const { socket, body } = channel;
     channel.lost();
     const error = reason === undefined || reason.code === "lane.aborted" ? undefined : clientError(reason, undefined);
@@ -286,6 +319,7 @@ function onClosed(channel: Channel | undefined, reason: Reason | undefined): voi
 }
 
 function destroy(channel: Channel): void {
+    channel.giveHead(Buffer.alloc(0));
     const { req, socket } = channel;
     if (req instanceof IncomingMessage) detachHead(req);
     socket.destroy();

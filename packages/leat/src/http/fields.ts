@@ -5,7 +5,7 @@ const JOIN = 0;
 /** Values are joined by "; ". */
 const JOIN_COOKIE = 1;
 /** Every value is an item of an array. */
-const LIST = 2;
+export const LIST = 2;
 /** The first value wins, unless the server joins duplicates. */
 const FIRST = 3;
 

@@ -43,6 +43,9 @@ const nameKinds = new Map<string, number>();
 /** Names come from the program, not from the peer; yet a program may make them up. */
 const NAME_KINDS_MAX = 512;
 
+/** Checked names in lower case. */
+const lowerNames = new Map<string, string>();
+
 const statusLines: (string | undefined)[] = [];
 
 let tail = "";
@@ -110,7 +113,7 @@ export function plainHead(res: HeadState, firstLine: string, headers: unknown): 
         head += `Date: ${date}\r\nConnection: close\r\n`;
     }
     if (length !== undefined) {
-        res._contentLength = +(length as number);
+        res._contentLength = Number(length);
         res._removedContLen = false;
     } else if (!res._hasBody) {
         res.chunkedEncoding = false;
@@ -129,8 +132,21 @@ function kindOf(name: string): number {
     if (!NAME.test(name)) return 0;
     const lower = name.toLowerCase();
     const kind = SPECIAL.has(lower) ? 0 : lower === CONTENT_LENGTH ? LENGTH : PLAIN;
-    if (nameKinds.size < NAME_KINDS_MAX) nameKinds.set(name, kind);
+    if (nameKinds.size < NAME_KINDS_MAX) {
+        nameKinds.set(name, kind);
+        lowerNames.set(name, lower);
+    }
     return kind;
+}
+
+/** The name in lower case if it is a good one and was seen before. */
+export function knownName(name: unknown): string | undefined {
+    return lowerNames.get(name as string);
+}
+
+/** Whether the value can be sent as it is. */
+export function isPlainValue(value: unknown): boolean {
+    return typeof value === "string" ? !VALUE_BAD.test(value) : typeof value === "number";
 }
 
 /** Whether this Node has 'writeHeader', which newer ones dropped. */

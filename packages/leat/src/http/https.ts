@@ -28,7 +28,7 @@ export const Server: ServerConstructor = function Server(this: unknown, options?
     refuseUnsupported(given, true);
     // `setSecureContext` runs within Node's constructor, and keeps the options.
     (NodeHttpsServer as unknown as { call: (self: unknown, options: unknown, listener: unknown) => void }).call(this, options, requestListener);
-    prepare(this as unknown as HttpsServer, given);
+    prepare(this, given);
     return undefined;
 } as unknown as ServerConstructor;
 
@@ -61,5 +61,5 @@ for (const [name, value] of Object.entries(methods)) {
 
 /** Makes a TLS server; `requestListener` is called for each request. */
 export function createServer(options?: ServerOptions | RequestListener, requestListener?: RequestListener): HttpsServer {
-    return new (Server as ServerConstructor)(options as ServerOptions, requestListener);
+    return new (Server)(options as ServerOptions, requestListener);
 }

@@ -1,6 +1,6 @@
 import { FIELD_WORDS, REQUEST_FIELDS_AT } from "../native/records";
 import { type Slab } from "../native/slab";
-import { addField, type Fields, ruleOf } from "./fields";
+import { addField, type Fields, LIST, ruleOf } from "./fields";
 import { kHeaders, kHeadersCount, NodeIncomingMessage } from "./node_symbols";
 import { type LeatSocket } from "./socket";
 
@@ -18,11 +18,19 @@ type Bag = Record<symbol, unknown>;
 
 let names: string[] = [];
 let nameRules: number[] = [];
+/** In which decoding a known name was seen last: one that was not yet needs no look at what is there. */
+let seen = new Uint32Array(0);
+let decoding = 0;
+let hostId = -1;
+let expectId = -1;
 
 /** Sets the names that the engine knows by number. */
 export function knowNames(known: string[]): void {
     names = known;
     nameRules = known.map(ruleOf);
+    seen = new Uint32Array(known.length);
+    hostId = known.indexOf("host");
+    expectId = known.indexOf("expect");
 }
 
 const nodeHeaders = Object.getOwnPropertyDescriptor(NodeIncomingMessage.prototype, "headers") ?? {};
@@ -93,13 +101,20 @@ export function detachHead(req: IncomingMessage): void {
     req[kSlab] = null;
 }
 
-/** Whether the request has a Host field; only its number is looked at. */
-export function hasField(slab: Slab, at: number, id: number): boolean {
+/** Fields that the server itself asks for, as bits. */
+export const HOST = 1;
+export const EXPECT = 2;
+
+/** Which of `HOST` and `EXPECT` the request has; only the numbers of names are looked at. */
+export function notedFields(slab: Slab, at: number): number {
     const count = (slab.word(at + 4) >>> 8) & 0xffff;
+    let noted = 0;
     for (let i = 0, w = at + REQUEST_FIELDS_AT + 1; i < count; i++, w += FIELD_WORDS) {
-        if (slab.word(w) >>> 16 === id) return true;
+        const id = slab.word(w) >>> 16;
+        if (id === hostId) noted |= HOST;
+        else if (id === expectId) noted |= EXPECT;
     }
-    return false;
+    return noted;
 }
 
 /** The method of the request whose record is at word `at`, by the head's own text. */
@@ -157,12 +172,16 @@ function decodedHeaders(req: IncomingMessage): Fields {
     const count = ((req as unknown as Bag)[kHeadersCount] as number) >>> 1;
     const join = Boolean((req as unknown as { joinDuplicateHeaders: unknown }).joinDuplicateHeaders);
     const out: Fields = {};
+    decoding = (decoding + 1) >>> 0;
     for (let i = 0, w = at + REQUEST_FIELDS_AT; i < count; i++, w += FIELD_WORDS) {
         const lengthAndId = slab.word(w + 1);
         const valueAt = slab.word(w + 2) - headAt;
         const value = text.substring(valueAt, valueAt + slab.word(w + 3));
         const id = lengthAndId >>> 16;
-        if (id !== 0) {
+        if (id !== 0 && seen[id] !== decoding && nameRules[id] !== LIST) {
+            seen[id] = decoding;
+            out[names[id] as string] = value;
+        } else if (id !== 0) {
             addField(out, names[id] as string, nameRules[id] as number, value, join);
         } else {
             const nameAt = slab.word(w) - headAt;

@@ -1,6 +1,8 @@
 // `leat/http`: node:http with its servers on Leat's engine. The rest of the module is Node's own.
 import * as http from "node:http";
+import { checkAddon } from "../native/check";
 import * as https from "./https";
+import { createServer as createPlainServer } from "./server";
 
 export {
     Agent,
@@ -17,11 +19,24 @@ export {
     validateHeaderValue,
     maxHeaderSize,
 } from "node:http";
-export { createServer, Server, type ServerConstructor, type ServerOptions } from "./server";
+export { Server, type ServerConstructor, type ServerOptions } from "./server";
 export { UnsupportedOptionError } from "./options";
 
 /** node:https' servers on Leat's engine. */
 export { https };
+
+checkAddon();
+
+/**
+ * Makes a server; `requestListener` is called for each request. With `key` and `cert` among the options it speaks TLS, and
+ * then it is one of `https`.
+ */
+export function createServer(options: https.ServerOptions, requestListener?: http.RequestListener): http.Server;
+export function createServer(requestListener?: http.RequestListener): http.Server;
+export function createServer(options?: https.ServerOptions | http.RequestListener, requestListener?: http.RequestListener): http.Server {
+    const secure = typeof options === "object" && (options.key !== undefined || options.cert !== undefined);
+    return secure ? https.createServer(options, requestListener) : createPlainServer(options, requestListener);
+}
 
 type Module = Record<string, unknown>;
 

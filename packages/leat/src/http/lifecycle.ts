@@ -73,7 +73,7 @@ export function listens(req: IncomingMessage): boolean {
 
 /** The reply's bytes were taken: 'finish', after what the server does by it. */
 export function finished(channel: Channel, req: IncomingMessage, res: ServerResponse): void {
-    if (channel.res !== res || channel.mode !== Mode.Http) return;
+    if (channel.res !== res) return;
     if (kWritableFinished !== undefined) (res as unknown as Bag)[kWritableFinished] = true;
     afterFinish(channel, req, res);
     res.emit("finish");

@@ -1,9 +1,9 @@
 import { ACK, KEEP, LAST, OUT_DATA, OUT_HEAD } from "../native/records";
 import { addBuffer, batchNumber, LATIN1, pushText, UTF8 } from "../native/lane";
 import { type Channel } from "./channel";
-import { type HeadState, plainHead, statusLine } from "./head";
+import { type HeadState, isPlainValue, knownName, plainHead, statusLine } from "./head";
 import { finished, isHeard, settleLater } from "./lifecycle";
-import { kOutHeaders, nodeEmit, nodeEnd, NodeOutgoingMessage, NodeServerResponse, nodeWriteHead } from "./node_symbols";
+import { kOutHeaders, nodeEmit, nodeEnd, NodeOutgoingMessage, nodeSetHeader, NodeServerResponse, nodeWriteHead } from "./node_symbols";
 import { socketWrite } from "./socket";
 import { STATUS_CODES } from "node:http";
 
@@ -16,6 +16,12 @@ const TEXT_CHARS_MAX = 16_384;
 type StoreHeader = (this: unknown, firstLine: string, headers: unknown) => void;
 type End = (this: unknown, ...args: unknown[]) => unknown;
 type WriteHead = (this: unknown, ...args: unknown[]) => unknown;
+
+/** Node's map of fields without a prototype is a slow object to V8; one whose prototype is such an object is not. */
+const OutHeaders = function OutHeaders() {
+    // Nothing to set.
+} as unknown as new () => Record<string, unknown>;
+(OutHeaders as { prototype: unknown }).prototype = Object.create(null);
 
 /** Node's private members of a response. */
 interface Private extends HeadState {
@@ -32,13 +38,23 @@ interface Private extends HeadState {
 
 const base = NodeOutgoingMessage.prototype as unknown as { _storeHeader: StoreHeader };
 const nodeStoreHeader = base._storeHeader;
-const replaceable = NodeServerResponse.prototype as unknown as { end: End; writeHead: WriteHead; _storeHeader: StoreHeader };
+const replaceable = NodeServerResponse.prototype as unknown as { end: End; writeHead: WriteHead; setHeader: WriteHead; _storeHeader: StoreHeader };
 
 /** A response. It is Node's ServerResponse, but a reply that is sent as a whole goes to the engine past the socket's stream. */
 export class ServerResponse extends NodeServerResponse {
     declare [kLine]: Channel | undefined;
 
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Node's signature has overloads that all come here.
+    override setHeader(name: string, value: unknown): this {
+        const lower = knownName(name);
+        const bag = this as unknown as Record<symbol, Record<string, unknown> | null>;
+        if (lower === undefined || !isPlainValue(value) || (this as unknown as Private)._header || replaceable.setHeader !== (nodeSetHeader as unknown)) {
+            return replaceable.setHeader.call(this, name, value) as this;
+        }
+        const headers = (bag[kOutHeaders] ??= new OutHeaders());
+        headers[lower] = [name, value];
+        return this;
+    }
+
     override writeHead(statusCode: number, reason?: unknown, headers?: unknown): this {
         const self = this as unknown as Private;
         if (typeof reason !== "string" && isPlainStatus(statusCode) && !self._header && !self.statusMessage && replaceable.writeHead === (nodeWriteHead as unknown)) {

@@ -1,30 +1,27 @@
 // One request from the engine: its messages, and the event that it becomes.
 import { channel as diagnostics } from "node:diagnostics_channel";
 import { METHODS, type IncomingMessage as NodeRequest, type Server, type ServerResponse as NodeResponse } from "node:http";
-import { EXPECT_CONTINUE, EXPECT_OTHER, H2, HAS_BODY, KEEP_ALIVE, UPGRADE } from "../native/records";
+import { H2, HAS_BODY, KEEP_ALIVE, REQUEST_FIELDS_AT, UPGRADE } from "../native/records";
 import { type Slab } from "../native/slab";
 import { type Channel, exchanges, Mode } from "./channel";
 import { parseError, socketErrored } from "./client_error";
 import { type HeadState } from "./head";
-import { attachHead, detachHead, hasField, IncomingMessage, methodText, targetText } from "./incoming";
+import { attachHead, detachHead, EXPECT, HOST, notedFields, IncomingMessage, methodText, targetText } from "./incoming";
 import { listens } from "./lifecycle";
 import { kOptimizeEmptyRequests, kUniqueHeaders, nodeAssignSocket, NodeServerResponse } from "./node_symbols";
 import { kLine, type ServerResponse, storeUnchunked } from "./response";
 import { upgrade } from "./upgrade";
-import { REQUEST_FIELDS_AT } from "../native/records";
 
 const requestStart = diagnostics("http.server.request.start");
 
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
 let methods: string[] = [];
-let hostId = -1;
 const known = new Set(METHODS);
 
-/** Sets the methods and the number of the Host field that the engine knows. */
-export function knowMethods(list: string[], host: number): void {
+/** Sets the methods that the engine knows by number. */
+export function knowMethods(list: string[]): void {
     methods = list;
-    hostId = host;
 }
 
 interface ServerState extends Server {
@@ -80,7 +77,7 @@ export function serve(channel: Channel, slab: Slab, at: number, flags: number): 
         channel.body = null;
     }
     try {
-        request(channel, server, req, res, slab, at, flags);
+        request(channel, server, req, res, slab, at);
     } finally {
         if (bodiless) endBody(channel, req);
         if (!res.finished && req instanceof IncomingMessage) waiting.push(req);
@@ -88,9 +85,10 @@ export function serve(channel: Channel, slab: Slab, at: number, flags: number): 
     }
 }
 
-function request(channel: Channel, server: ServerState, req: NodeRequest, res: NodeResponse, slab: Slab, at: number, flags: number): void {
+function request(channel: Channel, server: ServerState, req: NodeRequest, res: NodeResponse, slab: Slab, at: number): void {
     if (req.httpVersionMinor === 1 || channel.h2) {
-        if (!channel.h2 && server.requireHostHeader && !hasField(slab, at, hostId)) {
+        const noted = notedFields(slab, at);
+        if (!channel.h2 && server.requireHostHeader && (noted & HOST) === 0) {
             res.writeHead(400, ["Connection", "close"]);
             res.end();
             return;
@@ -105,7 +103,7 @@ function request(channel: Channel, server: ServerState, req: NodeRequest, res: N
                 return;
             }
         }
-        if ((flags & (EXPECT_CONTINUE | EXPECT_OTHER)) !== 0) {
+        if ((noted & EXPECT) !== 0) {
             expect(server, req, res);
             return;
         }

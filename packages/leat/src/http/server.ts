@@ -38,7 +38,7 @@ serveOnLane(Server.prototype);
 
 /** Makes a server; `requestListener` is called for each request. */
 export function createServer(options?: ServerOptions | RequestListener, requestListener?: RequestListener): HttpServer {
-    return new (Server as ServerConstructor)(options as ServerOptions, requestListener);
+    return new (Server)(options as ServerOptions, requestListener);
 }
 
 /** Makes `constructor` a subclass of `parent`, as `util.inherits` and `Object.setPrototypeOf` together do. */
@@ -75,7 +75,10 @@ export function serveOnLane(prototype: object): void {
         },
         closeAllConnections(this: ListeningServer): void {
             parent.closeAllConnections.call(this);
-            for (const { socket } of [...this[kChannels]]) socket.destroy();
+            for (const channel of [...this[kChannels]]) {
+                // Upgraded ones are the program's, as by Node.
+                if (!channel.isOpaque) channel.socket.destroy();
+            }
         },
         closeIdleConnections(this: ListeningServer): void {
             parent.closeIdleConnections.call(this);

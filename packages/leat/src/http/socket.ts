@@ -86,6 +86,7 @@ export class LeatSocket extends Socket {
     declare _httpMessage: unknown;
     declare server: unknown;
     declare _paused: boolean;
+    declare parser: null;
     declare encrypted?: boolean;
 
     constructor(channel: Channel, highWaterMark: number | undefined) {
@@ -102,6 +103,7 @@ export class LeatSocket extends Socket {
         this[kHandle] = handle;
         this._httpMessage = null;
         this._paused = false;
+        this.parser = null;
         this.on("close", closed);
         this.on("drain", drained);
         this.on("timeout", timedOut);

@@ -7,8 +7,8 @@ interface UpgradeServer extends Server {
 }
 
 /**
- * Hands the connection of an upgrade or CONNECT to the server's listeners, as a stream of bytes without the 'head': what
- * the peer sent since comes as data. False if the server goes on with HTTP.
+ * Hands the connection of an upgrade or CONNECT to the server's listeners, with what the peer has sent behind the head.
+ * False if the server goes on with HTTP.
  */
 export function upgrade(channel: Channel, server: UpgradeServer, req: IncomingMessage, method: string): boolean {
     const message = req as unknown as { upgrade: boolean };
@@ -24,7 +24,8 @@ export function upgrade(channel: Channel, server: UpgradeServer, req: IncomingMe
     // Node 20 emits 'upgrade' even if nobody listens any more.
     if ((event === "upgrade" && NODE_MAJOR < 22) || server.listenerCount(event) > 0) {
         socket.leaveHttp();
-        server.emit(event, req, socket, Buffer.alloc(0));
+        // What is behind the head comes before the engine's word that it has taken the connection over.
+        channel.onHead((head) => server.emit(event, req, socket, head));
     } else {
         socket.destroy();
     }
