@@ -20,7 +20,7 @@ const read = (then) => (req, socket) => {
 const GET = "GET / HTTP/1.1\r\nhost: test\r\n\r\n";
 const UPGRADE = "GET / HTTP/1.1\r\nhost: test\r\nconnection: upgrade\r\nupgrade: test\r\n\r\n";
 const CONNECT = "CONNECT test:80 HTTP/1.1\r\nhost: test:80\r\n\r\n";
-const CONTINUE = "POST / HTTP/1.1\r\nhost: test\r\nexpect: 100-continue\r\ncontent-length: 4\r\n\r\n";
+const CONTINUE = "POST / HTTP/1.1\r\nhost: test\r\nexpect: 100-continue\r\ncontent-length: 4\r\n\r\nbody";
 const EXPECTATION = "GET / HTTP/1.1\r\nhost: test\r\nexpect: the-unexpected\r\n\r\n";
 const MALFORMED = "GET / HTTP/1.1\r\nhost: test\r\nbad header\r\n\r\n";
 const raw = (text) => (error, socket) => socket.end(`HTTP/1.1 400 ${text}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);

@@ -10,8 +10,8 @@ const WRONG_KEPT_MAX = 5;
 /**
  * Asks `requests` times over `connections` connections, or until `seconds` have passed. `patterns` are paths in turn; one
  * that starts with "POST " carries a body in two writes, and one that starts with "LOST " awaits no reply: its connection
- * is closed `lostMs` later and another one takes its place. With `untilGone`, connections that end or are refused are no
- * fault and not replaced.
+ * is closed `lostMs` later and another one takes its place. With `untilGone`, connections that end, are refused or get
+ * a 503 are no fault and not replaced.
  * Resolves to { answered, lost, wrong: [...], cut, seconds }.
  */
 export async function load(options) {
@@ -61,6 +61,7 @@ async function generate({ port, connections, requests = Infinity, seconds = Infi
             const pattern = patterns[number % patterns.length];
             try {
                 const reply = await ask(connection, pattern, number);
+                if (untilGone && reply?.status === 503) break;
                 if (reply !== undefined) {
                     total.answered += 1;
                     if (reply.body !== String(number) && total.wrong.length < WRONG_KEPT_MAX) total.wrong.push(`${pattern} ${number}: ${reply.status} ${reply.body}`);
