@@ -108,7 +108,7 @@ impl Flow {
     }
 
     fn gone(&self, id: u32, reason: Reason) -> Fault {
-        self.lane.note(to_script::GONE, 0, &[id, reason as u32], &[]);
+        self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
         reason.into()
     }
 
@@ -162,7 +162,7 @@ impl Flow {
             (has_body, request::HAS_BODY),
             (lines.upgrade || lines.method == Method::Connect, request::UPGRADE),
             (lines.expect_continue, request::EXPECT_CONTINUE),
-            (!lines.expect_continue && head.fields().get(Name::Expect).is_some(), request::EXPECT_OTHER),
+            (expects_other(head), request::EXPECT_OTHER),
             (lines.version == Version::Http2, request::H2),
         ] {
             flags |= if set { flag } else { 0 };
@@ -367,7 +367,7 @@ fn ready_fault<X: Exchange>(flow: &mut Flow, cx: &mut Context<'_>, exchange: &mu
     };
     let room = flow.lane.room(PIECE_BYTES_MIN).saturating_sub(7 * 4);
     let bytes = bytes.get(..room & !3).unwrap_or(bytes);
-    let words = [id, flow.connection, reason as u32, crate::out::BYTES_AT, bytes.len() as u32];
+    let words = [id, flow.connection, reason as u32 + 1, crate::out::BYTES_AT, bytes.len() as u32];
     flow.lane.note(to_script::FAULT, 0, &words, bytes);
     let count = bytes.len();
     exchange.consume(count);
@@ -387,6 +387,12 @@ fn write_spans(draft: &mut Draft<'_>, fields: Fields<'_>, text_at: u32) {
         draft.bytes(name);
         draft.bytes(value);
     }
+}
+
+/// Whether the client expects something that is not 100 (Continue).
+fn expects_other(head: Head<'_>) -> bool {
+    !head.lines().expect_continue
+        && head.fields().get(Name::Expect).is_some_and(|value| !value.eq_ignore_ascii_case(b"100-continue"))
 }
 
 /// The head from its method on: empty lines before it are nobody's business.

@@ -175,7 +175,8 @@ pub fn reasons() -> Vec<ReasonText> {
         status: reason.status().into(),
         text: reason.text().to_owned(),
     };
-    Reason::ALL.iter().map(text).collect()
+    let none = ReasonText { code: String::new(), status: 0, text: "Nothing went wrong.".into() };
+    std::iter::once(none).chain(Reason::ALL.iter().map(text)).collect()
 }
 
 #[napi]

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -25,7 +26,8 @@ struct Attached {
 }
 
 thread_local! {
-    static ATTACHED: RefCell<Option<Attached>> = const { RefCell::new(None) };
+    /// Not dropped with the thread: where the process just exits, Node calls no hook, and the engine still runs.
+    static ATTACHED: RefCell<Option<ManuallyDrop<Attached>>> = const { RefCell::new(None) };
 }
 
 fn with<R>(use_it: impl FnOnce(&mut Attached) -> Result<R, Coded>) -> Result<R, Coded> {
@@ -52,7 +54,7 @@ pub(crate) fn attach(env: sys::napi_env, on_batch: sys::napi_value, words: sys::
     let bell = Bell::new(env, on_batch).map_err(|error| coded("LEAT_NODE_API", error.to_string()))?;
     let (seed, port) = leat_script::lane(Box::new(Ring(Arc::clone(&bell))));
     let lane = Engine::get()?.attach(seed);
-    ATTACHED.set(Some(Attached { lane, port, bell, words, words_len: len }));
+    ATTACHED.set(Some(ManuallyDrop::new(Attached { lane, port, bell, words, words_len: len })));
     // SAFETY: on the thread of `env`; the hook takes no data, so there is nothing to outlive.
     unsafe { sys::napi_add_env_cleanup_hook(env, Some(on_end), ptr::null_mut()) };
     Ok(())
@@ -60,7 +62,7 @@ pub(crate) fn attach(env: sys::napi_env, on_batch: sys::napi_value, words: sys::
 
 /// The thread ends: its memory goes away, so the engine must have let go of it.
 unsafe extern "C" fn on_end(_: *mut c_void) {
-    if let Some(attached) = ATTACHED.take() {
+    if let Some(attached) = ATTACHED.take().map(ManuallyDrop::into_inner) {
         attached.port.close();
         attached.bell.end();
     }

@@ -73,6 +73,8 @@ impl Settings {
             chunk_extension_bytes_max: 16 * 1024,
             head_time_ms,
             idle_time_ms: time(self.keep_alive_timeout, 5_000),
+            first_time_ms: Some(head_time_ms),
+            expect_any: true,
             body_time_ms: (request_time_ms < NEVER_MS).then_some(request_time_ms),
             throughput_bytes_min: 0,
             drain_bytes_max: DRAIN_BYTES_MAX,

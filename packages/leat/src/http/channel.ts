@@ -63,6 +63,8 @@ export class Channel {
     replyDone = true;
     /** Whether 'finish' of the reply is looked after. */
     hooked = false;
+    /** The reply's bytes are out, but its end waits for that of the request, whose body the engine would skip. */
+    endWaits = false;
     /** The reply was the last one: the engine closes the connection after it. */
     ending = false;
     requests = 0;
@@ -97,6 +99,7 @@ export class Channel {
         this.bodyDone = !hasBody;
         this.headSent = false;
         this.replyDone = false;
+        this.endWaits = false;
         this.hooked = false;
         this.record = -1;
         this.unacknowledged = 0;
@@ -134,8 +137,9 @@ export class Channel {
         this.count(bytes, callback);
     }
 
-    /** The whole rest of the reply went out by record `index`, past the socket. */
-    replied(index: number, number: number, keep: boolean): void {
+    /** The whole rest of the reply went out by record `index`, past the socket; all but its end, if that `waits`. */
+    replied(index: number, number: number, keep: boolean, waits: boolean): void {
+        this.endWaits = waits;
         this.record = index;
         this.batch = number;
         this.headSent = true;
@@ -161,11 +165,37 @@ export class Channel {
         callback?.();
     }
 
-    /** Ends the reply; `keep` leaves the connection open for the next request. */
-    endReply(keep: boolean): void {
-        if (this.replyDone) return;
-        this.replyDone = true;
-        this.ending = !keep;
+    /**
+     * Ends the reply; `keep` leaves the connection open for the next request. With the reply's end the engine skips what
+     * is left of the request's body, so the end waits if that is `wanted`.
+     */
+    endReply(keep: boolean, wanted: boolean): void {
+        const waits = wanted && keep && !this.bodyDone;
+        if (this.replyDone) {
+            if (!this.endWaits || waits) return;
+            this.endWaits = false;
+        } else {
+            this.replyDone = true;
+            this.ending = !keep;
+            this.endWaits = waits;
+            if (waits) return;
+        }
+        this.sendEnd(keep);
+    }
+
+    /** The request's body is complete, or of no interest any more. */
+    endBody(): void {
+        this.bodyDone = true;
+        this.body = null;
+        if (this.endWaits && this.res === null) {
+            this.endWaits = false;
+            this.sendEnd(true);
+        } else {
+            this.release();
+        }
+    }
+
+    private sendEnd(keep: boolean): void {
         if (this.h2) this.endStream();
         else this.record = pushEnd(this.record, this.batch, this.exchange, keep);
         this.batch = batchNumber();
@@ -222,7 +252,7 @@ export class Channel {
     /** Half-closes: nothing more is written to the socket. */
     shutdown(): void {
         if (this.mode === Mode.Opaque) pushRecord(OUT_END, 0, this.exchange, 0, 0);
-        else if (!this.replyDone) this.endReply(false);
+        else if (!this.replyDone || this.endWaits) this.endReply(false, false);
         else if (!this.ending) this.closeAfterReply();
     }
 
@@ -235,8 +265,9 @@ export class Channel {
         if (mode === Mode.Opaque) {
             if (!reset) pushRecord(OUT_END, 0, this.exchange, 0, 0);
             if (reset || !this.faulty) pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
-        } else if (!this.replyDone) {
+        } else if (!this.replyDone || this.endWaits) {
             this.replyDone = true;
+            this.endWaits = false;
             if (reset || this.h2) pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
             else pushEnd(this.record, this.batch, this.exchange, false);
         } else if (!this.ending && !this.h2) {

@@ -228,17 +228,14 @@ function onData(channel: Channel, slab: Slab, at: number): void {
 
 function onEnd(channel: Channel, slab: Slab, at: number): void {
     const { body } = channel;
-    channel.bodyDone = true;
-    channel.body = null;
-    if (body !== null) {
-        body.complete = true;
-        const count = slab.word(at + 3);
-        if (count > 0) {
-            (body as unknown as { _addHeaderLines(fields: string[], count: number): void })._addHeaderLines(slab.rawFields(at + END_FIELDS_AT, count), count << 1);
-        }
-        body.push(null);
+    channel.endBody();
+    if (body === null) return;
+    body.complete = true;
+    const count = slab.word(at + 3);
+    if (count > 0) {
+        (body as unknown as { _addHeaderLines(fields: string[], count: number): void })._addHeaderLines(slab.rawFields(at + END_FIELDS_AT, count), count << 1);
     }
-    channel.release();
+    body.push(null);
 }
 
 function onGone(channel: Channel, reason: Reason | undefined): void {

@@ -96,6 +96,7 @@ function afterFinish(channel: Channel, req: IncomingMessage, res: ServerResponse
     if (responseFinish.hasSubscribers) responseFinish.publish({ request: req, response: res, socket, server });
     channel.req = null;
     const state = req as unknown as RequestState;
+    const wanted = isWanted(req);
     if (!state._consuming && !state._readableState.resumeScheduled) {
         if (channel.endOwed) {
             channel.endOwed = false;
@@ -106,7 +107,8 @@ function afterFinish(channel: Channel, req: IncomingMessage, res: ServerResponse
     detach(channel, req, res);
     process.nextTick(emitClose, res);
     const last = (res as unknown as ResponseState)._last;
-    channel.endReply(!last);
+    channel.endReply(!last, wanted);
+    if (!wanted && !channel.bodyDone) channel.endBody();
     if (last) socket.destroySoon();
     else if (socket.timeout) socket.setTimeout(0);
 }
@@ -118,9 +120,11 @@ function finishUnheard(channel: Channel, req: IncomingMessage, res: ServerRespon
     const state = req as unknown as RequestState;
     const readable = state._readableState;
     if (!state._consuming && !readable.resumeScheduled) {
-        if (channel.endOwed) {
+        if (channel.endOwed || !channel.bodyDone) {
+            // The engine skips a body that nobody wants.
             channel.endOwed = false;
-            channel.body = null;
+            if (channel.bodyDone) channel.body = null;
+            req.complete = true;
             state._dumped = true;
             readable.ended = true;
             readable.endEmitted = true;
@@ -131,12 +135,21 @@ function finishUnheard(channel: Channel, req: IncomingMessage, res: ServerRespon
             state._dump();
         }
     }
+    const wanted = isWanted(req);
     detach(channel, req, res);
     const response = res as unknown as ResponseState;
+    channel.endReply(!response._last, wanted);
+    if (!wanted && !channel.bodyDone) channel.endBody();
     response.destroyed = true;
     response._closed = true;
     if (response._last) channel.socket.destroySoon();
     else if (channel.socket.timeout) channel.socket.setTimeout(0);
+}
+
+/** Whether somebody reads the request, or is told of its end. */
+function isWanted(req: IncomingMessage): boolean {
+    const state = req as unknown as RequestState;
+    return state._consuming || state._readableState.resumeScheduled || listens(req);
 }
 
 function detach(channel: Channel, req: IncomingMessage, res: ServerResponse): void {

@@ -191,7 +191,9 @@ function send(res: Private, channel: Channel, isString: boolean, text: string | 
     const keep = !res._last;
     const total = head.length + length;
     const wait = channel.overflows(total);
-    let flags = keep ? LAST | KEEP : LAST;
+    // Whether the rest of the request is of interest shows at the end of the turn.
+    const waits = keep && !channel.bodyDone;
+    let flags = waits ? 0 : keep ? LAST | KEEP : LAST;
     if (wait) flags |= ACK;
     const trailing = channel.h2 && res._trailer !== "";
     if (trailing) flags &= ~LAST;
@@ -208,8 +210,8 @@ function send(res: Private, channel: Channel, isString: boolean, text: string | 
     }
     channel.socket.countWritten(out.length + (bytes === undefined ? 0 : length + (rest?.length ?? 0)));
     res._headerSent = true;
-    if (trailing) channel.endReply(true);
-    else channel.replied(record, batch, keep);
+    channel.replied(record, batch, keep, waits || trailing);
+    if (trailing && !waits) channel.endReply(true, false);
     res.finished = true;
     res._finish();
     const { req } = channel;

@@ -397,7 +397,8 @@ impl<H: Handler> Connection<H> {
         if !first && self.head_deadline_ms == NEVER {
             self.head_deadline_ms = now_ms().saturating_add(limits.head_time_ms);
         }
-        let mut deadline = if first { now_ms().saturating_add(limits.idle_time_ms) } else { self.head_deadline_ms };
+        let idle_ms = limits.first_time_ms.filter(|_| self.served == 0).unwrap_or(limits.idle_time_ms);
+        let mut deadline = if first { now_ms().saturating_add(idle_ms) } else { self.head_deadline_ms };
         // The parser refuses a head above its limit, so there is always room for one more read.
         let bytes_max = limits.head_bytes_max + BULK_BYTES;
         let mut graced = false;
