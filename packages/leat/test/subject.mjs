@@ -16,12 +16,19 @@ export const nodeIs = (wantedMajor, wantedMinor = 0) => major > wantedMajor || (
 /** net.Server's `reusePort` came with Node 22.12 and 23.1; Leat has it everywhere. */
 export const hasReusePort = onLeat || nodeIs(23, 1) || (major === 22 && minor >= 12);
 
-/** Gauges of the engine: what is open or waits. */
-const OPEN = /^\w*(exchanges|connections|waiting|queued)\w*[{ ]/;
-
-/** What the engine counts as open, by metric; nothing on node:http. */
-export function openInEngine() {
-    if (!onLeat) return {};
+/** The engine's metrics by name, summed over lanes; nothing on node:http. */
+export function engine() {
+    const metrics = {};
+    if (!onLeat) return metrics;
     const { addon } = require("../dist/native/load.js");
-    return Object.fromEntries(addon().metrics().split("\n").filter((line) => OPEN.test(line)).map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
+    for (const [, name, value] of addon().metrics().matchAll(/^(\w+)(?:\{.*\})? (\S+)$/gm)) metrics[name] = (metrics[name] ?? 0) + Number(value);
+    return metrics;
+}
+
+const OPEN = ["leat_lane_exchanges", "leat_lane_connections", "leat_lane_queue_bytes"];
+
+/** What the engine has open, by metric: all are zero when nobody asks. */
+export function openInEngine() {
+    const metrics = engine();
+    return Object.fromEntries(Object.keys(metrics).filter((name) => OPEN.includes(name)).map((name) => [name, metrics[name]]));
 }

@@ -93,9 +93,11 @@ for (const name of sides.keys()) {
         for (let i = 0; i < CLOSED_POLLS_MAX; i += 1) {
             child.send("open?");
             open = await child.message("open");
-            if (open.count === 0) break;
+            if (open.count === 0 && Object.values(open.engine).every((count) => count === 0)) break;
         }
         assert.equal(open.count, 0);
+        for (const [metric, count] of Object.entries(open.engine)) assert.equal(count, 0, `${metric} is ${count}`);
+        assert.equal(Object.keys(open.engine).length, name === "node:http" ? 0 : 3);
         assert.equal(child.stderr, "");
     });
 }

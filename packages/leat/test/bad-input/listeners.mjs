@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { promisify } from "node:util";
-import { http } from "../subject.mjs";
+import { http, openInEngine } from "../subject.mjs";
 import { worded } from "./tried.mjs";
 
 const TURNS_MAX = 500;
@@ -69,8 +69,9 @@ async function run(number) {
     for (let i = 0; open > 0 && i < TURNS_MAX; i += 1) {
         await turn();
         open = await promisify(server.getConnections.bind(server))();
+        if (Object.values(openInEngine()).some((count) => count > 0)) open = Math.max(open, 1);
     }
-    process.send({ is: "seen", seen, open });
+    process.send({ is: "seen", seen, open, engine: Object.entries(openInEngine()).filter(([, count]) => count > 0) });
     // First of all listeners, since one of the others may throw.
     server.prependListener("close", () => setImmediate(() => process.disconnect()));
     server.close(server.atClose);

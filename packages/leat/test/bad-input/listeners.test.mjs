@@ -38,10 +38,10 @@ async function run(name, number) {
         const talked = await within(talk(port, cases[number], told), "the end of the connection");
         const errors = (await told).map(({ error }) => error);
         child.send("close");
-        const { seen, open } = await child.message("seen");
+        const { seen, open, engine } = await child.message("seen");
         const { code, signal, stderr } = await within(child.exit, "the end of the process");
         errors.push(...(await child.several("uncaught", uncaughtAtClose)).map(({ error }) => error));
-        return { ...talked, seen, open, errors, more: child.messages("uncaught"), code, signal, stderr };
+        return { ...talked, seen, open, engine, errors, more: child.messages("uncaught"), code, signal, stderr };
     } finally {
         child.kill();
     }

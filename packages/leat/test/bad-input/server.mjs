@@ -1,7 +1,7 @@
 // The server of handlers.test.mjs, in a process of its own: /N runs handler N, and what it noted comes as a message when
 // its exchange is over. /idle says whether anything is still open.
 import { setImmediate as turn } from "node:timers/promises";
-import { http } from "../subject.mjs";
+import { http, openInEngine } from "../subject.mjs";
 import { cases } from "./handlers.mjs";
 import { worded } from "./tried.mjs";
 
@@ -24,5 +24,5 @@ function run(number, req, res) {
 }
 
 const server = http.createServer((req, res) => run(Number(req.headers["x-case"] ?? req.url.slice(1)), req, res));
-process.on("message", () => server.getConnections((error, count) => process.send({ is: "open", count })));
+process.on("message", () => server.getConnections((error, count) => process.send({ is: "open", count, engine: openInEngine() })));
 server.listen(0, "127.0.0.1", () => process.send({ is: "port", port: server.address().port }));

@@ -5,7 +5,7 @@ import { stat } from "node:fs/promises";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { load } from "../load/generate.mjs";
-import { nodeIs, onLeat } from "../subject.mjs";
+import { engine, nodeIs, onLeat } from "../subject.mjs";
 import { listening } from "./listening.mjs";
 import { hold, Turns } from "./turns.mjs";
 
@@ -98,7 +98,9 @@ test("a store never reaches another request of its batch", async (t) => {
     const server = await listening(t, handle);
     const { port } = server.address();
     const patterns = Object.keys(handlers).flatMap((kind) => [`GET /${kind}/{id}`, `POST /${kind}/{id}`]);
+    const before = engine();
     const result = await load({ port, connections: CONNECTIONS, requests: REQUESTS, patterns });
+    const after = engine();
 
     assert.deepEqual(wrong, []);
     assert.deepEqual(result.wrong, []);
@@ -107,6 +109,13 @@ test("a store never reaches another request of its batch", async (t) => {
     t.diagnostic(`${turns.shared} turns with several requests, at most ${turns.most}`);
     assert.ok(turns.shared > 20, `only ${turns.shared} turns brought more than one request`);
     assert.ok(turns.most >= 10, `no turn brought more than ${turns.most} requests`);
+    if (onLeat) {
+        const [requests, wakes] = ["leat_lane_requests_total", "leat_lane_wakes_total"].map((name) => after[name] - before[name]);
+        t.diagnostic(`${requests} requests in ${wakes} batches`);
+        assert.equal(requests, REQUESTS);
+        // Bodies come in records of their own, so there are more of those than requests.
+        assert.ok(wakes < requests, `${requests} requests came in ${wakes} batches`);
+    }
 });
 
 test("the store that listen() was called in is where every request begins, and no other's is", async (t) => {
