@@ -12,6 +12,8 @@ use crate::script::Plan;
 
 /// How long a request waits for room in a lane whose host does not come, in milliseconds.
 const BLOCKED_MS: u64 = 30_000;
+/// How long JavaScript may take to confirm that it has heard of a client's end, in milliseconds.
+const LAST_WORD_MS: u64 = 30_000;
 /// Least room that a piece of a body is worth a record.
 const PIECE_BYTES_MIN: usize = 1024;
 /// Words of a request before its fields.
@@ -31,6 +33,8 @@ pub(crate) struct Flow {
     output: Output,
     /// The record from JavaScript that is being written, and how many of its bytes were.
     item: Option<(Item, usize)>,
+    /// Whether JavaScript was told that nobody waits any more.
+    gone: bool,
     /// Whether something was written that may still lie in the connection's buffer.
     unflushed: bool,
     /// Whether there is more to write once the client's direction had its turn.
@@ -81,6 +85,7 @@ impl Flow {
             input: Input::Head,
             output,
             item: None,
+            gone: false,
             unflushed: false,
             again: false,
             waiting: false,
@@ -151,6 +156,9 @@ impl Flow {
     }
 
     fn gone(&self, id: u32, reason: Reason) -> Fault {
+        if self.gone {
+            return reason.into();
+        }
         self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
         reason.into()
     }
@@ -385,7 +393,14 @@ impl Flow {
         if self.output == Output::Opaque || self.output == Output::OpaqueEnded {
             return Poll::Pending;
         }
-        exchange.poll_gone(cx).map(Err)
+        if !self.gone {
+            let reason = ready!(exchange.poll_gone(cx));
+            self.gone = true;
+            self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
+            self.timer.set_after(LAST_WORD_MS);
+        }
+        // What JavaScript has said before it heard of this still goes out; then it says that it has heard.
+        self.timer.poll_due(cx).map(|()| Err(Reason::PeerReset))
     }
 
     /// Writes the end of the body with its trailers; says whether there was room for them.
