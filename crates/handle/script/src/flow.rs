@@ -307,7 +307,6 @@ impl Flow {
                         draft.word(id);
                         draft.word(bytes_at);
                         draft.word(count as u32);
-                        draft.word(0);
                         draft.bytes(bytes);
                     });
                     exchange.consume(count);
