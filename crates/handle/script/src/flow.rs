@@ -5,7 +5,7 @@ use leat_message::{Exchange, Fault, Fields, Head, Length, Method, Name, Piece, R
 use leat_stream::Timer;
 
 use crate::exchanges::Item;
-use crate::lane::Lane;
+use crate::lane::{Lane, Place, ROOM_BYTES_MIN};
 use crate::out::Draft;
 use crate::record::{CREDIT_BYTES, SLAB_BYTES, from_script, reply, request, to_script};
 use crate::script::Plan;
@@ -16,6 +16,8 @@ const BLOCKED_MS: u64 = 30_000;
 const PIECE_BYTES_MIN: usize = 1024;
 /// Words of a request before its fields.
 const REQUEST_WORDS: usize = 10;
+/// Words of a piece of a body before its bytes.
+const DATA_WORDS: usize = 5;
 /// Words of a field.
 const FIELD_WORDS: usize = 4;
 
@@ -29,6 +31,8 @@ pub(crate) struct Flow {
     output: Output,
     /// The record from JavaScript that is being written, and how many of its bytes were.
     item: Option<(Item, usize)>,
+    /// Where this exchange waits for room.
+    place: Option<Place>,
     /// Whether the request waits for room, and until when.
     waiting: bool,
     timer: Timer,
@@ -67,7 +71,7 @@ impl Flow {
             }
             Plan::Refused(_) => Output::Opaque,
         };
-        Self { lane, connection, plan, id: None, input: Input::Head, output, item: None, waiting: false, timer: Timer::default() }
+        Self { lane, connection, plan, id: None, input: Input::Head, output, item: None, place: None, waiting: false, timer: Timer::default() }
     }
 
     pub(crate) fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Fault>> {
@@ -127,7 +131,7 @@ impl Flow {
             return Poll::Ready(Err(Reason::LimitHeadBytes));
         }
         if self.lane.room(wanted) < wanted {
-            self.lane.wait_for_room(cx.waker());
+            self.lane.wait_for_room(cx.waker(), &mut self.place);
             if let Poll::Ready(reason) = exchange.poll_gone(cx) {
                 return Poll::Ready(Err(reason));
             }
@@ -241,25 +245,36 @@ impl Flow {
         }
     }
 
-    /// Does what a record says before any of its bytes is written.
+    /// Does what a record says before any of its bytes is written. `Err` where it has no place at this point of the reply,
+    /// which would be a bug of the host.
     fn begin_item<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> Result<(), Reason> {
         let head = item.batch.bytes(item.text.start, item.text.start + item.head_len);
-        match item.kind {
-            from_script::HEAD if item.flags & reply::INTERIM != 0 => exchange.interim_verbatim(item.status, head),
-            from_script::HEAD if self.output == Output::Waiting => {
-                exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
+        match (item.kind, self.output) {
+            (from_script::HEAD, Output::Waiting) if item.flags & reply::INTERIM != 0 => {
+                exchange.interim_verbatim(item.status, head);
+            }
+            // Too late: the final head was written.
+            (from_script::HEAD, _) if item.flags & reply::INTERIM != 0 => {}
+            (from_script::HEAD, Output::Waiting) => {
+                // Whether the connection goes on is said by the record that ends the reply.
+                if item.flags & reply::END != 0 {
+                    exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
+                }
                 exchange.verbatim(item.status, head);
                 self.output = Output::Body;
             }
-            from_script::OPAQUE if self.output == Output::Waiting => {
+            (from_script::OPAQUE, Output::Waiting | Output::Body) => {
                 if !exchange.take_over() {
                     return Err(Reason::UpgradeInvalid);
                 }
                 self.output = Output::Opaque;
                 self.input = Input::Body;
             }
-            from_script::ABORT => return Err(Reason::LaneAborted),
-            _ => {}
+            (from_script::DATA | from_script::END, Output::Body | Output::Opaque) => {}
+            // Of both sides that may end a tunnel, one is enough.
+            (from_script::END, Output::OpaqueEnded) | (from_script::OPAQUE, Output::Opaque) => {}
+            (from_script::ABORT, _) => return Err(Reason::LaneAborted),
+            _ => return Err(Reason::HandlerFailed),
         }
         Ok(())
     }
@@ -293,17 +308,19 @@ impl Flow {
             if credit == 0 {
                 return Poll::Pending;
             }
-            let room = self.lane.room(PIECE_BYTES_MIN).saturating_sub(16);
-            if room < PIECE_BYTES_MIN / 2 {
-                self.lane.wait_for_room(cx.waker());
+            let room = self.lane.room(PIECE_BYTES_MIN);
+            if room < ROOM_BYTES_MIN {
+                self.lane.wait_for_room(cx.waker(), &mut self.place);
                 return Poll::Pending;
             }
             let opaque = matches!(self.output, Output::Opaque | Output::OpaqueEnded);
             match ready!(exchange.poll_body(cx))? {
                 Piece::Data(bytes) => {
+                    // Both are multiples of four, so what fits does so with its padding.
+                    let room = room - DATA_WORDS * 4;
                     let bytes = bytes.get(..credit.min(room)).unwrap_or(bytes);
                     let count = bytes.len();
-                    self.lane.write(to_script::DATA, 0, 5, count, |draft, bytes_at| {
+                    self.lane.write(to_script::DATA, 0, DATA_WORDS, count, |draft, bytes_at| {
                         draft.word(id);
                         draft.word(bytes_at);
                         draft.word(count as u32);
@@ -366,7 +383,7 @@ fn ready_fault<X: Exchange>(flow: &mut Flow, cx: &mut Context<'_>, exchange: &mu
     };
     let room = flow.lane.room(PIECE_BYTES_MIN).saturating_sub(7 * 4);
     let bytes = bytes.get(..room & !3).unwrap_or(bytes);
-    let words = [id, flow.connection, reason as u32 + 1, crate::out::BYTES_AT, bytes.len() as u32];
+    let words = [id, flow.connection, reason as u32 + 1, 0, bytes.len() as u32];
     flow.lane.note(to_script::FAULT, 0, &words, bytes);
     let count = bytes.len();
     exchange.consume(count);

@@ -3,14 +3,36 @@
 #[cfg(loom)]
 pub(crate) use loom::{
     cell::UnsafeCell,
-    sync::Arc,
     sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    sync::{Arc, Condvar, Mutex},
 };
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
-    Arc,
+    Arc, Condvar, Mutex,
     atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
 };
+
+#[cfg(not(loom))]
+pub(crate) use atomic_waker::AtomicWaker;
+
+/// Loom's model of the crate's waker.
+#[cfg(loom)]
+pub(crate) struct AtomicWaker(loom::future::AtomicWaker);
+
+#[cfg(loom)]
+impl AtomicWaker {
+    pub(crate) fn new() -> Self {
+        Self(loom::future::AtomicWaker::new())
+    }
+
+    pub(crate) fn register(&self, waker: &std::task::Waker) {
+        self.0.register_by_ref(waker);
+    }
+
+    pub(crate) fn wake(&self) {
+        self.0.wake();
+    }
+}
 
 /// The standard cell with loom's way to reach into it.
 #[cfg(not(loom))]
