@@ -71,12 +71,23 @@ impl Flow {
             }
             Plan::Refused(_) => Output::Opaque,
         };
-        Self { lane, connection, plan, id: None, input: Input::Head, output, item: None, place: None, waiting: false, timer: Timer::default() }
+        Self {
+            lane,
+            connection,
+            plan,
+            id: None,
+            input: Input::Head,
+            output,
+            item: None,
+            place: None,
+            waiting: false,
+            timer: Timer::default(),
+        }
     }
 
     pub(crate) fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Fault>> {
         if self.lane.is_closed() {
-            return Poll::Ready(Err(Reason::LaneGone.into()));
+            return self.poll_closed(cx, exchange).map_err(Fault::from);
         }
         let id = match self.id {
             Some(id) => id,
@@ -92,11 +103,23 @@ impl Flow {
         }
         match self.poll_in(cx, exchange, id) {
             Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
+            Poll::Ready(Err(reason)) if self.input == Input::Body && self.faults(exchange, id, reason) => {
+                cx.waker().wake_by_ref();
+            }
             Poll::Ready(Err(reason)) => return Poll::Ready(Err(self.gone(id, reason))),
             Poll::Pending => {}
         }
         self.listen(cx, id);
         Poll::Pending
+    }
+
+    /// The host has ended: what it had said still goes out; what it had not is answered by the engine, or cut off.
+    fn poll_closed<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Reason>> {
+        let Some(id) = self.id else { return Poll::Ready(Err(Reason::LaneGone)) };
+        match self.poll_out(cx, exchange, id) {
+            Poll::Pending if self.item.is_none() => Poll::Ready(Err(Reason::LaneGone)),
+            outcome => outcome,
+        }
     }
 
     /// Asks to be woken by the next record from JavaScript.
@@ -109,6 +132,19 @@ impl Flow {
                 mail.waker = Some(cx.waker().clone());
             }
         });
+    }
+
+    /// A body that breaks off or breaks the rules, with no reply begun: JavaScript may answer with bytes of its own, as to a
+    /// head that does. Says whether that is possible.
+    fn faults<X: Exchange>(&mut self, exchange: &mut X, id: u32, reason: Reason) -> bool {
+        if self.output != Output::Waiting || reason.status() == 0 || !exchange.take_over() {
+            return false;
+        }
+        self.plan = Plan::Refused(reason);
+        (self.input, self.output) = (Input::Done, Output::Opaque);
+        let words = [id, self.connection, reason as u32 + 1, 0, 0];
+        self.lane.note(to_script::FAULT, 0, &words, &[]);
+        true
     }
 
     fn gone(&self, id: u32, reason: Reason) -> Fault {
@@ -213,11 +249,10 @@ impl Flow {
                             // What was said before it still goes out, as far as the client takes it at once.
                             let _ = exchange.poll_flush(cx);
                         }
-                        if let Err(reason) = self.begin_item(exchange, &item) {
-                            return Poll::Ready(Err(reason));
+                        match self.begin_item(exchange, &item) {
+                            Ok(sent) => (item, sent),
+                            Err(reason) => return Poll::Ready(Err(reason)),
                         }
-                        let head_len = if item.kind == from_script::HEAD { item.head_len } else { 0 };
-                        (item, head_len)
                     }
                     // Whatever was written leaves now; the exchange goes on.
                     None => {
@@ -245,9 +280,9 @@ impl Flow {
         }
     }
 
-    /// Does what a record says before any of its bytes is written. `Err` where it has no place at this point of the reply,
-    /// which would be a bug of the host.
-    fn begin_item<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> Result<(), Reason> {
+    /// Does what a record says before any of its bytes is written; says how many of these that has taken. `Err` where the
+    /// record has no place at this point of the reply, which would be a bug of the host.
+    fn begin_item<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> Result<usize, Reason> {
         let head = item.batch.bytes(item.text.start, item.text.start + item.head_len);
         match (item.kind, self.output) {
             (from_script::HEAD, Output::Waiting) if item.flags & reply::INTERIM != 0 => {
@@ -262,7 +297,10 @@ impl Flow {
                 }
                 exchange.verbatim(item.status, head);
                 self.output = Output::Body;
+                return Ok(item.head_len);
             }
+            // A reply that met, on its way here, the end of the request it belongs to: raw bytes by now.
+            (from_script::HEAD, Output::Opaque) => {}
             (from_script::OPAQUE, Output::Waiting | Output::Body) => {
                 if !exchange.take_over() {
                     return Err(Reason::UpgradeInvalid);
@@ -273,10 +311,11 @@ impl Flow {
             (from_script::DATA | from_script::END, Output::Body | Output::Opaque) => {}
             // Of both sides that may end a tunnel, one is enough.
             (from_script::END, Output::OpaqueEnded) | (from_script::OPAQUE, Output::Opaque) => {}
-            (from_script::ABORT, _) => return Err(Reason::LaneAborted),
+            // What has no head can't be ended: it is cut off.
+            (from_script::ABORT, _) | (from_script::END, Output::Waiting) => return Err(Reason::LaneAborted),
             _ => return Err(Reason::HandlerFailed),
         }
-        Ok(())
+        Ok(0)
     }
 
     /// Ends the reply where a record says so; says whether the exchange is over.
@@ -291,7 +330,8 @@ impl Flow {
                 matches!(self.plan, Plan::Refused(_)) || self.input == Input::Done
             }
             Output::OpaqueEnded => self.input == Input::Done,
-            Output::Waiting | Output::Body => {
+            Output::Waiting => false,
+            Output::Body => {
                 exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
                 let trailers = if item.kind == from_script::END { trailers_of(item) } else { Vec::new() };
                 let text = item.batch.bytes(item.text.start, item.text.end);

@@ -15,7 +15,7 @@ use crate::shared::{Counts, Shared, Wake, add, subtract};
 use crate::sync::Arc;
 
 /// Batches of replies that may wait for the engine; further ones wait at the host.
-const BATCHES_MAX: usize = if cfg!(loom) { 1 } else { 256 };
+const BATCHES_MAX: usize = if cfg!(feature = "loom") { 1 } else { 256 };
 /// Room that is worth waking those who wait for it.
 pub(crate) const ROOM_BYTES_MIN: usize = 512;
 /// Batches whose memory is kept for another use.
@@ -23,10 +23,10 @@ const RECYCLED_MAX: usize = 16;
 
 /// The engine's side of a lane on its way to the engine's thread.
 pub struct LaneSeed {
-    shared: Arc<Shared>,
-    empties: Receiver<Slab>,
-    replies: Receiver<Batch>,
-    recycled: Sender<Batch>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) empties: Receiver<Slab>,
+    pub(crate) replies: Receiver<Batch>,
+    pub(crate) recycled: Sender<Batch>,
 }
 
 /// Makes a lane; `wake` is called on the engine's thread.
@@ -99,11 +99,13 @@ impl Lane {
         }
         drop(publisher);
         self.shared.engine.register(cx.waker());
-        if self.shared.is_closed() {
-            return Poll::Ready(());
-        }
+        // Looked at first: what the host has sent before it ended is handed out nevertheless.
+        let closed = self.shared.is_closed();
         while let Some(batch) = self.next_batch() {
             self.hand_out(batch);
+        }
+        if closed {
+            return Poll::Ready(());
         }
         self.out.borrow_mut().publish(&self.shared);
         self.give_room();
@@ -142,7 +144,9 @@ impl Lane {
             match word & 0xff {
                 from_script::CLOSE => self.control(target, |control| control.close()),
                 from_script::DESTROY => self.control(target, |control| control.destroy()),
-                from_script::READ => self.deliver(target, |mail| mail.credit = mail.credit.saturating_add(status as usize)),
+                from_script::READ => {
+                    self.deliver(target, |mail| mail.credit = mail.credit.saturating_add(status as usize))
+                }
                 kind => self.deliver(target, |mail| {
                     mail.items.push_back(Item {
                         kind,

@@ -20,7 +20,7 @@ impl Latch {
     }
 
     /// Waits until it is open; says whether that came in time.
-    #[cfg(not(loom))]
+    #[cfg(not(feature = "loom"))]
     pub(crate) fn wait(&self, within: Duration) -> bool {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.on_open.wait_timeout_while(open, within, |open| !*open);
@@ -28,7 +28,7 @@ impl Latch {
     }
 
     /// A model has no time: it waits until it is open.
-    #[cfg(loom)]
+    #[cfg(feature = "loom")]
     pub(crate) fn wait(&self, _within: Duration) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         while !*open {

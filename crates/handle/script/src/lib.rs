@@ -12,7 +12,7 @@ mod group;
 mod ids;
 mod lane;
 mod latch;
-#[cfg(all(test, loom))]
+#[cfg(all(test, feature = "loom"))]
 mod loom_models;
 mod memory;
 mod out;

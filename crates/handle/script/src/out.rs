@@ -81,7 +81,13 @@ impl Out {
 
     /// Begins a record of `words_len` words and `bytes_len` bytes behind them; `None` where there is no room for it. Gives
     /// the offset of its bytes too. The caller has asked [`Out::room`] and writes exactly what it announces.
-    pub(crate) fn begin(&mut self, kind: u32, flags: u32, words_len: usize, bytes_len: usize) -> Option<(Draft<'_>, u32)> {
+    pub(crate) fn begin(
+        &mut self,
+        kind: u32,
+        flags: u32,
+        words_len: usize,
+        bytes_len: usize,
+    ) -> Option<(Draft<'_>, u32)> {
         let len = record_bytes(words_len, bytes_len);
         let slab = self.current.as_mut()?;
         let at = self.at;
@@ -151,6 +157,12 @@ impl Out {
             add(&shared.counts.published_bytes, std::mem::take(&mut self.bytes));
             shared.publish(self.number, u32::try_from(self.at).unwrap_or(u32::MAX));
         }
+    }
+
+    /// Whether a record waits for room.
+    #[cfg(all(test, feature = "loom"))]
+    pub(crate) fn has_late(&self) -> bool {
+        !self.late.is_empty()
     }
 
     /// Lets go of all lent memory.

@@ -94,15 +94,19 @@ impl Port {
         add(&self.shared.counts.flushes, 1);
         self.waiting.push_back(batch);
         self.push_on();
-        self.shared.engine.wake();
     }
 
+    /// Puts what waits into the queue, and wakes the engine for it.
     fn push_on(&mut self) {
+        let before = self.waiting.len();
         while let Some(batch) = self.waiting.pop_front() {
             if let Err(batch) = self.replies.push(batch) {
                 self.waiting.push_front(batch);
-                return;
+                break;
             }
+        }
+        if self.waiting.len() < before {
+            self.shared.engine.wake();
         }
     }
 

@@ -2,9 +2,9 @@
 //! compares the two.
 
 /// Bytes of the slabs that a host lends: room for the longest head with its spans, and for many usual ones.
-pub const SLAB_BYTES: usize = if cfg!(loom) { 64 } else { 64 * 1024 };
+pub const SLAB_BYTES: usize = if cfg!(feature = "loom") { 64 } else { 64 * 1024 };
 /// Slabs that a host may have lent at once; this bounds what waits for a JavaScript thread.
-pub const SLABS_MAX: usize = if cfg!(loom) { 3 } else { 8 };
+pub const SLABS_MAX: usize = if cfg!(feature = "loom") { 3 } else { 8 };
 /// Longest head that fits a slab together with its spans.
 pub const HEAD_BYTES_MAX: usize = 40 * 1024;
 /// Most fields of a head that fit with it.

@@ -84,8 +84,14 @@ pub(crate) fn take_all(mut each: impl FnMut(Published)) {
     let Some(until) = begin() else { return };
     // Not borrowed while JavaScript runs: it supplies slabs meanwhile.
     let next = || ATTACHED.with_borrow_mut(|attached| attached.as_mut().and_then(|attached| attached.port.take(until)));
+    let mut nothing = true;
     while let Some(published) = next() {
+        nothing = false;
         each(published);
+    }
+    if nothing {
+        // JavaScript was told nothing, so it ends no turn.
+        ATTACHED.with_borrow_mut(|attached| attached.as_mut().map(|attached| attached.port.end_turn()));
     }
 }
 
@@ -123,7 +129,8 @@ fn fill(
     // SAFETY: within the array, which JavaScript does not write to during this call.
     let words = unsafe { std::slice::from_raw_parts(attached.words.as_ptr(), words_len) };
     batch.words.extend_from_slice(words);
-    let text_len: usize = words.chunks_exact(REPLY_WORDS).filter_map(|record| record.get(2)).map(|&len| len as usize).sum();
+    let text_len: usize =
+        words.chunks_exact(REPLY_WORDS).filter_map(|record| record.get(2)).map(|&len| len as usize).sum();
     // One more for the NUL that Node-API writes.
     batch.bytes.reserve(text_len + 1);
     let mut written = 0;
