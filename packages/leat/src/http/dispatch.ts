@@ -1,10 +1,11 @@
 // Records from the engine become calls: each in the async context that Node would run it in, and each with its own
 // error boundary.
 import { AsyncResource } from "node:async_hooks";
-import { lane, openLane, type Reason } from "../native/lane";
+import { lane, openLane, takeBody, type Reason } from "../native/lane";
 import {
     CLOSED,
     DATA,
+    DATA_OWN_SLAB,
     END,
     END_FIELDS_AT,
     EOF,
@@ -70,9 +71,21 @@ function receive(slab: Slab, from: number, end: number): void {
     while (at < end) {
         const core = coreOf(slab, at);
         // Something late for what is over.
-        if (core === undefined) at += slab.word(at + 1);
+        if (core === undefined) at = skip(slab, at);
         else at = core.resource.runInAsyncScope(receiveFor, null, core, slab, at, end);
     }
+}
+
+/** Passes over a record that came too late; gives the next one's place. */
+function skip(slab: Slab, at: number): number {
+    if ((slab.word(at) & 0xff) === DATA) bytesOf(slab, at);
+    return at + slab.word(at + 1);
+}
+
+/** The bytes of a piece of a body. */
+function bytesOf(slab: Slab, at: number): Buffer {
+    const length = slab.word(at + 4);
+    return slab.word(at) >>> 8 === DATA_OWN_SLAB ? takeBody(slab.word(at + 3), length) : slab.copy(slab.word(at + 3), length);
 }
 
 /** The server that the record at word `at` is for. */
@@ -212,8 +225,8 @@ function serveOne(channel: Channel, slab: Slab, at: number, flags: number): void
 }
 
 function onData(channel: Channel, slab: Slab, at: number): void {
-    const length = slab.word(at + 4);
-    const chunk = slab.copy(slab.word(at + 3), length);
+    const chunk = bytesOf(slab, at);
+    const { length } = chunk;
     if (channel.mode === Mode.Opaque) {
         if (channel.giveHead(chunk)) channel.socket.countRead(length);
         else channel.socket.receive(chunk);
