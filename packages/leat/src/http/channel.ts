@@ -91,7 +91,7 @@ export class Channel {
     /** Whether the connection keeps the process alive. */
     counted = false;
     /** The engine took the exchange over because of a fault, and closes the connection after it. */
-    private faulty = false;
+    faulty = false;
     /** Record and batch of the newest bytes of the exchange. */
     private record = -1;
     private batch = 0;

@@ -178,6 +178,8 @@ function continueExchange(channel: Channel, slab: Slab, at: number, kind: number
             channel.giveHead(Buffer.alloc(0));
             channel.socket.push(null);
             channel.socket.read(0);
+            // After bytes that were no request Node's server ends its side too.
+            if (channel.faulty) channel.socket.end();
             break;
         case GONE:
             onGone(channel, reasons[slab.word(at + 3)]);

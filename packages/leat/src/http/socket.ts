@@ -32,10 +32,13 @@ class Handle {
         return 0;
     }
 
-    /** Answers that it is done already. */
-    shutdown(): number {
+    /** Done in a later turn, as with a handle of libuv. */
+    shutdown(request: { oncomplete(status: number): void }): number {
         this.channel.shutdown();
-        return 1;
+        setImmediate(() => {
+            request.oncomplete(0);
+        });
+        return 0;
     }
 
     close(callback?: () => void): void {
@@ -76,6 +79,21 @@ class Handle {
     }
 }
 
+/** Stands in for Node's parser. */
+class Parser {
+    readonly socket: LeatSocket;
+
+    constructor(socket: LeatSocket) {
+        this.socket = socket;
+    }
+
+    get incoming(): unknown {
+        const channel = this.socket[kChannel];
+        return channel.req ?? channel.body;
+    }
+}
+
+const kParser = Symbol("leat.parser");
 const kHandle = Symbol("leat.handle");
 /** The channel behind a socket. */
 export const kChannel = Symbol("leat.channel");
@@ -89,6 +107,7 @@ export class LeatSocket extends Socket {
     declare server: unknown;
     declare _paused: boolean;
     declare encrypted?: boolean;
+    declare private [kParser]: Parser | undefined;
 
     constructor(channel: Channel, highWaterMark: number | undefined) {
         const handle = new Handle(channel);
@@ -147,9 +166,9 @@ export class LeatSocket extends Socket {
     }
 
     /** What programs that know Node's server look for the current request in. */
-    get parser(): { readonly incoming: unknown } | null {
+    get parser(): unknown {
         const channel = this[kChannel];
-        return channel.mode === Mode.Http ? { incoming: channel.req ?? channel.body } : null;
+        return channel.mode === Mode.Http ? (this[kParser] ??= new Parser(this)) : null;
     }
 
     override setEncoding(encoding?: BufferEncoding): this {
