@@ -241,18 +241,19 @@ function onEnd(channel: Channel, slab: Slab, at: number): void {
 
 function onGone(channel: Channel, reason: Reason | undefined): void {
     channel.giveHead(Buffer.alloc(0));
-    const { socket, mode } = channel;
+    const { socket, body, exchange, mode } = channel;
     channel.lost();
     if (channel.h2) {
         channel.core.channels.delete(channel);
-        socket.destroy();
-    } else if (reason === undefined || reason.code === "lane.aborted") {
-        socket.destroy();
-    } else {
+    } else if (reason !== undefined && reason.code !== "lane.aborted" && mode === Mode.Http) {
         const error = clientError(reason, undefined);
-        if (error !== undefined && mode === Mode.Http) socketErrored.call(socket, error);
-        if (!socket.destroyed) socket.destroy(resetError());
+        if (error !== undefined) socketErrored.call(socket, error);
+        // A peer that goes in the middle of a body is an error to Node, elsewhere it is the end.
+        else if (body !== null && !body.complete) socket.destroy(resetError());
     }
+    socket.destroy();
+    // The engine waits for this, so that what was said before is not lost.
+    channel.refuse(exchange);
 }
 
 function onOpen(core: Core, slab: Slab, at: number, flags: number): void {
