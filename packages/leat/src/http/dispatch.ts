@@ -191,6 +191,8 @@ function continueExchange(channel: Channel, slab: Slab, at: number, kind: number
             channel.giveHead(Buffer.alloc(0));
             channel.socket.push(null);
             channel.socket.read(0);
+            // After bytes that were no request Node's server ends its side too.
+            if (channel.faulty) channel.socket.end();
             break;
         case GONE:
             onGone(channel, reasons[slab.word(at + 3)]);
@@ -252,16 +254,19 @@ function onEnd(channel: Channel, slab: Slab, at: number): void {
 
 function onGone(channel: Channel, reason: Reason | undefined): void {
     channel.giveHead(Buffer.alloc(0));
-    const { socket, body, exchange } = channel;
+    const { socket, body, exchange, mode } = channel;
     channel.lost();
-    const error = reason === undefined || reason.code === "lane.aborted" ? undefined : clientError(reason, undefined);
-    // A peer that ends its side in the middle of a body is an error to Node, elsewhere it is the end.
-    const cutOff = error === undefined && body !== null && !body.complete && reason?.code === "peer.reset" ? resetError() : error;
-    if (cutOff !== undefined && !channel.h2) socketErrored.call(socket, cutOff);
+    if (channel.h2) {
+        channel.core.channels.delete(channel);
+    } else if (reason !== undefined && reason.code !== "lane.aborted" && mode === Mode.Http) {
+        const error = clientError(reason, undefined);
+        if (error !== undefined) socketErrored.call(socket, error);
+        // A peer that goes in the middle of a body is an error to Node, elsewhere it is the end.
+        else if (body !== null && !body.complete) socket.destroy(resetError());
+    }
     socket.destroy();
     // The engine waits for this, so that what was said before is not lost.
     channel.refuse(exchange);
-    if (channel.h2) channel.core.channels.delete(channel);
 }
 
 function onOpen(core: Core, slab: Slab, at: number, flags: number): void {
@@ -331,24 +336,37 @@ function handshakeOf(slab: Slab, at: number, textAt: number): Handshake {
 
 function onClosed(channel: Channel | undefined, reason: Reason | undefined): void {
     if (channel === undefined) return;
-    const { core, socket } = channel;
+    const { core, mode } = channel;
     connections.delete(channel.id);
     core.channels.delete(channel);
     if (channel.counted) release();
-    const { mode, ended } = channel;
+    const byPeer = !channel.ending && mode === Mode.Http;
     channel.lost();
     detach(core);
     const context = channel.resource ?? core.resource;
-    if (mode === Mode.Opaque && (reason === undefined || reason.status === 0)) {
-        // What has arrived is still to be read; the stream ends by itself.
-        if (ended && !socket.readableEnded) return;
-    }
-    context.runInAsyncScope(destroy, null, channel);
+    // What has arrived is still to be read; the stream ends by itself.
+    if (mode === Mode.Opaque && (reason === undefined || reason.status === 0) && channel.ended && !channel.socket.readableEnded) return;
+    context.runInAsyncScope(close, null, channel, reason, byPeer);
 }
 
-function destroy(channel: Channel): void {
+/** Lets the socket end as it would have by itself. */
+function close(channel: Channel, reason: Reason | undefined, byPeer: boolean): void {
+    const { socket } = channel;
     channel.giveHead(Buffer.alloc(0));
-    channel.socket.destroy();
+    if (socket.destroyed) return;
+    if (reason?.code === "time.idle") {
+        socket.emit("timeout");
+    } else if (byPeer && reason?.code === "peer.reset") {
+        socket.destroy(resetError());
+        return;
+    } else if (byPeer && channel.res === null) {
+        // Node's server ends its side by this event.
+        socket.once("end", () => socket.end());
+        socket.push(null);
+        socket.resume();
+        return;
+    }
+    socket.destroy();
 }
 
 function onFault(channel: Channel | undefined, slab: Slab, at: number): void {

@@ -42,7 +42,7 @@ const later = setImmediate;
 const words = new Uint32Array(RECORDS_MAX * OUT_WORDS);
 const encodings = new Uint8Array(RECORDS_MAX);
 let native: Addon | undefined;
-let slabs: Slab[] = [];
+const slabs: Slab[] = [];
 let receive: Receiver = () => undefined;
 let settleTurn: () => void = () => undefined;
 
