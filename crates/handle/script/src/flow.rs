@@ -16,6 +16,8 @@ const BLOCKED_MS: u64 = 30_000;
 const PIECE_BYTES_MIN: usize = 1024;
 /// Words of a request before its fields.
 const REQUEST_WORDS: usize = 10;
+/// Words of a piece of a body before its bytes.
+const DATA_WORDS: usize = 5;
 /// Words of a field.
 const FIELD_WORDS: usize = 4;
 
@@ -29,6 +31,10 @@ pub(crate) struct Flow {
     output: Output,
     /// The record from JavaScript that is being written, and how many of its bytes were.
     item: Option<(Item, usize)>,
+    /// Whether something was written that may still lie in the connection's buffer.
+    unflushed: bool,
+    /// Whether there is more to write once the client's direction had its turn.
+    again: bool,
     /// Whether the request waits for room, and until when.
     waiting: bool,
     timer: Timer,
@@ -67,7 +73,19 @@ impl Flow {
             }
             Plan::Refused(_) => Output::Opaque,
         };
-        Self { lane, connection, plan, id: None, input: Input::Head, output, item: None, waiting: false, timer: Timer::default() }
+        Self {
+            lane,
+            connection,
+            plan,
+            id: None,
+            input: Input::Head,
+            output,
+            item: None,
+            unflushed: false,
+            again: false,
+            waiting: false,
+            timer: Timer::default(),
+        }
     }
 
     pub(crate) fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Fault>> {
@@ -81,6 +99,15 @@ impl Flow {
                 Err(reason) => return Poll::Ready(Err(reason.into())),
             },
         };
+        loop {
+            let polled = self.poll_both(cx, exchange, id);
+            if polled.is_ready() || !std::mem::take(&mut self.again) {
+                return polled;
+            }
+        }
+    }
+
+    fn poll_both<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X, id: u32) -> Poll<Result<(), Fault>> {
         match self.poll_out(cx, exchange, id) {
             Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
             Poll::Ready(Err(reason)) => return Poll::Ready(Err(self.gone(id, reason))),
@@ -88,6 +115,9 @@ impl Flow {
         }
         match self.poll_in(cx, exchange, id) {
             Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
+            Poll::Ready(Err(reason)) if self.input == Input::Body && self.faults(exchange, id, reason) => {
+                cx.waker().wake_by_ref();
+            }
             Poll::Ready(Err(reason)) => return Poll::Ready(Err(self.gone(id, reason))),
             Poll::Pending => {}
         }
@@ -105,6 +135,19 @@ impl Flow {
                 mail.waker = Some(cx.waker().clone());
             }
         });
+    }
+
+    /// A body that breaks off or breaks the rules, with no reply begun: JavaScript may answer with bytes of its own, as to a
+    /// head that does. Says whether that is possible.
+    fn faults<X: Exchange>(&mut self, exchange: &mut X, id: u32, reason: Reason) -> bool {
+        if self.output != Output::Waiting || reason.status() == 0 || !exchange.take_over() {
+            return false;
+        }
+        self.plan = Plan::Refused(reason);
+        (self.input, self.output) = (Input::Done, Output::Opaque);
+        let words = [id, self.connection, reason as u32 + 1, crate::out::BYTES_AT, 0];
+        self.lane.note(to_script::FAULT, 0, &words, &[]);
+        true
     }
 
     fn gone(&self, id: u32, reason: Reason) -> Fault {
@@ -217,13 +260,15 @@ impl Flow {
                     }
                     // Whatever was written leaves now; the exchange goes on.
                     None => {
-                        if self.output != Output::Waiting {
+                        if self.unflushed {
                             ready!(exchange.poll_flush(cx))?;
+                            self.unflushed = false;
                         }
                         return Poll::Pending;
                     }
                 },
             };
+            self.unflushed = true;
             let (sent, outcome) = send(cx, exchange, &item, sent);
             match outcome {
                 Poll::Pending => {
@@ -235,8 +280,13 @@ impl Flow {
             if item.flags & reply::ACK != 0 {
                 self.lane.note(to_script::WRITABLE, 0, &[id], &[]);
             }
-            if self.ends(exchange, &item) {
+            if self.ends(exchange, &item)? {
                 return Poll::Ready(Ok(()));
+            }
+            if item.kind == from_script::OPAQUE {
+                // What the client has sent already is told before anything that JavaScript said after taking over.
+                self.again = true;
+                return Poll::Pending;
             }
         }
     }
@@ -247,7 +297,10 @@ impl Flow {
         match item.kind {
             from_script::HEAD if item.flags & reply::INTERIM != 0 => exchange.interim_verbatim(item.status, head),
             from_script::HEAD if self.output == Output::Waiting => {
-                exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
+                // Whether the connection goes on is said by the record that ends the reply.
+                if item.flags & reply::END != 0 {
+                    exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
+                }
                 exchange.verbatim(item.status, head);
                 self.output = Output::Body;
             }
@@ -265,9 +318,12 @@ impl Flow {
     }
 
     /// Ends the reply where a record says so; says whether the exchange is over.
-    fn ends<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> bool {
+    ///
+    /// # Errors
+    /// `lane.aborted` where JavaScript ends what has no head.
+    fn ends<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> Result<bool, Reason> {
         let ends = item.kind == from_script::END || item.flags & reply::END != 0;
-        match self.output {
+        Ok(match self.output {
             _ if !ends || item.flags & reply::INTERIM != 0 => false,
             Output::Opaque => {
                 exchange.end(None);
@@ -276,14 +332,15 @@ impl Flow {
                 matches!(self.plan, Plan::Refused(_)) || self.input == Input::Done
             }
             Output::OpaqueEnded => self.input == Input::Done,
-            Output::Waiting | Output::Body => {
+            Output::Waiting => return Err(Reason::LaneAborted),
+            Output::Body => {
                 exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
                 let trailers = if item.kind == from_script::END { trailers_of(item) } else { Vec::new() };
                 let text = item.batch.bytes(item.text.start, item.text.end);
                 exchange.end((!trailers.is_empty()).then(|| Fields::new(text, &trailers)));
                 true
             }
-        }
+        })
     }
 
     /// Gives body bytes to JavaScript. Ready once an opaque exchange is over, or with what went wrong.
@@ -293,7 +350,7 @@ impl Flow {
             if credit == 0 {
                 return Poll::Pending;
             }
-            let room = self.lane.room(PIECE_BYTES_MIN).saturating_sub(16);
+            let room = self.lane.room(PIECE_BYTES_MIN).saturating_sub(DATA_WORDS * 4) & !3;
             if room < PIECE_BYTES_MIN / 2 {
                 self.lane.wait_for_room(cx.waker());
                 return Poll::Pending;
@@ -303,11 +360,10 @@ impl Flow {
                 Piece::Data(bytes) => {
                     let bytes = bytes.get(..credit.min(room)).unwrap_or(bytes);
                     let count = bytes.len();
-                    self.lane.write(to_script::DATA, 0, 5, count, |draft, bytes_at| {
+                    self.lane.write(to_script::DATA, 0, DATA_WORDS, count, |draft, bytes_at| {
                         draft.word(id);
                         draft.word(bytes_at);
                         draft.word(count as u32);
-                        draft.word(0);
                         draft.bytes(bytes);
                     });
                     exchange.consume(count);
@@ -415,7 +471,7 @@ fn send<X: Exchange>(
         let bytes = if sent < text_len {
             item.batch.bytes(item.text.start + sent, item.text.end)
         } else {
-            item.batch.bytes(item.data.start + (sent - text_len), item.data.end)
+            item.batch.rest(item.buffers.clone(), item.data, sent - text_len)
         };
         if bytes.is_empty() {
             return (sent, Poll::Ready(Ok(())));

@@ -1,8 +1,9 @@
 import { type AsyncResource } from "node:async_hooks";
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { ACK, INTERIM, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW } from "../native/records";
-import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8 } from "../native/lane";
+import { ACK, INTERIM, KEEP, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW } from "../native/records";
+import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8, isLent } from "../native/lane";
 import { type Core } from "./core";
+import { type Repeated } from "./incoming";
 import { LeatSocket } from "./socket";
 
 /** Who is at the other end of a connection. */
@@ -18,6 +19,19 @@ export interface Facts {
     serverName: string;
     alpn: string;
     h2: boolean;
+    handshake: Handshake | undefined;
+}
+
+/** What a TLS handshake settled. */
+export interface Handshake {
+    /** `TLSv1.2` or `TLSv1.3`. */
+    version: string;
+    /** The cipher suite by its standard name. */
+    cipher: string;
+    /** Why the client's certificate can't be trusted, in OpenSSL's word for it; empty where it can, or where there is none. */
+    problem: string;
+    /** The client's certificate in DER form, if it showed one. */
+    certificate: Buffer | undefined;
 }
 
 /** Consumed body bytes that are saved up for one READ. The engine's first 256 KiB are four times that. */
@@ -68,6 +82,8 @@ export class Channel {
     /** The reply was the last one: the engine closes the connection after it. */
     ending = false;
     requests = 0;
+    /** The newest request's fields, for the next one. */
+    repeated: Repeated | null = null;
     /** The peer ended its direction of an upgraded connection. */
     ended = false;
     /** Whether the connection keeps the process alive. */
@@ -114,9 +130,9 @@ export class Channel {
         return this.mode === Mode.Opaque;
     }
 
-    /** Whether the exchange is over for both directions. */
+    /** Whether the exchange is over for both directions, and nobody waits for the engine's word about it. */
     get done(): boolean {
-        return this.replyDone && this.bodyDone;
+        return this.replyDone && this.bodyDone && this.acknowledged === null;
     }
 
     /** Forgets the exchange once it is over. */
@@ -127,14 +143,18 @@ export class Channel {
     /** Sends what was written to the socket. Calls back at once, or when the engine has taken it if much is under way. */
     write(chunk: string | Uint8Array, encoding: BufferEncoding, callback: () => void): void {
         const bytes = this.put(chunk, encoding);
-        this.count(bytes, callback);
+        this.count(bytes, isLent(chunk), callback);
     }
 
     /** As `write`, for several chunks at once. */
     writeAll(chunks: { chunk: string | Uint8Array; encoding: BufferEncoding }[], callback: () => void): void {
         let bytes = 0;
-        for (const { chunk, encoding } of chunks) bytes += this.put(chunk, encoding);
-        this.count(bytes, callback);
+        let lent = false;
+        for (const { chunk, encoding } of chunks) {
+            bytes += this.put(chunk, encoding);
+            lent ||= isLent(chunk);
+        }
+        this.count(bytes, lent, callback);
     }
 
     /** The whole rest of the reply went out by record `index`, past the socket; all but its end, if that `waits`. */
@@ -163,6 +183,7 @@ export class Channel {
         const callback = this.acknowledged;
         this.acknowledged = null;
         callback?.();
+        this.release();
     }
 
     /**
@@ -268,7 +289,8 @@ export class Channel {
         } else if (!this.replyDone || this.endWaits) {
             this.replyDone = true;
             this.endWaits = false;
-            if (reset || this.h2) pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
+            // An end without a head would be answered by the engine.
+            if (reset || this.h2 || !this.headSent) pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
             else pushEnd(this.record, this.batch, this.exchange, false);
         } else if (!this.ending && !this.h2) {
             if (reset) pushRecord(OUT_DESTROY, 0, this.id, 0, 0);
@@ -319,9 +341,9 @@ export class Channel {
         this.credit = 0;
     }
 
-    private count(bytes: number, callback: () => void): void {
+    private count(bytes: number, lent: boolean, callback: () => void): void {
         this.unacknowledged += bytes;
-        if (this.mode === Mode.Closed || this.unacknowledged <= this.core.unacknowledgedMax) {
+        if (this.mode === Mode.Closed || (!lent && this.unacknowledged <= this.core.unacknowledgedMax)) {
             callback();
             return;
         }
@@ -377,7 +399,8 @@ export class Channel {
         const header = this.headIn(text);
         if (header > 0) {
             this.headSent = true;
-            return pushText(OUT_HEAD, 0, this.exchange, this.res?.statusCode ?? 0, header, text, encoding);
+            const last = (this.res as unknown as { _last?: boolean } | null)?._last === true;
+            return pushText(OUT_HEAD, last ? 0 : KEEP, this.exchange, this.res?.statusCode ?? 0, header, text, encoding);
         }
         if (isInterim(text)) return pushText(OUT_HEAD, INTERIM, this.exchange, Number(text.slice(9, 12)), text.length, text, encoding);
         this.headSent = true;

@@ -21,14 +21,14 @@ import {
     WRITABLE,
 } from "../native/records";
 import { type Slab } from "../native/slab";
-import { Channel, exchanges, type Facts, Mode } from "./channel";
-import { clientError, resetError, socketErrored } from "./client_error";
+import { Channel, exchanges, type Facts, type Handshake, Mode } from "./channel";
+import { answerMissingHost, clientError, resetError, socketErrored } from "./client_error";
 import { type Core } from "./core";
 import { ageDate } from "./date";
-import { detachHead, IncomingMessage, knowNames } from "./incoming";
+import { knowNames } from "./incoming";
 import { settle } from "./lifecycle";
 import { hold, release } from "./refs";
-import { detachWaiting, knowMethods, serve } from "./serve";
+import { knowMethods, serve } from "./serve";
 
 /** Servers by the engine's id. */
 const servers = new Map<number, Core>();
@@ -62,7 +62,6 @@ export function detach(core: Core): void {
 
 function settleTurn(): void {
     settle();
-    detachWaiting();
     ageDate();
 }
 
@@ -284,6 +283,8 @@ function factsOf(slab: Slab, at: number, flags: number): Facts {
     const local = slab.word(at + 8);
     const name = slab.word(at + 9);
     const isLocal = (flags & OPEN_UNIX) !== 0;
+    const tls = (flags & OPEN_TLS) !== 0;
+    const afterNames = textAt + remote + local + name + slab.word(at + 10);
     return {
         remoteAddress: slab.text(textAt, remote),
         remotePort: slab.word(at + 4),
@@ -291,10 +292,25 @@ function factsOf(slab: Slab, at: number, flags: number): Facts {
         localPort: slab.word(at + 5),
         family: isLocal ? undefined : (flags & OPEN_IPV6) !== 0 ? "IPv6" : "IPv4",
         local: isLocal,
-        tls: (flags & OPEN_TLS) !== 0,
+        tls,
         serverName: slab.text(textAt + remote + local, name),
         alpn: slab.text(textAt + remote + local + name, slab.word(at + 10)),
         h2: (flags & OPEN_H2) !== 0,
+        handshake: tls ? handshakeOf(slab, at, afterNames) : undefined,
+    };
+}
+
+function handshakeOf(slab: Slab, at: number, textAt: number): Handshake {
+    const version = slab.word(at + 11);
+    const cipher = slab.word(at + 12);
+    const problem = slab.word(at + 13);
+    const certificate = slab.word(at + 14);
+    const problemAt = textAt + version + cipher;
+    return {
+        version: slab.text(textAt, version),
+        cipher: slab.text(textAt + version, cipher),
+        problem: slab.text(problemAt, problem),
+        certificate: certificate === 0 ? undefined : slab.copy(problemAt + problem, certificate),
     };
 }
 
@@ -317,9 +333,7 @@ function onClosed(channel: Channel | undefined, reason: Reason | undefined): voi
 
 function destroy(channel: Channel): void {
     channel.giveHead(Buffer.alloc(0));
-    const { req, socket } = channel;
-    if (req instanceof IncomingMessage) detachHead(req);
-    socket.destroy();
+    channel.socket.destroy();
 }
 
 function onFault(channel: Channel | undefined, slab: Slab, at: number): void {
@@ -328,8 +342,12 @@ function onFault(channel: Channel | undefined, slab: Slab, at: number): void {
     const reason = reasons[slab.word(at + 4)];
     const packet = slab.copy(slab.word(at + 5), slab.word(at + 6));
     channel.fault(exchange);
-    const error = reason === undefined ? undefined : clientError(reason, packet);
     const context = channel.resource ?? channel.core.resource;
+    if (reason?.code === "host.missing") {
+        context.runInAsyncScope(answerMissingHost, null, channel.socket);
+        return;
+    }
+    const error = reason === undefined ? undefined : clientError(reason, packet);
     context.runInAsyncScope(failed, null, channel, error);
 }
 
