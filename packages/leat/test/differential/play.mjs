@@ -20,7 +20,7 @@ export async function play(entry, target) {
     let server;
     try {
         if (entry.program !== undefined) {
-            await entry.program(ctx);
+            await bounded(entry.program(ctx));
             await session.quiet();
         } else {
             server = entry.server === undefined ? made(entry, ctx) : await entry.server(ctx);
@@ -36,6 +36,14 @@ export async function play(entry, target) {
     session.close();
     for (const opened of ctx.opened) takeDown(opened);
     return result;
+}
+
+const PROGRAM_MS = 15_000;
+
+function bounded(program) {
+    let timer;
+    const limit = new Promise((_, reject) => void (timer = setTimeout(() => reject(new Error("it does not come to an end")), PROGRAM_MS)));
+    return Promise.race([program, limit]).finally(() => clearTimeout(timer));
 }
 
 function made(entry, ctx) {
