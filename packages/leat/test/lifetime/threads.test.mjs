@@ -83,7 +83,7 @@ test("terminate() in the middle of a load, again and again", async (t) => {
         const name = `round ${round}`;
         const port = await spawn(child, name);
         const doomed = load({ port, connections: 50, requests: 100_000, patterns: ["/{id}", "POST /{id}"], untilGone: true });
-        while ((await child.message("busy")).name !== name);
+        await child.message("busy", name);
         child.send({ do: "terminate", name });
         assert.equal((await child.message("exit")).code, 1);
         assert.ok((await doomed).answered < 100_000);
