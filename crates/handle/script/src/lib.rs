@@ -11,6 +11,9 @@ mod flow;
 mod group;
 mod ids;
 mod lane;
+mod latch;
+#[cfg(all(test, feature = "loom"))]
+mod loom_models;
 mod memory;
 mod out;
 mod port;
@@ -20,11 +23,11 @@ mod script;
 mod shared;
 mod sync;
 
-pub use batch::Batch;
+pub use batch::{Batch, Buffer};
 pub use connections::Control;
 pub use group::{Arrival, Group};
 pub use lane::{Lane, LaneSeed, lane};
-pub use memory::Slab;
+pub use memory::{Lent, Slab};
 pub use port::{Port, Published};
 pub use record::{CREDIT_BYTES, FIELDS_MAX, HEAD_BYTES_MAX, REPLY_WORDS, SLAB_BYTES, SLABS_MAX};
 pub use script::{Plan, Script};
