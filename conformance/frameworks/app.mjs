@@ -6,15 +6,16 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { folder } from "./targets.mjs";
 
-const START_MS = 15_000;
+const START_MS = 10_000;
+const END_MS = 4_000;
 
 /** Starts `path` below this folder and gives a `Peer` for it; the child ends with the test, by SIGTERM, with exit code 0. */
 export async function startApp({ name, args }, path, { peer, after }) {
-    const child = spawn(process.execPath, [...args, join(folder, path)], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [...args, join(folder, path)], { cwd: folder, env: { ...process.env, NODE_ENV: "production" }, stdio: ["ignore", "pipe", "inherit"] });
     const exited = once(child, "exit");
     after(async () => {
         child.kill("SIGTERM");
-        const overdue = setTimeout(() => child.kill("SIGKILL"), START_MS);
+        const overdue = setTimeout(() => child.kill("SIGKILL"), END_MS);
         const [code, signal] = await exited;
         clearTimeout(overdue);
         assert.deepEqual({ code, signal }, { code: 0, signal: null }, `${path} did not end in order`);

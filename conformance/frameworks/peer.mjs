@@ -34,7 +34,11 @@ export class Peer {
         if (body === undefined || typeof body === "string" || Buffer.isBuffer(body)) request.end(body);
         else Readable.from(body).pipe(request);
         const [response] = await once(request, "response");
-        return this.read(response, `${method} ${path}`);
+        // A server that answered early may never read the rest of the body.
+        request.on("error", () => {});
+        const reply = await this.read(response, `${method} ${path}`);
+        if (!request.writableFinished) request.destroy();
+        return reply;
     }
 
     /** The `http.ClientRequest` itself, for tests that stop or read half-way. */

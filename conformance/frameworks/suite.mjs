@@ -1,12 +1,24 @@
 // A suite is defined once and runs once per target; afterwards the replies of both runs are compared field by field.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { test } from "node:test";
+import { after as afterAll, test } from "node:test";
 import { startApp } from "./app.mjs";
 import { Peer } from "./peer.mjs";
 import { launches, targets } from "./targets.mjs";
 
-const TEST_MS = 20_000;
+// Express reports what handlers throw to stderr, except in tests.
+process.env.NODE_ENV = "test";
+
+const TEST_MS = 15_000;
+const END_MS = 5_000;
+
+// What a test leaves open may not keep the process: the engine's handles count like Node's.
+afterAll(() => {
+    setTimeout(() => {
+        console.error(`still open ${END_MS} ms after the last test: ${process.getActiveResourcesInfo()}`);
+        process.exit(1);
+    }, END_MS).unref();
+});
 
 /**
  * Calls `define({ name, http, it })` for every target. `it(what, body)` makes a test; its body gets `{ listen, peer, after }`:
@@ -30,7 +42,7 @@ function compared(title, kinds, define) {
         define(kind, (what, body) => {
             const log = [];
             replies.set(what, log);
-            test(`${title} on ${kind.name}: ${what}`, { timeout: TEST_MS }, () => run(body, kind, log));
+            test(`${title} on ${kind.name}: ${what}`, () => run(body, kind, log));
         });
         return replies;
     });
@@ -58,10 +70,19 @@ async function run(body, kind, log) {
         return peer(server.address().port);
     };
     try {
-        await body({ listen, peer, after });
+        await within(TEST_MS, "the test", body({ listen, peer, after }));
     } finally {
-        for (const end of ends) await end();
+        for (const end of ends) await within(END_MS, "its end", end());
     }
+}
+
+/** A test that hangs must still clean up, or it takes all that follow with it; hence no `timeout` of the runner's. */
+async function within(ms, what, promise) {
+    let timer;
+    const overdue = new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`${what} did not come to an end in ${ms} ms`)), ms);
+    });
+    await Promise.race([promise, overdue]).finally(() => clearTimeout(timer));
 }
 
 /** Closes the server as a program would; a connection that outlives it keeps the test from ending. */
