@@ -6,14 +6,19 @@ MAKEFLAGS += --no-print-directory
 # The binary is promised at target/release/leat, so a target directory set elsewhere is not followed.
 export CARGO_TARGET_DIR := $(CURDIR)/target
 
+# The addon is built where its crate is there.
+ADDON_CRATE := $(if $(wildcard crates/host/node/Cargo.toml),-p leat-node)
+
 .PHONY: run build test bench check fmt soak clean help
 
 run: build ## build what is missing and start the demo on loopback
 	@exec target/release/leat demo $(ARGS)
 
-build: ## leave the binary at target/release/leat
+build: ## leave the binary at target/release/leat and the npm package ready at packages/leat
 	@tools/prerequisites.sh
-	@cargo build --release --locked -p leat-cli
+	@cargo build --release --locked -p leat-cli $(ADDON_CRATE)
+	@node tools/package.mjs
+	@$(if $(ADDON_CRATE),node tools/addon.mjs release)
 
 test: ## build and pass every test; ONLY="clippy h2spec" picks stages
 	@tools/prerequisites.sh
@@ -24,9 +29,9 @@ bench: ## measure Leat beside its rivals; ONLY=… picks scenarios
 	@tools/install.sh bench
 	@node bench/run.mjs
 
-check: ## formatting, clippy and the rules of the layout; fast, starts nothing
+check: ## formatting, clippy, eslint and the rules of the layout; fast, starts nothing
 	@tools/prerequisites.sh
-	@node tools/test.mjs fmt clippy layout deny
+	@node tools/test.mjs fmt clippy layout package lint deny
 
 fmt: ## format the Rust sources
 	@cargo fmt --all
@@ -36,7 +41,7 @@ soak: ## long runs, bounded in time; SOAK_SECONDS=… for each (default 60)
 	@node tools/soak.mjs $(ONLY)
 
 clean: ## remove everything that was built
-	@rm -rf target fuzz/target bench/out
+	@rm -rf target fuzz/target bench/out packages/leat/dist packages/leat/native
 	@find . -name node_modules -type d -prune -exec rm -rf {} +
 
 help: ## this list

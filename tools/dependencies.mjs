@@ -17,6 +17,10 @@ const ALLOWED = {
 const WITHOUT_RUNTIME = /^(wire\/|base\/(message|observe|policy)$)/;
 const RUNTIMES = new Set(["tokio", "mio", "async-std", "smol"]);
 
+/** The crate that speaks to Node, and what only it may depend on: the lane knows no host. */
+const NODE_HOST = "host/node";
+const NODE_API = /^napi(-|$)/;
+
 /** One crypto provider (aws-lc), no system TLS: none of these may be in the binary. */
 const BANNED = new Set(["ring", "openssl", "openssl-sys", "native-tls", "rustls-native-certs"]);
 
@@ -55,6 +59,10 @@ export function problems(metadata, built) {
         if (WITHOUT_RUNTIME.test(from.path)) {
             const path = pathTo(member.id, nodes, (id) => RUNTIMES.has(packages.get(id).name));
             if (path) found.push(`${from.path} does no I/O, yet depends on a runtime: ${path.map((id) => packages.get(id).name).join(" → ")}`);
+        }
+        if (from.path !== NODE_HOST) {
+            const path = pathTo(member.id, nodes, (id) => NODE_API.test(packages.get(id).name));
+            if (path) found.push(`${from.path} depends on Node: ${path.map((id) => packages.get(id).name).join(" → ")}; only ${NODE_HOST} may`);
         }
     }
 

@@ -42,6 +42,10 @@ const cases = [
     ["a runtime for tests is fine", { "wire/h1": ["dev:extern:tokio"] }, []],
     ["a second crypto provider is banned", { cli: ["extern:rustls"], "extern:rustls": ["extern:ring"] }, [/ring is banned.*rustls → ring/]],
     ["a banned crate that no feature switches on is not there", { cli: ["extern:ring"] }, [], {}, ["ring"]],
+    ["the Node host has the lane, the engine and Node's interface", { "handle/script": [], "inbound/serve": [], "host/node": ["handle/script", "inbound/serve", "extern:napi", "extern:napi-derive"] }, []],
+    ["the lane knows no host", { "handle/script": ["extern:napi-sys"] }, [/handle\/script depends on Node: handle\/script → napi-sys/]],
+    ["the lane may not import inbound", { "inbound/serve": [], "handle/script": ["inbound/serve"] }, [/handle\/script depends on inbound\/serve/]],
+    ["the binary has no Node host", { "host/node": ["extern:napi"], cli: ["host/node"] }, [/cli depends on Node: cli → host\/node → napi/]],
     ["a folder that the design does not know", { "other/thing": [] }, [/no folder "other"/]],
     ["crates come from the registry", { cli: ["extern:thing"] }, [/thing comes from git/], { "extern:thing": "git+https://example.org/thing" }],
 ];

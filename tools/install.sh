@@ -77,6 +77,7 @@ case "${1:-}" in
         node_packages conformance
         node_packages corpus
         conformance/autobahn/install.sh
+        node tools/nodes.mjs
         ;;
     bench)
         debian nginx nginx-light
@@ -84,6 +85,7 @@ case "${1:-}" in
         debian wrk wrk
         debian h2load nghttp2-client
         node_packages bench
+        node tools/nodes.mjs
         ;;
     *)
         echo "usage: tools/install.sh test|bench" >&2

@@ -8,14 +8,16 @@ import * as licenses from "./licenses.mjs";
 import * as sources from "./sources.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const NOT_OURS = new Set(["node_modules", "target", "out", "corpora", ".git"]);
+const NOT_OURS = new Set(["node_modules", "target", "out", "dist", "corpora", ".git"]);
+/** Built: the addon in the npm package. */
+const ADDON = /\.node$/;
 
 function* files(folder) {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
         if (NOT_OURS.has(entry.name)) continue;
         const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
         if (entry.isDirectory()) yield* files(path);
-        else if (entry.isFile()) yield path;
+        else if (entry.isFile() && !ADDON.test(path)) yield path;
     }
 }
 

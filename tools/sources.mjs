@@ -1,4 +1,5 @@
-// The rules of the house that can be read from a source file: its length and name, `unsafe`, clocks, I/O and runtimes.
+// The rules of the house that can be read from a source file: its length and name, `unsafe`, clocks, I/O and runtimes in
+// Rust, what TypeScript and its lint may be told to overlook, and what a lock file may say.
 
 const LINES_MAX = 600;
 const SOURCE = /\.(rs|mjs|cjs|js|ts|sh)$/;
@@ -21,6 +22,15 @@ const FORBIDDEN = [
     { where: /^crates\/(wire\/[^/]+|base\/(message|observe|policy))\/src\//, what: /\b(tokio|mio)::/, why: "no runtime here; take bytes, give bytes" },
 ];
 
+/** Names of TypeScript files are written as Rust's are, so that sibling folders of both read alike. */
+const TYPESCRIPT_NAME = /^[a-z0-9_]+\.ts$/;
+
+/** Comments that switch a check off, and the form that says why: `eslint-disable-next-line RULE -- REASON`. */
+const LINT_OFF = /\beslint-disable(?:-next-line|-line)?\b(.*)/;
+const LINT_OFF_EXPLAINED = /^\s+[@\w/,\s-]*\w\s+--\s+\S/;
+const TYPES_OFF = /@ts-(ignore|nocheck)\b/;
+const ANY = /(?<![\w$.])any(?![\w$:(?])/;
+
 /** What is wrong with the file at `path` (relative to the repository, with slashes), one `path:line: sentence` each. */
 export function problems(path, text) {
     const found = [];
@@ -28,12 +38,49 @@ export function problems(path, text) {
         const stem = part.replace(/\.[^.]*$/, "");
         if (NAMES.test(stem)) found.push(`${path}:1: "${stem}" names no concept; name it after what it holds`);
     }
+    if (path.endsWith("package-lock.json")) found.push(...lock(path, text));
     if (!SOURCE.test(path)) return found;
 
     const lines = text.split("\n");
     const count = lines.at(-1) === "" ? lines.length - 1 : lines.length;
     if (count > LINES_MAX) found.push(`${path}:${LINES_MAX + 1}: ${count} lines, at most ${LINES_MAX}; split it by concept`);
     if (path.endsWith(".rs")) found.push(...rust(path, lines));
+    if (path.endsWith(".ts")) found.push(...typescript(path, lines));
+    if (/^packages\/.*\.(ts|[cm]?js)$/.test(path)) found.push(...overlooked(path, lines));
+    return found;
+}
+
+/** The registry is whichever the machine is set up for; the hashes say what must come from it. */
+function lock(path, text) {
+    const at = text.split("\n").findIndex((line) => /^\s*"resolved":/.test(line));
+    return at === -1 ? [] : [`${path}:${at + 1}: no addresses of a registry here; write it with omit-lockfile-registry-resolved=true`];
+}
+
+function typescript(path, lines) {
+    const found = [];
+    const name = path.split("/").at(-1);
+    if (!TYPESCRIPT_NAME.test(name)) found.push(`${path}:1: "${name}" is named unlike the others: lower case, with _ between words`);
+    lines.forEach((line, at) => {
+        // ESLint has a rule of its own; this one holds where a comment switches that off.
+        if (ANY.test(typescriptCode(line))) found.push(`${path}:${at + 1}: no any; unknown is the type of what is not known`);
+    });
+    return found;
+}
+
+/** The line without string contents and comments; of a comment over several lines, lines begin with an asterisk. */
+function typescriptCode(line) {
+    if (/^\s*(\/?\*)/.test(line)) return "";
+    return line.replace(/"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|'(?:[^'\\]|\\.)*'/g, '""').replace(/\/\/.*$/, "").replace(/\/\*.*?\*\//g, "");
+}
+
+function overlooked(path, lines) {
+    const found = [];
+    lines.forEach((line, at) => {
+        const comment = /\/[/*](.*)/.exec(line)?.[1] ?? "";
+        const off = LINT_OFF.exec(comment);
+        if (off && !LINT_OFF_EXPLAINED.test(off[1])) found.push(`${path}:${at + 1}: name the rule that is switched off, and after -- the reason`);
+        if (TYPES_OFF.test(comment)) found.push(`${path}:${at + 1}: no @ts-ignore or @ts-nocheck; @ts-expect-error with a reason fails when it is no longer needed`);
+    });
     return found;
 }
 

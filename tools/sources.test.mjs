@@ -25,6 +25,20 @@ const cases = [
     ["the time of day in a policy", "crates/base/policy/src/breaker.rs", "let now = Instant::now();\n", [/no clock/]],
     ["a thread in base/observe", "crates/base/observe/src/lib.rs", "std::thread::spawn(f);\n", []],
     ["a runtime in base/observe", "crates/base/observe/src/lib.rs", "tokio::spawn(f);\n", [/no runtime here/]],
+    ["TypeScript named as the others", "packages/leat/src/http/incoming_message.ts", "export const a = 1;\n", []],
+    ["TypeScript named otherwise", "packages/leat/src/http/IncomingMessage.ts", "", [/"IncomingMessage\.ts" is named unlike/]],
+    ["TypeScript that is too long", "packages/leat/src/http/server.ts", "x\n".repeat(601), [/server\.ts:601: 601 lines/]],
+    ["any as a type", "packages/leat/src/http/server.ts", "const a: any = 1;\nconst b = c as any[];\nlet d: Map<string, any>;\n", [/:1: no any/, /:2: no any/, /:3: no any/]],
+    ["any as a word or a name", "packages/leat/src/http/server.ts", '// any\n/** any\n * any */\nconst s = "any", t = `any`;\nPromise.any([many, anyOf]);\nconst o = { any: 1 };\n', []],
+    ["a lint rule switched off for a reason", "packages/leat/src/http/server.ts", "// eslint-disable-next-line @typescript-eslint/no-deprecated -- Node's own subclass calls it\n", []],
+    ["a lint rule switched off without a reason", "packages/leat/src/http/server.ts", "// eslint-disable-next-line @typescript-eslint/no-deprecated\n", [/after -- the reason/]],
+    ["all lint rules switched off", "packages/leat/test/server.test.mjs", "/* eslint-disable -- tests */\n", [/name the rule/]],
+    ["types that are not checked", "packages/leat/src/http/server.ts", "// @ts-ignore: no\n// @ts-nocheck\n", [/:1: no @ts-ignore/, /:2: no @ts-ignore/]],
+    ["an error of types that is expected", "packages/leat/src/http/server.ts", "// @ts-expect-error Node's types leave it out\n", []],
+    ["a lock file without addresses", "bench/package-lock.json", '{ "integrity": "sha512-x" }\n', []],
+    ["a lock file with addresses", "bench/package-lock.json", '{\n  "resolved": "https://registry.example.org/x"\n}\n', [/package-lock\.json:2: no addresses/]],
+    ["unsafe in the lane, explained", "crates/handle/script/src/ring.rs", "// SAFETY: one reader.\nlet x = unsafe { y };\n", []],
+    ["unsafe in the Node host, unexplained", "crates/host/node/src/lib.rs", "let x = unsafe { y };\n", [/without a SAFETY comment/]],
 ];
 
 for (const [name, path, text, expected] of cases) {

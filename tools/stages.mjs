@@ -1,11 +1,12 @@
 // The stages of `make test`, in order. `minutes` is the most a stage may take on two cores of a fresh machine.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { majors } from "./nodes.mjs";
 
-const NOT_OURS = new Set(["node_modules", "target", "out", ".git"]);
+const NOT_OURS = new Set(["node_modules", "target", "out", "dist", ".git"]);
 
-/** Every `*.test.mjs` below the folders that hold JavaScript, and the corpus' own check. */
-function nodeTests(root) {
+/** Every `*.test.mjs` below `folders`, and the corpus' own check. */
+function nodeTests(root, folders) {
     const found = [];
     const walk = (folder) => {
         for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
@@ -14,7 +15,7 @@ function nodeTests(root) {
             if (entry.isFile() && (path.endsWith(".test.mjs") || path === join("corpus", "check.mjs"))) found.push(path);
         }
     };
-    for (const folder of ["tools", "corpus", "bench", "conformance"]) if (existsSync(join(root, folder))) walk(folder);
+    for (const folder of folders) if (existsSync(join(root, folder))) walk(folder);
     return found.sort();
 }
 
@@ -24,6 +25,9 @@ function nodeTests(root) {
  */
 export function stages(root) {
     const node = process.execPath;
+    const ours = nodeTests(root, ["tools", "corpus", "bench", "conformance"]);
+    const packages = nodeTests(root, ["packages"]);
+    const others = majors.filter((major) => major !== Number.parseInt(process.versions.node, 10));
     return [
         { name: "install", command: ["tools/install.sh", "test"], minutes: 10, setup: true },
         { name: "fmt", command: ["cargo", "fmt", "--all", "--check"], minutes: 1 },
@@ -32,7 +36,11 @@ export function stages(root) {
         { name: "clippy", command: ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "-D", "warnings"], minutes: 12 },
         { name: "build", command: ["cargo", "build", "--workspace", "--locked"], minutes: 12, setup: true },
         { name: "rust", command: ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"], minutes: 15 },
-        { name: "node", command: [node, "--test", ...nodeTests(root)], minutes: 5 },
+        { name: "package", command: [node, "tools/package.mjs"], minutes: 5, setup: true },
+        { name: "lint", command: ["npm", "run", "--silent", "--prefix", "packages/leat", "lint"], minutes: 2 },
+        { name: "node", command: [node, "--test", ...ours, ...packages], minutes: 5 },
+        // The same tests of the package on every other Node.js that it supports.
+        ...others.map((major) => ({ name: `node${major}`, command: [node, "tools/on_node.mjs", String(major), ...packages], minutes: 5 })),
         { name: "docs", command: [node, "tools/docs.mjs"], minutes: 3 },
         { name: "differential", command: [node, "conformance/differential/run.mjs"], minutes: 5 },
         { name: "replay", command: [node, "conformance/differential/run.mjs", "--gateway"], minutes: 10 },

@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { built } from "./addon.mjs";
 import { run } from "./stage.mjs";
 import { stages } from "./stages.mjs";
 
@@ -15,7 +16,9 @@ const env = {
     NO_COLOR: "1",
     // What `install` puts there comes first, so that pinned versions win.
     PATH: `${join(target, "tools", "bin")}:${process.env.PATH}`,
+    // What the `build` stage leaves, so that no second build in another profile is needed. Set them to test another build.
     LEAT_BIN: process.env.LEAT_BIN ?? join(target, "debug", "leat"),
+    LEAT_ADDON: process.env.LEAT_ADDON ?? built("debug"),
 };
 
 const all = stages(root);

@@ -26,6 +26,10 @@ pub struct RecordedExchange {
     body: Vec<u8>,
     trailers: Vec<(Vec<u8>, Vec<u8>)>,
     interims: Vec<u16>,
+    verbatim: Vec<u8>,
+    keeps_alive: bool,
+    waives_continue: bool,
+    is_taken_over: bool,
 }
 
 /// How far the reply is.
@@ -63,6 +67,10 @@ impl RecordedExchange {
             body: Vec::new(),
             trailers: Vec::new(),
             interims: Vec::new(),
+            verbatim: Vec::new(),
+            keeps_alive: true,
+            waives_continue: false,
+            is_taken_over: false,
         };
         this.lines.method_span = this.put(method.as_bytes());
         this.lines.target = this.put(target.as_bytes());
@@ -143,6 +151,26 @@ impl RecordedExchange {
     /// The interim responses.
     pub fn interims(&self) -> &[u16] {
         &self.interims
+    }
+
+    /// The final head that the code under test formatted itself; empty if it did not.
+    pub fn verbatim_head(&self) -> &[u8] {
+        &self.verbatim
+    }
+
+    /// Whether the connection may go on after the reply.
+    pub fn keeps_alive(&self) -> bool {
+        self.keeps_alive
+    }
+
+    /// Whether the code under test answers `Expect: 100-continue` itself.
+    pub fn waives_continue(&self) -> bool {
+        self.waives_continue
+    }
+
+    /// Whether the exchange is opaque bytes now.
+    pub fn is_taken_over(&self) -> bool {
+        self.is_taken_over
     }
 
     /// Whether the reply was ended, with as many bytes as were announced (none for HEAD, 204 and 304).
@@ -294,5 +322,35 @@ impl Exchange for RecordedExchange {
 
     fn head_sent(&self) -> bool {
         !self.body.is_empty()
+    }
+
+    fn verbatim(&mut self, status: u16, head: &[u8]) {
+        assert_eq!(self.stage, Stage::Start, "a second final head");
+        self.stage = Stage::Body;
+        self.status = status;
+        self.record.status = status;
+        self.length = Length::Close;
+        self.verbatim.extend_from_slice(head);
+    }
+
+    fn keep_alive(&mut self, keep: bool) {
+        assert_ne!(self.stage, Stage::Ended, "the reply has ended");
+        self.keeps_alive &= keep;
+    }
+
+    fn interim_verbatim(&mut self, status: u16, _head: &[u8]) {
+        self.interim(status, Fields::new(&[], &[]));
+    }
+
+    fn waive_continue(&mut self) {
+        self.waives_continue = true;
+    }
+
+    fn take_over(&mut self) -> bool {
+        assert!(matches!(self.stage, Stage::Start | Stage::Body), "the reply has ended");
+        self.stage = Stage::Body;
+        self.length = Length::Tunnel;
+        self.is_taken_over = true;
+        true
     }
 }

@@ -20,6 +20,15 @@ pub trait Handler: 'static {
     /// reply; after it, the connection (HTTP/1) or the stream (HTTP/2) is cut so that the client sees it incomplete.
     fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> impl Future<Output = Result<(), Fault>>;
 
+    /// The engine refuses bytes that are no HTTP/1 request, or that did not become one in time. `Some`: the handler
+    /// answers them itself, in an exchange that has been taken over already ([`Exchange::take_over`]): its request is an
+    /// empty head, and `poll_body` lends the refused bytes first. The connection ends with it. Where the handler fails
+    /// before it has sent a byte, or always with `None`, the client gets the engine's error reply.
+    fn refused(&self, reason: Reason, peer: &Peer) -> Option<Self::Plan> {
+        let _ = (reason, peer);
+        None
+    }
+
     /// Called once for every exchange and every refusal, after its reply was written to the outgoing buffer or cut off.
     fn ended(&self, ended: Ended<'_>) {
         let _ = ended;
@@ -38,6 +47,10 @@ impl<H: Handler> Handler for Rc<H> {
     #[inline]
     fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> impl Future<Output = Result<(), Fault>> {
         H::exchange(self, plan, exchange)
+    }
+
+    fn refused(&self, reason: Reason, peer: &Peer) -> Option<Self::Plan> {
+        H::refused(self, reason, peer)
     }
 
     fn ended(&self, ended: Ended<'_>) {
@@ -211,4 +224,30 @@ pub trait Exchange: Reply {
 
     /// Whether the reply's head was already written: an error can no longer become an error reply.
     fn head_sent(&self) -> bool;
+
+    /// Writes a whole final head that the handler formatted: status line, fields, empty line. The engine adds nothing,
+    /// and body bytes then pass as they are: framing and connection fields are the caller's. Only [`Exchange::end`]
+    /// makes such a reply whole.
+    ///
+    /// HTTP/1: one copy, no look at the text. It says `Connection: close` where the connection ends with this reply; that
+    /// it does is told with [`Exchange::keep_alive`]. HTTP/2: the text is parsed (a malformed one is `handler.failed`),
+    /// connection-specific fields are left out, and a `content-length` is held against the body.
+    fn verbatim(&mut self, status: u16, head: &[u8]);
+
+    /// `false`: the connection ends after this reply, whatever the request and the limits would allow. `true` changes
+    /// nothing. To be called before [`Exchange::end`]; nothing to HTTP/2.
+    fn keep_alive(&mut self, keep: bool);
+
+    /// Writes an interim response that the handler formatted, in the place and under the conditions of
+    /// [`Exchange::interim`]. HTTP/2 parses it and leaves a malformed one out.
+    fn interim_verbatim(&mut self, status: u16, head: &[u8]);
+
+    /// The handler answers `Expect: 100-continue` itself: `poll_body` waits for the body without asking for it.
+    fn waive_continue(&mut self);
+
+    /// From now on both directions are opaque bytes: `poll_body` lends everything behind the request's head that was not
+    /// consumed, `poll_send` writes as it is, `end(None)` ends our direction, and [`Piece::End`] is the end of the
+    /// peer's. The engine writes no head; the connection ends with the exchange. `false` where that cannot be: on
+    /// HTTP/2, and behind a head that the engine framed.
+    fn take_over(&mut self) -> bool;
 }

@@ -89,4 +89,24 @@ impl<X: Exchange> Exchange for Edited<'_, X> {
     fn head_sent(&self) -> bool {
         self.inner.head_sent()
     }
+
+    fn verbatim(&mut self, status: u16, head: &[u8]) {
+        self.inner.verbatim(status, &self.edits.apply(head));
+    }
+
+    fn keep_alive(&mut self, keep: bool) {
+        self.inner.keep_alive(keep);
+    }
+
+    fn interim_verbatim(&mut self, status: u16, head: &[u8]) {
+        self.inner.interim_verbatim(status, head);
+    }
+
+    fn waive_continue(&mut self) {
+        self.inner.waive_continue();
+    }
+
+    fn take_over(&mut self) -> bool {
+        self.inner.take_over()
+    }
 }

@@ -35,6 +35,29 @@ impl Edits {
         self.takes_out(name) || self.put.iter().any(|(put, _)| put.eq_ignore_ascii_case(name))
     }
 
+    /// A head in text with these changes. One allocation and a copy.
+    pub(crate) fn apply(&self, head: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(head.len() + 64);
+        let mut lines = head.split_inclusive(|&byte| byte == b'\n');
+        out.extend_from_slice(lines.next().unwrap_or_default());
+        for line in lines {
+            if matches!(line, b"\n" | b"\r\n") {
+                for (name, value) in self.put() {
+                    for part in [name, b": ", value, b"\r\n"] {
+                        out.extend_from_slice(part);
+                    }
+                }
+                out.extend_from_slice(line);
+                continue;
+            }
+            let name = line.split(|&byte| byte == b':').next().unwrap_or_default();
+            if !self.takes_out(name) {
+                out.extend_from_slice(line);
+            }
+        }
+        out
+    }
+
     /// The fields that are put behind the others.
     pub(crate) fn put(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.put.iter().map(|(name, value)| (&**name, &**value))
@@ -44,6 +67,24 @@ impl Edits {
     pub(crate) fn write<R: Reply>(&self, reply: &mut R) {
         for (name, value) in self.put() {
             reply.field(name, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_in_text_is_changed_as_its_fields_would_be() {
+        let line = |name: &str, value: &str| (name.as_bytes().into(), value.as_bytes().into());
+        let edits = Edits { out: vec![b"server".as_slice().into()], put: vec![line("x-by", "leat")] };
+        for (head, changed) in [
+            ("HTTP/1.1 200 OK\r\nServer: a\r\nx: 1\r\n\r\n", "HTTP/1.1 200 OK\r\nx: 1\r\nx-by: leat\r\n\r\n"),
+            ("HTTP/1.1 200 Server: OK\r\n\r\n", "HTTP/1.1 200 Server: OK\r\nx-by: leat\r\n\r\n"),
+            ("HTTP/1.1 200 OK\r\nservers: a\r\n\r\n", "HTTP/1.1 200 OK\r\nservers: a\r\nx-by: leat\r\n\r\n"),
+        ] {
+            assert_eq!(String::from_utf8(edits.apply(head.as_bytes())).unwrap(), changed);
         }
     }
 }

@@ -52,7 +52,7 @@ enum Next<P> {
 }
 
 /// How a connection ends.
-enum End {
+pub(super) enum End {
     /// Every byte is accounted for: close at once.
     Clean,
     /// The client may still be sending: let it read the reply before the close destroys it.
@@ -145,7 +145,7 @@ impl<H: Handler> Connection<H> {
     }
 
     /// Writes out all replies; `false` where the client took them too slowly, which is recorded, or is gone.
-    async fn flushed(&mut self) -> bool {
+    pub(super) async fn flushed(&mut self) -> bool {
         let flushed = self.flush().await;
         if flushed == Err(Reason::SlowReader) {
             self.reply.record = Record { reason: Some(Reason::SlowReader), ..Record::default() };
@@ -245,7 +245,7 @@ impl<H: Handler> Connection<H> {
         }
     }
 
-    fn on_error(&self, reason: Reason) {
+    pub(super) fn on_error(&self, reason: Reason) {
         if self.site.on_error == OnError::Crash && matches!(reason, Reason::HandlerPanic | Reason::HandlerFailed) {
             std::process::abort();
         }
@@ -282,7 +282,7 @@ impl<H: Handler> Connection<H> {
     }
 
     /// Polls the handler's future so that a panic ends this exchange alone; costs nothing while there is none.
-    async fn run_handler(&mut self, plan: H::Plan) -> Result<(), Fault> {
+    pub(super) async fn run_handler(&mut self, plan: H::Plan) -> Result<(), Fault> {
         let site = Rc::clone(&self.site);
         let mut future = Box::pin(site.handler.exchange(plan, self));
         std::future::poll_fn(|cx| {
@@ -297,7 +297,8 @@ impl<H: Handler> Connection<H> {
     fn cut_short(&mut self, reason: Reason) -> bool {
         self.on_error(reason);
         self.reply.record.reason = Some(reason);
-        if reason.status() == 0 || !self.reply.take_back() {
+        // The engine has no word to say in an exchange that was taken over.
+        if reason.status() == 0 || self.reply.is_taken_over() || !self.reply.take_back() {
             return false;
         }
         let peer_broke_framing = !self.body.is_done() && reason.blame() == leat_message::Blame::Peer;
@@ -328,27 +329,13 @@ impl<H: Handler> Connection<H> {
     }
 
     /// Tells the handler that something was refused that is no request, or not any more.
-    fn record_refusal(&self) {
+    pub(super) fn record_refusal(&self) {
         self.site.handler.ended(Ended {
             request: None,
             peer: &self.peer,
             record: &self.reply.record,
             started: self.started,
         });
-    }
-
-    /// Answers something that is not a request, and ends the connection.
-    async fn refuse(&mut self, reason: Reason) -> End {
-        self.reply.begin_refusal();
-        self.reply.record.reason = Some(reason);
-        if reason.status() != 0 {
-            write_problem(&mut self.reply, reason);
-        }
-        self.record_refusal();
-        if !self.flushed().await || reason.status() == 0 {
-            return End::Abort;
-        }
-        End::Linger
     }
 
     /// Skips what is here of a body that nobody reads; says whether that was all of it.
@@ -366,7 +353,7 @@ impl<H: Handler> Connection<H> {
 
     /// Reads off a body that nobody read, under the limits for that; says whether its end was reached.
     async fn drain_body(&mut self) -> bool {
-        if self.body.expect == Expect::Owed {
+        if matches!(self.body.expect, Expect::Owed | Expect::Waived) {
             return false;
         }
         let deadline = now_ms().saturating_add(self.site.limits.drain_time_ms);

@@ -86,6 +86,9 @@ impl<H: Handler> Exchange for Connection<H> {
                     }
                     if ready!(self.poll_read_body(cx))? == 0 {
                         self.body.end_of_input()?;
+                    } else if self.body.expect == Expect::Waived {
+                        // Who sends the body does not wait to be asked for it any more.
+                        self.body.expect = Expect::Nothing;
                     }
                 }
             }
@@ -93,7 +96,7 @@ impl<H: Handler> Exchange for Connection<H> {
     }
 
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
-        if self.body.expect == Expect::Owed {
+        if matches!(self.body.expect, Expect::Owed | Expect::Waived) {
             return self.poll_unasked_body(cx);
         }
         // A peer that ended its direction of a tunnel still waits for ours.
@@ -177,6 +180,37 @@ impl<H: Handler> Exchange for Connection<H> {
 
     fn head_sent(&self) -> bool {
         self.reply.head_sent()
+    }
+
+    fn verbatim(&mut self, status: u16, head: &[u8]) {
+        self.announce_ending();
+        self.reply.verbatim(status, head);
+    }
+
+    fn keep_alive(&mut self, keep: bool) {
+        self.reply.lower_keep_alive(keep);
+    }
+
+    fn interim_verbatim(&mut self, status: u16, head: &[u8]) {
+        if self.reply.interim_verbatim(status, head) && status == 100 && self.body.expect != Expect::Nothing {
+            // Whatever the handler polls next sees to it that the client gets to know.
+            self.body.expect = Expect::Leaving;
+        }
+    }
+
+    fn waive_continue(&mut self) {
+        if self.body.expect == Expect::Owed {
+            self.body.expect = Expect::Waived;
+        }
+    }
+
+    fn take_over(&mut self) -> bool {
+        let taken = self.reply.take_over();
+        if taken {
+            self.body.become_tunnel();
+            self.wait.limit_body(None);
+        }
+        taken
     }
 }
 

@@ -4,8 +4,10 @@ mod body;
 mod closing;
 mod connection;
 mod exchange;
+mod refused;
 mod reply;
 mod transport;
+mod verbatim;
 
 use std::rc::Rc;
 

@@ -8,7 +8,7 @@ const INTERIM_BACKLOG_BYTES_MAX: usize = 64 * 1024;
 
 /// How far a reply has come.
 #[derive(Debug, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     /// Nothing of the final reply was written.
     Waiting,
     /// Between `status` and `length`.
@@ -23,6 +23,17 @@ enum Phase {
     Broken,
 }
 
+/// Who has formatted the final head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Head {
+    /// The encoder, with the framing that the body then gets.
+    Encoded,
+    /// The handler. The end of its body may be the end of the connection.
+    Given,
+    /// The handler, with framing of its own: a body that is cut off can be told from a whole one.
+    GivenFramed,
+}
+
 /// Encodes one reply after the other into the connection's outgoing buffer.
 #[derive(Debug)]
 pub(super) struct H1Reply {
@@ -34,19 +45,20 @@ pub(super) struct H1Reply {
     pub(super) close_if_unread: bool,
     /// Whether both directions are opaque bytes now.
     pub(super) tunnel: bool,
-    phase: Phase,
-    encoder: BodyEncoder,
+    pub(super) phase: Phase,
+    pub(super) encoder: BodyEncoder,
     /// How the body is delimited.
-    length: Length,
+    pub(super) length: Length,
     /// Where this reply's final head begins in the output, while nothing of it was written out.
-    mark: usize,
+    pub(super) mark: usize,
     /// Whether some of this reply's final head was written out.
-    sent: bool,
-    status: u16,
+    pub(super) sent: bool,
+    pub(super) status: u16,
     http10: bool,
     method: Method,
     date_seen: bool,
     length_seen: bool,
+    pub(super) head: Head,
 }
 
 impl H1Reply {
@@ -67,6 +79,7 @@ impl H1Reply {
             method: Method::Get,
             date_seen: false,
             length_seen: false,
+            head: Head::Encoded,
         }
     }
 
@@ -84,6 +97,7 @@ impl H1Reply {
         self.method = request.method;
         self.date_seen = false;
         self.length_seen = false;
+        self.head = Head::Encoded;
     }
 
     /// Gets ready for an error reply where there is no request to answer.
@@ -101,6 +115,7 @@ impl H1Reply {
         self.tunnel = false;
         self.date_seen = false;
         self.length_seen = false;
+        self.head = Head::Encoded;
         self.record.bytes_out = 0;
         true
     }
@@ -150,7 +165,7 @@ impl H1Reply {
 
     /// Whether only the end of the connection ends the body.
     pub(super) fn ends_with_connection(&self) -> bool {
-        self.phase == Phase::Body && self.length == Length::Close
+        self.phase == Phase::Body && self.length == Length::Close && self.head != Head::GivenFramed
     }
 
     /// Body bytes that may still be sent.
@@ -170,12 +185,16 @@ impl H1Reply {
         self.encoder.piece(len).map_err(|_| Reason::HandlerFailed)
     }
 
+    /// Whether there is a place for an interim response.
+    pub(super) fn takes_interim(&self, status: u16) -> bool {
+        let is_sensible = !self.http10 && (100..200).contains(&status) && status != 101;
+        let has_room = status == 100 || self.output.len() < INTERIM_BACKLOG_BYTES_MAX;
+        is_sensible && self.phase == Phase::Waiting && has_room
+    }
+
     /// Appends an interim response; says whether there was still a place for it.
     pub(super) fn interim(&mut self, status: u16, fields: Fields<'_>) -> bool {
-        if self.http10 || self.phase != Phase::Waiting || !(100..200).contains(&status) || status == 101 {
-            return false;
-        }
-        if status != 100 && self.output.len() >= INTERIM_BACKLOG_BYTES_MAX {
+        if !self.takes_interim(status) {
             return false;
         }
         let out = self.output.buffer();

@@ -365,4 +365,25 @@ impl<H: Handler> Exchange for H2Exchange<H> {
     fn head_sent(&self) -> bool {
         self.reply.head_sent()
     }
+
+    fn verbatim(&mut self, _status: u16, head: &[u8]) {
+        self.reply.verbatim(head);
+    }
+
+    fn keep_alive(&mut self, _keep: bool) {}
+
+    fn interim_verbatim(&mut self, status: u16, head: &[u8]) {
+        if status == 100 {
+            self.continue_owed = false;
+        }
+        self.reply.interim_verbatim(head);
+    }
+
+    fn waive_continue(&mut self) {
+        self.continue_owed = false;
+    }
+
+    fn take_over(&mut self) -> bool {
+        false
+    }
 }

@@ -6,6 +6,7 @@ mod head;
 mod io;
 mod meter;
 mod reply;
+mod verbatim;
 
 use std::rc::Rc;
 

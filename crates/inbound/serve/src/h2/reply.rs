@@ -42,11 +42,13 @@ pub(super) struct H2Reply {
     phase: Phase,
     /// Whether body bytes go nowhere (HEAD, 204, 304).
     pub(super) bodiless: bool,
-    head_request: bool,
+    pub(super) head_request: bool,
     /// Body bytes that were announced and not taken yet; `None` where the length is not known.
     left: Option<u64>,
     /// Whether a body was given whole, so that nothing but the end can follow.
     whole: bool,
+    /// Whether the handler formatted the head: then only its call ends the reply.
+    verbatim: bool,
     held: BytesMut,
     interims: u32,
 }
@@ -64,6 +66,7 @@ impl H2Reply {
             head_request,
             left: None,
             whole: false,
+            verbatim: false,
             held: BytesMut::new(),
             interims: 0,
         }
@@ -78,6 +81,7 @@ impl H2Reply {
     pub(super) fn is_whole(&self) -> bool {
         match self.phase {
             Phase::Ending(_) | Phase::Done => true,
+            Phase::HeadReady | Phase::Body if self.verbatim => false,
             Phase::HeadReady | Phase::Body => self.bodiless || self.whole || self.left == Some(0),
             Phase::Waiting | Phase::Head => false,
         }
@@ -96,6 +100,7 @@ impl H2Reply {
         self.held.clear();
         self.left = None;
         self.whole = false;
+        self.verbatim = false;
         self.bodiless = false;
         self.phase = Phase::Waiting;
         self.record.bytes_out = 0;
@@ -119,19 +124,42 @@ impl H2Reply {
         self.held.len()
     }
 
+    /// Whether nothing of the final reply was written.
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self.phase, Phase::Waiting)
+    }
+
+    /// Takes a whole final head, to which nothing is added.
+    pub(super) fn give_head(&mut self, status: StatusCode, fields: HeaderMap, length: Length) {
+        self.record.status = status.as_u16();
+        self.status = status;
+        self.fields = fields;
+        self.verbatim = true;
+        self.open_body(length);
+    }
+
+    /// Whether there is a place for an interim response.
+    pub(super) fn takes_interim(&self, status: u16) -> bool {
+        self.is_waiting() && status != 101 && self.interims < INTERIMS_MAX
+    }
+
+    pub(super) fn send_interim(&mut self, head: Response<()>) {
+        self.interims += 1;
+        // A stream that the client reset is noticed by the next call that can say so.
+        let _ = self.respond.send_informational(head);
+    }
+
     pub(super) fn interim(&mut self, status: u16, fields: Fields<'_>) {
-        if !matches!(self.phase, Phase::Waiting) || status == 101 || self.interims >= INTERIMS_MAX {
+        if !self.takes_interim(status) {
             return;
         }
-        self.interims += 1;
         let mut head = Response::new(());
         let Ok(status) = StatusCode::from_u16(status) else { return };
         *head.status_mut() = status;
         for (name, value) in fields.iter().filter_map(|(_, name, value)| to_field(name, value)) {
             head.headers_mut().append(name, value);
         }
-        // A stream that the client reset is noticed by the next call that can say so.
-        let _ = self.respond.send_informational(head);
+        self.send_interim(head);
     }
 
     /// Ready once the client reset the stream.
@@ -250,16 +278,23 @@ impl H2Reply {
         if !self.fields.contains_key(DATE) {
             self.fields.insert(DATE, date());
         }
+        if let Length::Known(count) = length
+            && self.status != StatusCode::NO_CONTENT
+            && !self.fields.contains_key(CONTENT_LENGTH)
+        {
+            self.fields.insert(CONTENT_LENGTH, decimal(count));
+        }
+        self.open_body(length);
+    }
+
+    /// The head is complete: what follows is a body of `length`.
+    fn open_body(&mut self, length: Length) {
         self.bodiless = self.head_request || matches!(self.status.as_u16(), 204 | 304);
-        if let Length::Known(count) = length {
-            self.left = Some(count);
-            if self.status != StatusCode::NO_CONTENT && !self.fields.contains_key(CONTENT_LENGTH) {
-                self.fields.insert(CONTENT_LENGTH, decimal(count));
-            }
-        }
-        if length == Length::None && !self.bodiless {
-            self.left = Some(0);
-        }
+        self.left = match length {
+            Length::Known(count) => Some(count),
+            Length::None if !self.bodiless => Some(0),
+            _ => None,
+        };
         self.phase = Phase::HeadReady;
     }
 }

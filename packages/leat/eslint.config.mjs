@@ -1,0 +1,63 @@
+// The lint of the package: type-aware and strict for what ships, plain for its tests.
+import tseslint from "typescript-eslint";
+
+const NATIVE = "src/native/**/*.ts";
+
+export default tseslint.config(
+    { ignores: ["dist/", "native/"] },
+    { linterOptions: { reportUnusedDisableDirectives: "error" } },
+    {
+        files: ["src/**/*.ts"],
+        extends: [tseslint.configs.strictTypeChecked],
+        languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+        rules: {
+            eqeqeq: "error",
+            "no-var": "error",
+            "prefer-const": "error",
+            "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "inline-type-imports" }],
+            "@typescript-eslint/explicit-module-boundary-types": "error",
+            "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+            "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
+            "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+            // `while (true)` with its end in the middle is a loop like any other.
+            "@typescript-eslint/no-unnecessary-condition": ["error", { allowConstantLoopConditions: "only-allowed-literals" }],
+            "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+        },
+    },
+    {
+        // Only one folder touches the addon. Types of the boundary may be named elsewhere.
+        files: ["src/**/*.ts"],
+        ignores: [NATIVE],
+        rules: {
+            "@typescript-eslint/no-restricted-imports": [
+                "error",
+                {
+                    patterns: [
+                        { group: ["**/native/load", "**/native/addon"], allowTypeImports: true, message: "Only src/native touches the addon." },
+                        { group: ["**/*.node"], message: "Only src/native touches the addon." },
+                        { group: ["node:module", "module"], importNames: ["createRequire"], message: "Only src/native loads what is not a module of ours." },
+                    ],
+                },
+            ],
+            "no-restricted-syntax": [
+                "error",
+                { selector: "CallExpression[callee.name='require']", message: "Use import; only src/native loads what is not a module of ours." },
+                { selector: "MemberExpression[property.name='dlopen']", message: "Only src/native touches the addon." },
+            ],
+        },
+    },
+    {
+        // Records are read word by word at positions that their own lengths give.
+        files: [NATIVE],
+        rules: { "@typescript-eslint/no-non-null-assertion": "off", "@typescript-eslint/no-require-imports": "off" },
+    },
+    {
+        // node:http's deprecated members are part of what is served there.
+        files: ["src/http/**/*.ts"],
+        rules: { "@typescript-eslint/no-deprecated": "off" },
+    },
+    {
+        files: ["**/*.mjs"],
+        extends: [tseslint.configs.recommended],
+    },
+);

@@ -1,0 +1,105 @@
+// What the native addon exports: the boundary between the engine's threads and this JavaScript thread. Types only; the
+// addon itself comes from load.ts. Records, flags and ids of the batches stand beside the code that reads and writes them.
+
+/**
+ * Limits and times of a server; a key that is left out keeps the engine's default of the `compatible` profile.
+ * Times are milliseconds and 0 switches one off.
+ */
+export interface Settings {
+    headersTimeout?: number;
+    requestTimeout?: number;
+    keepAliveTimeout?: number;
+    maxHeaderSize?: number;
+    maxHeadersCount?: number;
+    requireHostHeader?: boolean;
+    http2?: boolean;
+    noDelay?: boolean;
+    keepAlive?: boolean;
+    keepAliveInitialDelay?: number;
+    connectionsMax?: number;
+    tls?: TlsSettings;
+}
+
+/** Certificates and keys as PEM text. What the engine cannot serve is refused by name before it comes here. */
+export interface TlsSettings {
+    cert: string | string[];
+    key: string | string[];
+    ca?: string | string[];
+    passphrase?: string;
+    requestCert?: boolean;
+    rejectUnauthorized?: boolean;
+    minVersion?: string;
+    maxVersion?: string;
+    ALPNProtocols?: string[];
+}
+
+/** Where to listen: `host` (an IP literal) and `port`, or `path` (a Unix socket), or `fd`. */
+export interface ListenOptions extends Settings {
+    host?: string;
+    port?: number;
+    path?: string;
+    fd?: number;
+    backlog?: number;
+    ipv6Only?: boolean;
+    reusePort?: boolean;
+}
+
+/** A server that the engine serves on; `address`, `family` and `port` are those of a TCP socket. */
+export interface Listening {
+    server: number;
+    address?: string;
+    family?: string;
+    port?: number;
+}
+
+/** Why an exchange or a connection ended: what Node calls it, the status it is answered with, and a sentence. */
+export interface Reason {
+    code: string;
+    status: number;
+    text: string;
+}
+
+/**
+ * Called with the byte range `[from, to)` of slab number `slab` (slabs are counted from 0 in the order of supply) that
+ * holds whole new records. It is called at most once until `flush`, and must not throw.
+ */
+export type OnBatch = (slab: number, from: number, to: number) => void;
+
+/** The addon's functions. All belong to the calling JavaScript thread, which has one lane. */
+export interface Addon {
+    /** Opens this thread's lane, once. `words` holds the records that `flush` counts. */
+    attach(onBatch: OnBatch, words: Uint32Array): void;
+    /** Gives the engine a fresh slab to fill, which is never modified or used again; one that it filled needs a new one. */
+    supply(slab: Uint8Array): void;
+    /**
+     * Hands over `count` records of six words with their `text` (all chars at most U+00FF) and `buffers`, all of them
+     * copied before it returns. Needed once after every round of batches even if there is nothing: it re-arms the wake-up.
+     */
+    flush(count: number, text: string, buffers: Uint8Array[] | undefined): void;
+    /** Binds and listens before it returns. Throws an error with `code`, `errno` and `syscall` as Node's `listen` has them. */
+    listen(options: ListenOptions): Listening;
+    /** A server without a listener, whose connections come through `adopt`. */
+    listenNone(settings: Settings): Listening;
+    /** Serves an accepted connection; the descriptor is duplicated. */
+    adopt(server: number, fd: number): void;
+    /** Changes settings of a running server. */
+    settings(server: number, settings: Settings): void;
+    /** Stops accepting; open connections go on. */
+    close(server: number): void;
+    /** Makes the lane keep the event loop alive. */
+    ref(): void;
+    /** Lets the event loop end though the lane is open. */
+    unref(): void;
+    /** Reports `error` as an uncaught exception. Returns if a listener handled it. */
+    fatal(error: unknown): void;
+    /** The engine's counters in Prometheus' text format. */
+    metrics(): string;
+    /** Known field names in lower case; the index is the `name_id` of a record and 0 is none of them. */
+    names(): string[];
+    /** Known methods; the index is the method id of a record and 0 is none of them. */
+    methods(): string[];
+    /** Reasons by reason id. */
+    reasons(): Reason[];
+    /** The version of the addon, which is the version of this package. */
+    version(): string;
+}

@@ -1,0 +1,25 @@
+// Builds the JavaScript of packages/leat: its development packages if the lock file is newer than they are, then TypeScript.
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(dirname(fileURLToPath(import.meta.url))), "packages", "leat");
+const INSTALL_MS_MAX = 300_000;
+const BUILD_MS_MAX = 300_000;
+
+function run(program, args, timeout) {
+    const { status, error } = spawnSync(program, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], timeout });
+    if (status === 0) return;
+    console.error(`packages/leat: ${program} ${args.join(" ")} ${error ? `failed: ${error.message}` : `ended with ${status}`}`);
+    process.exit(1);
+}
+
+/** npm writes its own copy of the lock file when an install is done. */
+function stale() {
+    const done = join(root, "node_modules", ".package-lock.json");
+    return !existsSync(done) || statSync(done).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs;
+}
+
+if (stale()) run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], INSTALL_MS_MAX);
+run(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "--build"], BUILD_MS_MAX);
