@@ -3,9 +3,13 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import multipartPlugin from "@fastify/multipart";
+import staticPlugin from "@fastify/static";
+import websocketPlugin from "@fastify/websocket";
 import Fastify from "fastify";
+import { WebSocket } from "ws";
 import { MIB, bytesOf, digest, multipart, pieces } from "../bytes.mjs";
 import { deferred } from "../deferred.mjs";
+import { files, folder } from "../fixtures.mjs";
 import { suite } from "../suite.mjs";
 
 suite("fastify", ({ http, it }) => {
@@ -117,6 +121,27 @@ suite("fastify", ({ http, it }) => {
         const file = bytesOf(6 * MIB);
         const { type, body } = multipart([{ name: "title", value: "a file" }, { name: "file", value: file, filename: "a.bin", type: "application/octet-stream" }]);
         assert.deepEqual((await peer.request("POST", "/", { headers: { "content-type": type }, body })).json, { title: "a file", file: digest(file) });
+    });
+
+    it("its plug-ins for files and WebSockets", async (context) => {
+        const app = make();
+        await app.register(staticPlugin, { root: folder, prefix: "/files/" });
+        await app.register(websocketPlugin);
+        app.get("/socket", { websocket: true }, (socket) => socket.on("message", (data, binary) => socket.send(data, { binary })));
+        const peer = await started(app, context);
+        assert.equal(digest((await peer.get("/files/large.bin")).bytes), digest(files["large.bin"]));
+        const part = await peer.get("/files/large.bin", { range: "bytes=7-9" });
+        assert.deepEqual([part.status, [...part.bytes]], [206, [...files["large.bin"].subarray(7, 10)]]);
+        assert.equal((await peer.get("/files/none")).status, 404);
+        const socket = new WebSocket(`ws://127.0.0.1:${peer.port}/socket`);
+        await once(socket, "open");
+        socket.send(bytesOf(MIB));
+        assert.equal(digest((await once(socket, "message"))[0]), digest(bytesOf(MIB)));
+        socket.close(1000);
+        assert.equal((await once(socket, "close"))[0], 1000);
+        const [, refused] = await once(new WebSocket(`ws://127.0.0.1:${peer.port}/none`), "unexpected-response");
+        assert.equal(refused.statusCode, 404);
+        refused.destroy();
     });
 
     it("a client that goes away: onRequestAbort", async (context) => {

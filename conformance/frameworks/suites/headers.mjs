@@ -1,6 +1,8 @@
 // What hooks itself before the head: on-headers, response-time, and middleware that sets many fields (helmet, cors).
 import assert from "node:assert/strict";
 import cors from "cors";
+import express from "express";
+import { rateLimit } from "express-rate-limit";
 import helmet from "helmet";
 import onHeaders from "on-headers";
 import responseTime from "response-time";
@@ -91,5 +93,20 @@ suite("helmet and cors", ({ http, it }) => {
         const preflight = await peer.request("OPTIONS", "/", { headers: { origin: "http://two.test", "access-control-request-method": "PUT", "access-control-request-headers": "x-c" } });
         assert.deepEqual([preflight.status, preflight.headers["access-control-max-age"], preflight.headers["access-control-allow-headers"]], [204, "60", "x-c"]);
         assert.equal((await peer.get("/", { origin: "http://evil.example" })).headers["access-control-allow-origin"], undefined);
+    });
+});
+
+suite("express-rate-limit", ({ http, it }) => {
+    it("counts by address and refuses with 429", async ({ listen }) => {
+        const app = express();
+        app.use(rateLimit({ windowMs: 60_000, limit: 2, standardHeaders: "draft-6", legacyHeaders: true, requestPropertyName: "limited" }));
+        app.get("/", (request, response) => response.json({ used: request.limited.used, key: request.limited.key }));
+        const peer = await listen(http.createServer(app));
+        // Its fields hold the seconds that are left, so that they are not comparable.
+        const get = () => fetch(peer.origin);
+        assert.deepEqual(await (await get()).json(), { used: 1, key: "127.0.0.1" });
+        assert.equal((await get()).headers.get("ratelimit-remaining"), "0");
+        const refused = await get();
+        assert.deepEqual([refused.status, refused.headers.get("x-ratelimit-limit"), await refused.text()], [429, "2", "Too many requests, please try again later."]);
     });
 });

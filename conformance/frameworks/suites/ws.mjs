@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import net from "node:net";
+import FayeWebSocket from "faye-websocket";
 import { WebSocket, WebSocketServer, createWebSocketStream } from "ws";
 import { MIB, bytesOf, digest, pieces } from "../bytes.mjs";
 import { deferred } from "../deferred.mjs";
@@ -61,6 +62,21 @@ suite("ws", ({ http, it }) => {
             assert.equal((await peer.get("/")).text, "plain");
         });
     }
+
+    it("faye-websocket on the server: it takes the socket and the head", async ({ listen }) => {
+        const server = http.createServer((request, response) => response.end("plain"));
+        server.on("upgrade", (request, socket, head) => {
+            const websocket = new FayeWebSocket(request, socket, head);
+            websocket.on("message", (event) => websocket.send(event.data));
+        });
+        const websocket = await opened(await listen(server));
+        for (const size of SIZES) {
+            websocket.send(bytesOf(size));
+            assert.equal(digest((await once(websocket, "message"))[0]), digest(bytesOf(size)));
+        }
+        websocket.close(1000, "done");
+        assert.deepEqual(await once(websocket, "close"), [1000, Buffer.from("done")]);
+    });
 
     it("permessage-deflate", async ({ listen }) => {
         const peer = await listen(echo("attached", { perMessageDeflate: { threshold: 0 } }).server);
