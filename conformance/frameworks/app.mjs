@@ -10,7 +10,7 @@ const START_MS = 10_000;
 const END_MS = 4_000;
 
 /** Starts `path` below this folder and gives a `Peer` for it; the child ends with the test, by SIGTERM, with exit code 0. */
-export async function startApp({ name, args }, path, { peer, after }) {
+export async function startApp({ server: expected, args }, path, { peer, after }) {
     const child = spawn(process.execPath, [...args, join(folder, path)], { cwd: folder, env: { ...process.env, NODE_ENV: "production" }, stdio: ["ignore", "pipe", "inherit"] });
     const exited = once(child, "exit");
     after(async () => {
@@ -25,7 +25,7 @@ export async function startApp({ name, args }, path, { peer, after }) {
     clearTimeout(overdue);
     assert.ok(line, `${path} ended before it listened`);
     const { port, server } = JSON.parse(line);
-    assert.equal(server, name === "leat/register" ? "leat/http" : "node:http", "whose server the app got");
+    assert.equal(server, expected, "whose server the app got");
     return peer(port);
 }
 

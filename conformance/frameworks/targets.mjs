@@ -19,8 +19,8 @@ export const targets = wanted.map((name) => {
     return { name, http: load() };
 });
 
-/** The same for an app that makes its server itself: arguments for `node` before the app's path. */
-export const launches = wanted.map((name) => ({ name: name === "leat/http" ? "leat/register" : name, args: name === "leat/http" ? ["--import", "leat/register"] : [] }));
+/** The same for an app that makes its server itself: arguments for `node` before the app's path, and whose server it has to get. */
+export const launches = wanted.map((server) => (server === "leat/http" ? { name: "leat/register", server, args: ["--import", "leat/register"] } : { name: server, server, args: [] }));
 
 /** Where children start, so that `leat/register` is found as in a user's project. */
 export const folder = fileURLToPath(new URL(".", HERE));
