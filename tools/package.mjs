@@ -1,6 +1,6 @@
 // Builds the JavaScript of packages/leat: its development packages if the lock file is newer than they are, then TypeScript.
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -11,7 +11,8 @@ const BUILD_MS_MAX = 300_000;
 function run(program, args, timeout) {
     const { status, error } = spawnSync(program, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], timeout });
     if (status === 0) return;
-    console.error(`packages/leat: ${program} ${args.join(" ")} ${error ? `failed: ${error.message}` : `ended with ${status}`}`);
+    const why = error?.code === "ENOENT" ? "is not installed; it comes with Node.js, and on Debian with: apt-get install npm" : (error?.message ?? `ended with ${status}`);
+    console.error(`packages/leat: ${program} ${args.join(" ")}: ${why}`);
     process.exit(1);
 }
 
@@ -21,5 +22,16 @@ function stale() {
     return !existsSync(done) || statSync(done).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs;
 }
 
+/** tsc leaves what it made of sources that are gone, and the package would ship it. */
+function prune() {
+    const dist = join(root, "dist");
+    if (!existsSync(dist)) return;
+    for (const path of readdirSync(dist, { recursive: true })) {
+        const source = path.replace(/(\.d)?\.(js|ts)$/, ".ts");
+        if (source !== path && !existsSync(join(root, "src", source))) rmSync(join(dist, path));
+    }
+}
+
 if (stale()) run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], INSTALL_MS_MAX);
 run(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "--build"], BUILD_MS_MAX);
+prune();

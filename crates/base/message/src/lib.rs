@@ -15,6 +15,6 @@ pub use head::{Field, FieldIter, Fields, Head, Length, RequestLines, ResponseHea
 pub use limits::{BodyLimits, Limits, Profile};
 pub use method::Method;
 pub use name::Name;
-pub use peer::{Address, HostPolicy, Peer, Scheme, TlsInfo};
+pub use peer::{Address, ClientCertificate, HostPolicy, Peer, Scheme, TlsInfo};
 pub use reason::{Blame, Reason};
 pub use record::Record;

@@ -29,6 +29,8 @@ pub struct Limits {
     pub head_time_ms: u64,
     /// A keep-alive connection without a request.
     pub idle_time_ms: u64,
+    /// A connection that has not begun its first request; `None`: as long as any other.
+    pub first_time_ms: Option<u64>,
     /// From the end of the head to the end of the request body. `None` for streams.
     pub body_time_ms: Option<u64>,
     /// Fewest bytes a second, in both directions, counted only while bytes are owed. A peer below it for
@@ -54,6 +56,8 @@ pub struct Limits {
     pub handshake_time_ms: u64,
     /// HTTP/2 streams that one connection may have open.
     pub h2_streams_max: u32,
+    /// Whether the handler judges an `Expect` other than 100-continue. It is refused with 417 otherwise.
+    pub expect_any: bool,
     /// Memory in buffers of this process, in bytes, above which new requests get 503.
     pub memory_bytes_max: usize,
 }
@@ -70,6 +74,7 @@ impl Default for Limits {
             chunk_extension_bytes_max: 256,
             head_time_ms: 10_000,
             idle_time_ms: 75_000,
+            first_time_ms: None,
             body_time_ms: Some(60_000),
             throughput_bytes_min: 240,
             throughput_grace_ms: 10_000,
@@ -82,6 +87,7 @@ impl Default for Limits {
             handshakes_max: 1_000,
             handshake_time_ms: 10_000,
             h2_streams_max: 128,
+            expect_any: false,
             memory_bytes_max: 512 * 1024 * 1024,
         }
     }

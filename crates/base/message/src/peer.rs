@@ -39,11 +39,34 @@ pub struct TlsInfo {
     pub server_name: Option<Rc<str>>,
     /// Tells whether a request for another host may be answered on this connection.
     pub hosts: Rc<dyn HostPolicy>,
+    /// The version: `TLSv1.2` or `TLSv1.3`.
+    pub version: &'static str,
+    /// The IANA name of the cipher suite, such as `TLS_AES_128_GCM_SHA256`.
+    pub cipher: &'static str,
+    /// What ALPN settled: `http/1.1` or `h2`; `None` where the client offered nothing.
+    pub alpn: Option<&'static str>,
+    /// The certificate that the client showed; `None` where it was not asked or has none.
+    pub client: Option<Rc<ClientCertificate>>,
+}
+
+/// What a client showed of itself. That it has the key was proved in the handshake, whatever `problem` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientCertificate {
+    /// In DER form: the client's own certificate, then the intermediates that it sent.
+    pub chain: Vec<Box<[u8]>>,
+    /// Why it cannot be trusted, in OpenSSL's word for it (such as `CERT_HAS_EXPIRED`); `None` where it was verified.
+    pub problem: Option<&'static str>,
 }
 
 impl std::fmt::Debug for TlsInfo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TlsInfo").field("server_name", &self.server_name).finish_non_exhaustive()
+        f.debug_struct("TlsInfo")
+            .field("server_name", &self.server_name)
+            .field("version", &self.version)
+            .field("cipher", &self.cipher)
+            .field("alpn", &self.alpn)
+            .field("client", &self.client)
+            .finish_non_exhaustive()
     }
 }
 

@@ -140,6 +140,9 @@ reasons! {
     HandlerPanic => "handler.panic", 500, Us, "The handler panicked.";
     HandlerFailed => "handler.failed", 500, Us, "The handler failed.";
     Draining => "us.draining", 503, Us, "The process is shutting down.";
+    LaneGone => "lane.gone", 503, Us, "The JavaScript thread that should answer has ended, and there is no other.";
+    LaneBlocked => "lane.blocked", 503, Us, "The JavaScript thread that should answer took nothing for 30 seconds.";
+    LaneAborted => "lane.aborted", 0, Caller, "JavaScript cut the exchange off.";
 
     // The upstream (RFC 9110 section 15.6).
     UpstreamResolve => "upstream.resolve", 502, Upstream, "The endpoint's name could not be resolved.";

@@ -15,6 +15,20 @@ pub struct Listener {
     sockets: Vec<Bound>,
 }
 
+/// One socket that a program has bound itself and made non-blocking.
+impl From<std::net::TcpListener> for Listener {
+    fn from(socket: std::net::TcpListener) -> Self {
+        Self { sockets: vec![Bound::Tcp(socket)] }
+    }
+}
+
+/// One Unix socket that a program has bound itself and made non-blocking.
+impl From<std::os::unix::net::UnixListener> for Listener {
+    fn from(socket: std::os::unix::net::UnixListener) -> Self {
+        Self { sockets: vec![Bound::Unix(socket)] }
+    }
+}
+
 impl Listener {
     pub(crate) fn new(sockets: Vec<Bound>) -> Self {
         Self { sockets }
@@ -132,6 +146,17 @@ impl Deregistered {
 }
 
 /// `listening` is the listener's address: that of the connection too, unless it is a wildcard.
+impl Connection {
+    /// A connection that another part of the process has accepted.
+    ///
+    /// # Errors
+    /// The socket is no connected TCP socket any more, or the runtime can't register it.
+    pub(crate) fn accepted(stream: std::net::TcpStream) -> io::Result<Self> {
+        let (remote, local) = (stream.peer_addr()?, stream.local_addr()?);
+        from_tcp(tokio::net::TcpStream::from_std(stream)?, remote, local)
+    }
+}
+
 fn from_tcp(stream: tokio::net::TcpStream, remote: SocketAddr, listening: SocketAddr) -> io::Result<Connection> {
     let local = if listening.ip().is_unspecified() { stream.local_addr()? } else { listening };
     Ok(Connection {

@@ -3,7 +3,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use leat_message::{Address, HostPolicy, Limits, Peer, Reason, Scheme, TlsInfo};
+use leat_message::{Address, HostPolicy, Limits, Peer, Reason, Scheme};
 use leat_stream::{Plain, Socket, clock, drain_begun};
 use rustix::io::Errno;
 
@@ -159,6 +159,25 @@ fn is_connections_own(error: &io::Error) -> bool {
     )
 }
 
+/// Takes connections that another part of the process has accepted, with the same checks and handshakes.
+pub struct Entrance<F>(Rc<Door<F>>);
+
+impl<F: Fn(Accepted) + 'static> Entrance<F> {
+    /// An entrance; `on_connection` as in [`serve`].
+    pub fn new(gate: Arc<Gate>, options: ServeOptions, on_connection: F) -> Self {
+        Self(Rc::new(Door::new(gate, options, on_connection)))
+    }
+
+    /// Takes a TCP connection that was made non-blocking. To be called on a core's thread.
+    ///
+    /// # Errors
+    /// The socket is not connected any more.
+    pub fn admit(&self, stream: std::net::TcpStream) -> io::Result<()> {
+        self.0.admit(Connection::accepted(stream)?);
+        Ok(())
+    }
+}
+
 /// What every connection of one listener on one core goes through.
 struct Door<F> {
     gate: Arc<Gate>,
@@ -229,10 +248,10 @@ impl<F: Fn(Accepted) + 'static> Door<F> {
             self.shed.reply(connection.socket, Reason::TlsPlainText);
             return Err(Reason::TlsPlainText);
         }
-        let shaken = tls::handshake(connection.socket, tls).await?;
+        let shaken = tls::handshake(connection.socket, tls, hosts).await?;
         self.gate.count_handshake();
-        let tls = TlsInfo { server_name: shaken.server_name, hosts: Rc::clone(hosts) };
-        let peer = Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Https, tls: Some(tls) };
+        let tls = Some(shaken.info);
+        let peer = Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Https, tls };
         Ok(Accepted { socket: shaken.socket, peer: Rc::new(peer), protocol: shaken.protocol, permit })
     }
 

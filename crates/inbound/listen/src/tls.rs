@@ -1,8 +1,11 @@
 //! TLS by rustls: certificates chosen by server name, replaced while connections use them.
 
 mod certificate;
+mod client;
 mod handshake;
+mod pem;
 mod table;
+mod text;
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -17,10 +20,13 @@ use tokio_rustls::TlsAcceptor;
 
 pub use certificate::CertificateFiles;
 pub(crate) use handshake::{handshake, is_plain_http};
+pub use pem::PemError;
+pub use text::{CertificateText, ClientAuth, TlsTextError, TlsTextOptions};
 
 use crate::ListenError;
 use certificate::Certificate;
-use table::{CertificateHosts, CurrentTable, Table};
+use client::Judge;
+use table::{AnyHost, CertificateHosts, CurrentTable, Table};
 
 /// Which versions of TLS are spoken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +34,8 @@ pub enum TlsVersions {
     /// TLS 1.2 and 1.3.
     #[default]
     From12,
+    /// TLS 1.2 only.
+    Only12,
     /// TLS 1.3 only.
     Only13,
 }
@@ -74,6 +82,8 @@ pub struct TlsSettings {
     config: Arc<ServerConfig>,
     table: Arc<CurrentTable>,
     reloading: Arc<Mutex<()>>,
+    judge: Option<Judge>,
+    any_host: bool,
 }
 
 /// What a reload did.
@@ -100,26 +110,38 @@ impl TlsSettings {
         }
         let certificates: Result<Vec<_>, _> =
             options.certificates.iter().map(|files| Certificate::load(files).map(Arc::new)).collect();
-        let table = Arc::new(CurrentTable::new(Table::new(certificates?)));
-        let versions = match options.versions {
-            TlsVersions::From12 => &[&TLS13, &TLS12][..],
-            TlsVersions::Only13 => &[&TLS13][..],
-        };
-        let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
-            .with_protocol_versions(versions)
-            .map_err(|_| ListenError::ProtocolMissing)?
-            .with_no_client_auth()
-            .with_cert_resolver(Arc::clone(&table) as _);
-        // Tickets carry the whole session: a cache on our side would only be a lock that all cores share.
-        config.ticketer = Arc::clone(&tickets.0);
-        config.session_storage = Arc::new(NoServerSessionStorage {});
-        if options.http2 {
-            config.alpn_protocols.push(b"h2".to_vec());
+        Self::new(certificates?, (options.http1, options.http2), options.versions, tickets, None)
+            .map_err(|_| ListenError::ProtocolMissing)
+    }
+
+    /// Takes the certificates as a program has them. Tickets of its sessions are good for this server only: they carry
+    /// what the client has shown, which another server may not ask for.
+    ///
+    /// # Errors
+    /// The first thing that cannot be used, and what to do about it.
+    pub fn from_text(options: &TlsTextOptions) -> Result<Self, TlsTextError> {
+        if !options.http1 && !options.http2 {
+            return Err(TlsTextError::ProtocolMissing);
         }
-        if options.http1 {
-            config.alpn_protocols.push(b"http/1.1".to_vec());
-        }
-        Ok(Self { config: Arc::new(config), table, reloading: Arc::default() })
+        let certificates = read_texts(&options.certificates)?;
+        let judge = Judge::new(&options.client_auth)?;
+        let tickets = Ticketer::new().map_err(|error| TlsTextError::TicketKeys(error.to_string()))?;
+        let alpn = (options.http1, options.http2);
+        Self::new(certificates, alpn, options.versions, &TicketKeys(tickets), judge)
+            .map(|settings| Self { any_host: true, ..settings })
+            .map_err(|_| TlsTextError::ProtocolMissing)
+    }
+
+    /// Puts other certificates in the place of those that [`TlsSettings::from_text`] took, for new handshakes;
+    /// connections are not touched.
+    ///
+    /// # Errors
+    /// The first thing that cannot be used; then the old ones stay.
+    pub fn replace_certificates(&self, certificates: &[CertificateText]) -> Result<(), TlsTextError> {
+        let certificates = read_texts(certificates)?;
+        let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        self.table.store(Table::new(certificates));
+        Ok(())
     }
 
     /// Reads every certificate's files again and puts those that changed to use, for new handshakes; connections are not
@@ -135,8 +157,8 @@ impl TlsSettings {
             .iter()
             .map(|old| match old.reload() {
                 Ok(None) => Arc::clone(old),
-                Ok(Some(new)) => {
-                    reloaded.replaced.push(new.files().chain.clone());
+                Ok(Some((new, chain))) => {
+                    reloaded.replaced.push(chain);
                     Arc::new(new)
                 }
                 Err(error) => {
@@ -153,12 +175,64 @@ impl TlsSettings {
 
     /// The rule of which hosts a connection is for: those whose certificate is the one that the server name got.
     pub(crate) fn host_policy(&self) -> Rc<dyn HostPolicy> {
+        if self.any_host {
+            return Rc::new(AnyHost);
+        }
         Rc::new(CertificateHosts::new(Arc::clone(&self.table)))
+    }
+
+    /// How clients' certificates are judged; `None` where none is asked for.
+    pub(crate) fn judge(&self) -> Option<&Judge> {
+        self.judge.as_ref()
     }
 
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.config))
     }
+
+    /// `Err` only where a version of TLS has no cipher suite.
+    fn new(
+        certificates: Vec<Arc<Certificate>>,
+        (http1, http2): (bool, bool),
+        versions: TlsVersions,
+        tickets: &TicketKeys,
+        judge: Option<Judge>,
+    ) -> Result<Self, rustls::Error> {
+        let table = Arc::new(CurrentTable::new(Table::new(certificates)));
+        let versions = match versions {
+            TlsVersions::From12 => &[&TLS13, &TLS12][..],
+            TlsVersions::Only12 => &[&TLS12][..],
+            TlsVersions::Only13 => &[&TLS13][..],
+        };
+        let builder =
+            ServerConfig::builder_with_provider(Arc::new(default_provider())).with_protocol_versions(versions)?;
+        let builder = match &judge {
+            None => builder.with_no_client_auth(),
+            Some(judge) => builder.with_client_cert_verifier(judge.verifier()),
+        };
+        let mut config = builder.with_cert_resolver(Arc::clone(&table) as _);
+        // Tickets carry the whole session: a cache on our side would only be a lock that all cores share.
+        config.ticketer = Arc::clone(&tickets.0);
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        if http2 {
+            config.alpn_protocols.push(b"h2".to_vec());
+        }
+        if http1 {
+            config.alpn_protocols.push(b"http/1.1".to_vec());
+        }
+        Ok(Self { config: Arc::new(config), table, reloading: Arc::default(), judge, any_host: false })
+    }
+}
+
+fn read_texts(texts: &[CertificateText]) -> Result<Vec<Arc<Certificate>>, TlsTextError> {
+    if texts.is_empty() {
+        return Err(TlsTextError::CertificateMissing);
+    }
+    let read = |(index, text)| match Certificate::from_text(text) {
+        Ok(certificate) => Ok(Arc::new(certificate)),
+        Err(error) => Err(TlsTextError::Certificate { index, error }),
+    };
+    texts.iter().enumerate().map(read).collect()
 }
 
 impl std::fmt::Debug for TlsSettings {

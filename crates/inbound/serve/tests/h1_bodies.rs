@@ -150,9 +150,11 @@ fn a_body_that_nobody_reads_is_drained_within_limits() {
         limits.drain_bytes_max = 10_000;
         limits.drain_time_ms = 100;
     });
-    let (short, long) = ("x".repeat(9_000), "x".repeat(11_000));
+    let (short, limit, long) = ("x".repeat(9_000), "x".repeat(10_000), "x".repeat(11_000));
     // Request, whether the connection goes on.
     let cases = [
+        (known("/ignore", &limit), true),
+        (known("/fixed", &limit), true),
         (known("/ignore", &short), true),
         (known("/fixed", &short), true),
         (known("/part", &short), true),

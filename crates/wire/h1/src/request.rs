@@ -49,7 +49,8 @@ pub fn parse_request(
     // Everything else is written anew by a complete parse.
     lines.fields.clear();
     let target_bytes_max = limits.target_bytes_max;
-    match lanes::run(Request { bytes: head, start, profile, section, target_bytes_max, lines }) {
+    let expect_any = limits.expect_any;
+    match lanes::run(Request { bytes: head, start, profile, section, target_bytes_max, expect_any, lines }) {
         Ok(len) => Ok(Some(len)),
         Err(stop) => {
             progress.begin(bytes.len() > start);
@@ -65,6 +66,7 @@ struct Request<'a> {
     profile: Profile,
     section: SectionLimits,
     target_bytes_max: usize,
+    expect_any: bool,
     lines: &'a mut RequestLines,
 }
 
@@ -73,12 +75,12 @@ impl Job for Request<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> Self::Output {
-        let Self { bytes, start, profile, section, target_bytes_max, lines } = self;
+        let Self { bytes, start, profile, section, target_bytes_max, expect_any, lines } = self;
         let mut scan = Scan::<L>::new(bytes, start);
         let fields_start = request_line::parse(&mut scan, start, profile, target_bytes_max, lines)?;
         let mut seen = Seen::default();
         let end = fields::parse(&mut scan, fields_start, section, &mut lines.fields, &mut seen)?;
-        judge::<L>(bytes, &seen, profile, lines)?;
+        judge::<L>(bytes, &seen, profile, expect_any, lines)?;
         Ok(end)
     }
 }
@@ -102,7 +104,13 @@ fn leading_lines(bytes: &[u8], profile: Profile) -> Result<Option<usize>, Reason
 
 /// Applies the rules that need the whole head.
 #[inline(always)]
-fn judge<L: Lanes>(bytes: &[u8], seen: &Seen, profile: Profile, lines: &mut RequestLines) -> Result<(), Reason> {
+fn judge<L: Lanes>(
+    bytes: &[u8],
+    seen: &Seen,
+    profile: Profile,
+    expect_any: bool,
+    lines: &mut RequestLines,
+) -> Result<(), Reason> {
     if profile == Profile::Strict {
         ascii_values(bytes, lines)?;
     }
@@ -114,7 +122,12 @@ fn judge<L: Lanes>(bytes: &[u8], seen: &Seen, profile: Profile, lines: &mut Requ
     let options = Options::parse(bytes, seen, &lines.fields)?;
     lines.keep_alive = options.keeps_alive(lines.version);
     lines.upgrade = seen.count(Kind::Upgrade) > 0 && upgrade(bytes, options, lines)?;
-    lines.expect_continue = seen.count(Kind::Expect) > 0 && expect_continue(bytes, seen, lines)?;
+    if seen.count(Kind::Expect) > 0 {
+        lines.expect_continue = match expect_continue(bytes, seen, lines) {
+            Err(_) if expect_any => false,
+            expected => expected?,
+        };
+    }
     Ok(())
 }
 

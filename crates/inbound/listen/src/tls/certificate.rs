@@ -1,14 +1,12 @@
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{Context, SHA256};
-use rustls::crypto::aws_lc_rs::default_provider;
 use rustls::sign::CertifiedKey;
-use rustls_pki_types::pem::{self, PemObject};
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
-use webpki::EndEntityCert;
 
+use super::pem::{self, Identity, PemError};
+use super::text::CertificateText;
 use crate::ListenError;
 
 /// Where a certificate is, in PEM form.
@@ -23,11 +21,17 @@ pub struct CertificateFiles {
 /// A certificate in use.
 #[derive(Debug)]
 pub(crate) struct Certificate {
-    files: CertificateFiles,
-    /// Of both files' contents.
-    digest: [u8; 32],
-    signing: Arc<CertifiedKey>,
-    names: Vec<String>,
+    source: Source,
+    identity: Identity,
+}
+
+/// Where a certificate came from.
+#[derive(Debug)]
+enum Source {
+    /// Files, of whose contents this is the digest.
+    Files(CertificateFiles, [u8; 32]),
+    /// A program, which brings a new one itself.
+    Text,
 }
 
 impl Certificate {
@@ -35,26 +39,27 @@ impl Certificate {
         Self::parse(files, &Contents::read(files)?)
     }
 
-    /// The certificate as it is in its files now; `None` if they have not changed.
-    pub(crate) fn reload(&self) -> Result<Option<Self>, ListenError> {
-        let contents = Contents::read(&self.files)?;
-        if contents.digest() == self.digest {
-            return Ok(None);
-        }
-        Self::parse(&self.files, &contents).map(Some)
+    pub(crate) fn from_text(text: &CertificateText) -> Result<Self, PemError> {
+        Ok(Self { source: Source::Text, identity: pem::identity(&text.chain, &text.key)? })
     }
 
-    pub(crate) fn files(&self) -> &CertificateFiles {
-        &self.files
+    /// The certificate as it is in its files now, and the file of its chain; `None` if they have not changed.
+    pub(crate) fn reload(&self) -> Result<Option<(Self, PathBuf)>, ListenError> {
+        let Source::Files(files, digest) = &self.source else { return Ok(None) };
+        let contents = Contents::read(files)?;
+        if contents.digest() == *digest {
+            return Ok(None);
+        }
+        Ok(Some((Self::parse(files, &contents)?, files.chain.clone())))
     }
 
     pub(crate) fn signing(&self) -> &Arc<CertifiedKey> {
-        &self.signing
+        &self.identity.signing
     }
 
     /// DNS names of the certificate (subjectAltName), in lower case, some with `*` as first label.
     pub(crate) fn names(&self) -> &[String] {
-        &self.names
+        &self.identity.names
     }
 
     fn parse(files: &CertificateFiles, contents: &Contents) -> Result<Self, ListenError> {
@@ -63,34 +68,16 @@ impl Certificate {
             key: files.key.clone(),
             problem,
         };
-        let chain: Result<Vec<CertificateDer<'static>>, pem::Error> =
-            CertificateDer::pem_slice_iter(&contents.chain).collect();
-        let chain = chain.map_err(|error| pem_error(&files.chain, &error, "certificate"))?;
-        let Some(leaf) = chain.first() else {
-            return Err(ListenError::PemEmpty { path: files.chain.clone(), wanted: "certificate" });
-        };
-        let names = EndEntityCert::try_from(leaf)
-            .map_err(|error| invalid(format!("the first certificate is malformed ({error:?})")))?
-            .valid_dns_names()
-            .map(str::to_ascii_lowercase)
-            .collect();
-        let key = PrivateKeyDer::from_pem_slice(&contents.key)
-            .map_err(|error| pem_error(&files.key, &error, "private key"))?;
-        let signing = CertifiedKey::from_der(chain, key, &default_provider()).map_err(|error| match error {
-            rustls::Error::InconsistentKeys(_) => invalid(
-                "the key does not belong to the first certificate of the chain; the server's own certificate comes first"
-                    .to_owned(),
-            ),
+        let empty = |path: &PathBuf, wanted| ListenError::PemEmpty { path: path.clone(), wanted };
+        let malformed = |path: &PathBuf, problem| ListenError::PemInvalid { path: path.clone(), problem };
+        let identity = pem::identity(&contents.chain, &contents.key).map_err(|error| match error {
+            PemError::ChainEmpty => empty(&files.chain, "certificate"),
+            PemError::ChainMalformed(problem) => malformed(&files.chain, problem),
+            PemError::KeyEmpty => empty(&files.key, "private key"),
+            PemError::KeyMalformed(problem) => malformed(&files.key, problem),
             error => invalid(error.to_string()),
         })?;
-        Ok(Self { files: files.clone(), digest: contents.digest(), signing: Arc::new(signing), names })
-    }
-}
-
-fn pem_error(path: &Path, error: &pem::Error, wanted: &'static str) -> ListenError {
-    match error {
-        pem::Error::NoItemsFound => ListenError::PemEmpty { path: path.to_owned(), wanted },
-        error => ListenError::PemInvalid { path: path.to_owned(), problem: error.to_string() },
+        Ok(Self { source: Source::Files(files.clone(), contents.digest()), identity })
     }
 }
 

@@ -1,8 +1,10 @@
 use std::rc::Rc;
 
-use leat_message::Reason;
+use leat_message::{HostPolicy, Reason, TlsInfo};
 use leat_stream::{Plain, Socket};
 use rustix::net::RecvFlags;
+use rustls::ProtocolVersion;
+use rustls::server::ServerConnection;
 use tokio_rustls::TlsStream;
 
 use super::TlsSettings;
@@ -12,8 +14,7 @@ use crate::{Protocol, receive};
 pub(crate) struct Shaken {
     pub(crate) socket: Socket,
     pub(crate) protocol: Protocol,
-    /// In lower case.
-    pub(crate) server_name: Option<Rc<str>>,
+    pub(crate) info: TlsInfo,
 }
 
 /// Whether what waits in the socket begins as plain HTTP does, with a method's letter, where a TLS record should be
@@ -24,13 +25,43 @@ pub(crate) async fn is_plain_http(socket: &Plain) -> bool {
 }
 
 /// Shakes hands as the server. The caller limits the time.
-pub(crate) async fn handshake(socket: Plain, settings: &TlsSettings) -> Result<Shaken, Reason> {
+pub(crate) async fn handshake(
+    socket: Plain,
+    settings: &TlsSettings,
+    hosts: &Rc<dyn HostPolicy>,
+) -> Result<Shaken, Reason> {
     let stream = settings.acceptor().accept(socket).await.map_err(|_| Reason::TlsHandshake)?;
-    let (_, connection) = stream.get_ref();
-    let protocol = match connection.alpn_protocol() {
-        Some(b"h2") => Protocol::Http2,
-        _ => Protocol::Http1,
-    };
-    let server_name = connection.server_name().map(|name| Rc::from(name.to_ascii_lowercase()));
-    Ok(Shaken { socket: Socket::from(TlsStream::from(stream)), protocol, server_name })
+    let info = info(stream.get_ref().1, settings, Rc::clone(hosts));
+    let protocol = if info.alpn == Some("h2") { Protocol::Http2 } else { Protocol::Http1 };
+    Ok(Shaken { socket: Socket::from(TlsStream::from(stream)), protocol, info })
+}
+
+fn info(connection: &ServerConnection, settings: &TlsSettings, hosts: Rc<dyn HostPolicy>) -> TlsInfo {
+    let shown = settings.judge().zip(connection.peer_certificates());
+    TlsInfo {
+        server_name: connection.server_name().map(|name| Rc::from(name.to_ascii_lowercase())),
+        hosts,
+        version: match connection.protocol_version() {
+            Some(ProtocolVersion::TLSv1_3) => "TLSv1.3",
+            _ => "TLSv1.2",
+        },
+        cipher: connection.negotiated_cipher_suite().map_or("", |suite| iana_name(suite.suite().as_str())),
+        alpn: match connection.alpn_protocol() {
+            Some(b"h2") => Some("h2"),
+            Some(b"http/1.1") => Some("http/1.1"),
+            _ => None,
+        },
+        client: shown.and_then(|(judge, chain)| judge.certificate(chain)).map(Rc::new),
+    }
+}
+
+/// The registered name of a suite: rustls names those of TLS 1.3 after the version.
+fn iana_name(suite: Option<&'static str>) -> &'static str {
+    match suite {
+        Some("TLS13_AES_128_GCM_SHA256") => "TLS_AES_128_GCM_SHA256",
+        Some("TLS13_AES_256_GCM_SHA384") => "TLS_AES_256_GCM_SHA384",
+        Some("TLS13_CHACHA20_POLY1305_SHA256") => "TLS_CHACHA20_POLY1305_SHA256",
+        Some(name) => name,
+        None => "",
+    }
 }

@@ -363,12 +363,15 @@ impl<H: Handler> Connection<H> {
                 let before = self.input.bytes().len();
                 match self.body.next(&mut self.input) {
                     Ok(BodyNext::Data(count)) => {
-                        left = left.saturating_sub(count as u64);
+                        let Some(rest) = left.checked_sub(count as u64) else { return Poll::Ready(false) };
+                        left = rest;
                         self.body.consume(&mut self.input, count);
                     }
                     Ok(BodyNext::End) => return Poll::Ready(true),
                     Ok(BodyNext::Read) => {
-                        left = left.saturating_sub((before - self.input.bytes().len()) as u64);
+                        let framing = before - self.input.bytes().len();
+                        let Some(rest) = left.checked_sub(framing as u64) else { return Poll::Ready(false) };
+                        left = rest;
                         match self.input.poll_fill(&mut self.socket, cx, BULK_BYTES) {
                             Poll::Ready(Ok(count)) if count > 0 => {}
                             Poll::Ready(_) => return Poll::Ready(false),
@@ -380,9 +383,6 @@ impl<H: Handler> Connection<H> {
                         }
                     }
                     Err(_) => return Poll::Ready(false),
-                }
-                if left == 0 {
-                    return Poll::Ready(false);
                 }
             }
         })
@@ -397,7 +397,8 @@ impl<H: Handler> Connection<H> {
         if !first && self.head_deadline_ms == NEVER {
             self.head_deadline_ms = now_ms().saturating_add(limits.head_time_ms);
         }
-        let mut deadline = if first { now_ms().saturating_add(limits.idle_time_ms) } else { self.head_deadline_ms };
+        let idle_ms = limits.first_time_ms.filter(|_| self.served == 0).unwrap_or(limits.idle_time_ms);
+        let mut deadline = if first { now_ms().saturating_add(idle_ms) } else { self.head_deadline_ms };
         // The parser refuses a head above its limit, so there is always room for one more read.
         let bytes_max = limits.head_bytes_max + BULK_BYTES;
         let mut graced = false;

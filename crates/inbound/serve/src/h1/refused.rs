@@ -36,7 +36,6 @@ impl<H: Handler> Connection<H> {
             return End::Abort;
         }
         self.lines.clear();
-        self.input.pin(0);
         self.reply.begin_refusal();
         self.reply.record.reason = Some(reason);
         self.reply.take_over();

@@ -9,6 +9,8 @@ use leat_message::{
 };
 use tokio::sync::Notify;
 
+use super::script;
+
 /// What the handler saw, in order.
 pub type Events = Arc<Mutex<Vec<Event>>>;
 
@@ -28,6 +30,8 @@ pub struct Behaviours {
     /// Lets handlers go on that wait to be told.
     pub release: Rc<Notify>,
     pub fixed: Fixed,
+    /// How refused bytes are answered; `None`: by the engine.
+    pub refused: Option<&'static str>,
 }
 
 impl Handler for Behaviours {
@@ -68,6 +72,10 @@ impl Handler for Behaviours {
                     request.fields().iter().map(|(_, name, value)| line(name, value)).collect::<Vec<_>>().join("\n");
                 whole(reply, 200, Length::Known(text.len() as u64), text.as_bytes());
             }
+            "/script" => {
+                let script = request.fields().get_named(b"x-script").unwrap_or_default();
+                return Step::Exchange((format!("script:{}", String::from_utf8_lossy(script)), numbers));
+            }
             _ => return Step::Exchange((path, numbers)),
         }
         Step::Done
@@ -78,6 +86,9 @@ impl Handler for Behaviours {
         self.note(Event::Begun(path.clone()));
         let number = numbers.first().copied().unwrap_or(0);
         let size = numbers.get(1).copied().unwrap_or(1_000) as usize;
+        if let Some(script) = path.strip_prefix("script:") {
+            return script::run(script, x, &self.release).await;
+        }
         match path.as_str() {
             "/echo" => {
                 let body = read_all(x).await?;
@@ -238,6 +249,11 @@ impl Handler for Behaviours {
         Ok(())
     }
 
+    fn refused(&self, reason: Reason, _peer: &Peer) -> Option<Self::Plan> {
+        let script = self.refused?.replace("REASON", reason.code());
+        (script != "panic!").then(|| (format!("script:{script}"), Vec::new())).or_else(|| panic!("asked for"))
+    }
+
     fn ended(&self, ended: Ended<'_>) {
         self.note(Event::Ended {
             path: ended.request.map(|head| String::from_utf8_lossy(head.path()).into_owned()),
@@ -270,7 +286,7 @@ fn whole<R: Reply>(reply: &mut R, status: u16, length: Length, body: &[u8]) {
     reply.body(body);
 }
 
-fn head<X: Exchange>(x: &mut X, status: u16, length: Length) {
+pub fn head<X: Exchange>(x: &mut X, status: u16, length: Length) {
     x.status(status);
     x.field(b"x-test", b"yes");
     x.length(length);
@@ -280,7 +296,7 @@ fn text<X: Exchange>(x: &mut X, text: &str) {
     whole(x, 200, Length::Known(text.len() as u64), text.as_bytes());
 }
 
-fn field(name: &str, value: &str) -> (Vec<u8>, leat_message::Field) {
+pub fn field(name: &str, value: &str) -> (Vec<u8>, leat_message::Field) {
     let bytes = format!("{name}{value}").into_bytes();
     let field = leat_message::Field {
         id: Name::from_bytes(name.as_bytes()),
@@ -303,7 +319,7 @@ async fn piece<X: Exchange>(x: &mut X) -> Result<Option<Vec<u8>>, Reason> {
     Ok(piece)
 }
 
-async fn read_all<X: Exchange>(x: &mut X) -> Result<Vec<u8>, Reason> {
+pub async fn read_all<X: Exchange>(x: &mut X) -> Result<Vec<u8>, Reason> {
     let mut body = Vec::new();
     while let Some(piece) = piece(x).await? {
         body.extend_from_slice(&piece);
@@ -311,7 +327,7 @@ async fn read_all<X: Exchange>(x: &mut X) -> Result<Vec<u8>, Reason> {
     Ok(body)
 }
 
-async fn send_all<X: Exchange>(x: &mut X, mut bytes: &[u8]) -> Result<(), Reason> {
+pub async fn send_all<X: Exchange>(x: &mut X, mut bytes: &[u8]) -> Result<(), Reason> {
     while !bytes.is_empty() {
         let count = poll_fn(|cx| x.poll_send(cx, bytes)).await?;
         bytes = &bytes[count..];
@@ -319,7 +335,7 @@ async fn send_all<X: Exchange>(x: &mut X, mut bytes: &[u8]) -> Result<(), Reason
     Ok(())
 }
 
-async fn send_pattern<X: Exchange>(x: &mut X, count: u64, size: usize) -> Result<(), Reason> {
+pub async fn send_pattern<X: Exchange>(x: &mut X, count: u64, size: usize) -> Result<(), Reason> {
     let mut sent = 0;
     while sent < count {
         let end = count.min(sent + size as u64);

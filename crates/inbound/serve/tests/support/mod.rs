@@ -3,6 +3,7 @@
 #![allow(dead_code, unused_imports, unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod handler;
+mod script;
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -34,6 +35,8 @@ pub struct Options {
     pub send_buffer_bytes: Option<usize>,
     /// Whether connections are encrypted, with this.
     pub tls: Option<Arc<rustls::ServerConfig>>,
+    /// The script that answers refused bytes.
+    pub refused: Option<&'static str>,
 }
 
 impl Default for Options {
@@ -47,6 +50,7 @@ impl Default for Options {
             host: None,
             send_buffer_bytes: None,
             tls: None,
+            refused: None,
         }
     }
 }
@@ -173,7 +177,7 @@ fn run(
         let fields = vec![("content-type".to_owned(), "text/plain".to_owned())];
         let fixed = Fixed::new(200, fields, b"hello".to_vec());
         let service = Service::new(Site {
-            handler: Behaviours { events, release: Rc::clone(&release), fixed },
+            handler: Behaviours { events, release: Rc::clone(&release), fixed, refused: options.refused },
             limits: options.limits,
             profile: options.profile,
             on_error: options.on_error,
@@ -181,7 +185,14 @@ fn run(
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         told.send(listener.local_addr().unwrap()).unwrap();
-        let tls = options.host.map(|host| TlsInfo { server_name: Some(host.into()), hosts: Rc::new(Only(host)) });
+        let tls = options.host.map(|host| TlsInfo {
+            server_name: Some(host.into()),
+            hosts: Rc::new(Only(host)),
+            version: "TLSv1.3",
+            cipher: "TLS_AES_128_GCM_SHA256",
+            alpn: None,
+            client: None,
+        });
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,

@@ -115,6 +115,7 @@ pub(super) fn read_limits(open: &Open<'_>) -> Limits {
         chunk_extension_bytes_max: bytes("chunk_extension_bytes_max"),
         head_time_ms: ms("head_time"),
         idle_time_ms: ms("idle_time"),
+        first_time_ms: None,
         body_time_ms: open.time("body_time"),
         throughput_bytes_min: open.size("throughput_bytes_min"),
         throughput_grace_ms: ms("throughput_grace"),
@@ -127,6 +128,7 @@ pub(super) fn read_limits(open: &Open<'_>) -> Limits {
         handshakes_max: number("handshakes_max") as usize,
         handshake_time_ms: ms("handshake_time"),
         h2_streams_max: number("h2_streams_max") as u32,
+        expect_any: false,
         memory_bytes_max: bytes("memory_bytes_max"),
     };
     for (name, value) in [("field_bytes_max", limits.field_bytes_max), ("target_bytes_max", limits.target_bytes_max)] {

@@ -1,0 +1,451 @@
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use leat_message::{Exchange, Fault, Fields, Head, Length, Method, Name, Piece, Reason, Version};
+use leat_stream::Timer;
+
+use crate::exchanges::Item;
+use crate::lane::Lane;
+use crate::out::Draft;
+use crate::record::{CREDIT_BYTES, SLAB_BYTES, from_script, reply, request, to_script};
+use crate::script::Plan;
+
+/// How long a request waits for room in a lane whose host does not come, in milliseconds.
+const BLOCKED_MS: u64 = 30_000;
+/// Least room that a piece of a body is worth a record.
+const PIECE_BYTES_MIN: usize = 1024;
+/// Words of a request before its fields.
+const REQUEST_WORDS: usize = 10;
+/// Words of a field.
+const FIELD_WORDS: usize = 4;
+
+/// One exchange between a client and JavaScript, in both directions.
+pub(crate) struct Flow {
+    lane: Rc<Lane>,
+    connection: u32,
+    plan: Plan,
+    id: Option<u32>,
+    input: Input,
+    output: Output,
+    /// The record from JavaScript that is being written, and how many of its bytes were.
+    item: Option<(Item, usize)>,
+    /// Whether the request waits for room, and until when.
+    waiting: bool,
+    timer: Timer,
+}
+
+/// The direction from the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Input {
+    /// The request itself was not given to JavaScript yet.
+    Head,
+    /// A body, or opaque bytes, may follow.
+    Body,
+    /// Everything was given.
+    Done,
+}
+
+/// The direction to the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Output {
+    /// Nothing of the final reply was written.
+    Waiting,
+    /// The head was.
+    Body,
+    /// Opaque bytes.
+    Opaque,
+    /// Opaque, and our direction was ended.
+    OpaqueEnded,
+}
+
+impl Flow {
+    pub(crate) fn new<X: Exchange>(lane: Rc<Lane>, connection: u32, plan: Plan, exchange: &mut X) -> Self {
+        let output = match plan {
+            Plan::Request => {
+                exchange.waive_continue();
+                Output::Waiting
+            }
+            Plan::Refused(_) => Output::Opaque,
+        };
+        Self { lane, connection, plan, id: None, input: Input::Head, output, item: None, waiting: false, timer: Timer::default() }
+    }
+
+    pub(crate) fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Fault>> {
+        if self.lane.is_closed() {
+            return Poll::Ready(Err(Reason::LaneGone.into()));
+        }
+        let id = match self.id {
+            Some(id) => id,
+            None => match ready!(self.poll_begin(cx, exchange)) {
+                Ok(id) => id,
+                Err(reason) => return Poll::Ready(Err(reason.into())),
+            },
+        };
+        match self.poll_out(cx, exchange, id) {
+            Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
+            Poll::Ready(Err(reason)) => return Poll::Ready(Err(self.gone(id, reason))),
+            Poll::Pending => {}
+        }
+        match self.poll_in(cx, exchange, id) {
+            Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
+            Poll::Ready(Err(reason)) => return Poll::Ready(Err(self.gone(id, reason))),
+            Poll::Pending => {}
+        }
+        self.listen(cx, id);
+        Poll::Pending
+    }
+
+    /// Asks to be woken by the next record from JavaScript.
+    fn listen(&self, cx: &Context<'_>, id: u32) {
+        self.lane.with_mail(id, |mail| {
+            if !mail.items.is_empty() && self.item.is_none() {
+                cx.waker().wake_by_ref();
+            }
+            if !mail.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+                mail.waker = Some(cx.waker().clone());
+            }
+        });
+    }
+
+    fn gone(&self, id: u32, reason: Reason) -> Fault {
+        self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
+        reason.into()
+    }
+
+    /// Gives the request to JavaScript, once there is room for it.
+    fn poll_begin<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<u32, Reason>> {
+        let head = exchange.request();
+        let wanted = match self.plan {
+            Plan::Request => {
+                let lines = head.lines();
+                let words = REQUEST_WORDS + lines.fields.len() * FIELD_WORDS;
+                words * 4 + text_of(head).len().next_multiple_of(4)
+            }
+            Plan::Refused(_) => PIECE_BYTES_MIN,
+        };
+        if wanted > SLAB_BYTES {
+            return Poll::Ready(Err(Reason::LimitHeadBytes));
+        }
+        if self.lane.room(wanted) < wanted {
+            self.lane.wait_for_room(cx.waker());
+            if let Poll::Ready(reason) = exchange.poll_gone(cx) {
+                return Poll::Ready(Err(reason));
+            }
+            if !self.waiting {
+                self.waiting = true;
+                self.timer.set_after(BLOCKED_MS);
+            }
+            ready!(self.timer.poll_due(cx));
+            return Poll::Ready(Err(Reason::LaneBlocked));
+        }
+        let Some(id) = self.lane.open_exchange(CREDIT_BYTES) else {
+            return Poll::Ready(Err(Reason::LaneBlocked));
+        };
+        self.id = Some(id);
+        match self.plan {
+            Plan::Request => self.write_request(exchange.request(), id),
+            Plan::Refused(reason) => ready_fault(self, cx, exchange, id, reason),
+        }
+        Poll::Ready(Ok(id))
+    }
+
+    fn write_request(&mut self, head: Head<'_>, id: u32) {
+        let lines = head.lines();
+        let text = text_of(head);
+        // Spans count from the start of the head's buffer; the text begins with the method.
+        let skipped = lines.method_span.start;
+        let has_body = !matches!(lines.length, Length::None | Length::Known(0));
+        self.input = if has_body { Input::Body } else { Input::Done };
+        let mut flags = 0;
+        for (set, flag) in [
+            (lines.keep_alive, request::KEEP_ALIVE),
+            (has_body, request::HAS_BODY),
+            (lines.upgrade || lines.method == Method::Connect, request::UPGRADE),
+            (lines.expect_continue, request::EXPECT_CONTINUE),
+            (expects_other(head), request::EXPECT_OTHER),
+            (lines.version == Version::Http2, request::H2),
+        ] {
+            flags |= if set { flag } else { 0 };
+        }
+        let method = match lines.method {
+            Method::Other => 0,
+            known => known as u32 + 1,
+        };
+        let minor = u32::from(lines.version == Version::Http11);
+        let length = match lines.length {
+            Length::Known(count) => u32::try_from(count).unwrap_or(u32::MAX),
+            _ => u32::MAX,
+        };
+        let words = REQUEST_WORDS + lines.fields.len() * FIELD_WORDS;
+        crate::shared::add(&self.lane.counts().requests, 1);
+        self.lane.write(to_script::REQUEST, flags, words, text.len(), |draft, text_at| {
+            let at = text_at.wrapping_sub(skipped);
+            draft.word(id);
+            draft.word(self.connection);
+            draft.word(method | (lines.fields.len() as u32) << 8 | minor << 24);
+            draft.word(at.wrapping_add(lines.target.start));
+            draft.word(lines.target.len() as u32);
+            draft.word(text_at);
+            draft.word(text.len() as u32);
+            draft.word(length);
+            for field in &lines.fields {
+                draft.word(at.wrapping_add(field.name.start));
+                draft.word(field.name.len() as u32 | (field.id as u32) << 16);
+                draft.word(at.wrapping_add(field.value.start));
+                draft.word(field.value.len() as u32);
+            }
+            draft.bytes(text);
+        });
+    }
+
+    /// Writes what JavaScript has sent. Ready once the reply is complete.
+    fn poll_out<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X, id: u32) -> Poll<Result<(), Reason>> {
+        loop {
+            let (item, sent) = match self.item.take() {
+                Some(item) => item,
+                None => match self.lane.with_mail(id, |mail| mail.items.pop_front()).flatten() {
+                    Some(item) => {
+                        if item.kind == from_script::ABORT {
+                            // What was said before it still goes out, as far as the client takes it at once.
+                            let _ = exchange.poll_flush(cx);
+                        }
+                        if let Err(reason) = self.begin_item(exchange, &item) {
+                            return Poll::Ready(Err(reason));
+                        }
+                        let head_len = if item.kind == from_script::HEAD { item.head_len } else { 0 };
+                        (item, head_len)
+                    }
+                    // Whatever was written leaves now; the exchange goes on.
+                    None => {
+                        if self.output != Output::Waiting {
+                            ready!(exchange.poll_flush(cx))?;
+                        }
+                        return Poll::Pending;
+                    }
+                },
+            };
+            let (sent, outcome) = send(cx, exchange, &item, sent);
+            match outcome {
+                Poll::Pending => {
+                    self.item = Some((item, sent));
+                    return Poll::Pending;
+                }
+                Poll::Ready(outcome) => outcome?,
+            }
+            if item.flags & reply::ACK != 0 {
+                self.lane.note(to_script::WRITABLE, 0, &[id], &[]);
+            }
+            if self.ends(exchange, &item) {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+
+    /// Does what a record says before any of its bytes is written.
+    fn begin_item<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> Result<(), Reason> {
+        let head = item.batch.bytes(item.text.start, item.text.start + item.head_len);
+        match item.kind {
+            from_script::HEAD if item.flags & reply::INTERIM != 0 => exchange.interim_verbatim(item.status, head),
+            from_script::HEAD if self.output == Output::Waiting => {
+                exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
+                exchange.verbatim(item.status, head);
+                self.output = Output::Body;
+            }
+            from_script::OPAQUE if self.output == Output::Waiting => {
+                if !exchange.take_over() {
+                    return Err(Reason::UpgradeInvalid);
+                }
+                self.output = Output::Opaque;
+                self.input = Input::Body;
+            }
+            from_script::ABORT => return Err(Reason::LaneAborted),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Ends the reply where a record says so; says whether the exchange is over.
+    fn ends<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> bool {
+        let ends = item.kind == from_script::END || item.flags & reply::END != 0;
+        match self.output {
+            _ if !ends || item.flags & reply::INTERIM != 0 => false,
+            Output::Opaque => {
+                exchange.end(None);
+                self.output = Output::OpaqueEnded;
+                // A refusal ends with our last word; the client of a tunnel may still have something to say.
+                matches!(self.plan, Plan::Refused(_)) || self.input == Input::Done
+            }
+            Output::OpaqueEnded => self.input == Input::Done,
+            Output::Waiting | Output::Body => {
+                exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
+                let trailers = if item.kind == from_script::END { trailers_of(item) } else { Vec::new() };
+                let text = item.batch.bytes(item.text.start, item.text.end);
+                exchange.end((!trailers.is_empty()).then(|| Fields::new(text, &trailers)));
+                true
+            }
+        }
+    }
+
+    /// Gives body bytes to JavaScript. Ready once an opaque exchange is over, or with what went wrong.
+    fn poll_in<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X, id: u32) -> Poll<Result<(), Reason>> {
+        while self.input == Input::Body {
+            let credit = self.lane.with_mail(id, |mail| mail.credit).unwrap_or(0);
+            if credit == 0 {
+                return Poll::Pending;
+            }
+            let room = self.lane.room(PIECE_BYTES_MIN).saturating_sub(16);
+            if room < PIECE_BYTES_MIN / 2 {
+                self.lane.wait_for_room(cx.waker());
+                return Poll::Pending;
+            }
+            let opaque = matches!(self.output, Output::Opaque | Output::OpaqueEnded);
+            match ready!(exchange.poll_body(cx))? {
+                Piece::Data(bytes) => {
+                    let bytes = bytes.get(..credit.min(room)).unwrap_or(bytes);
+                    let count = bytes.len();
+                    self.lane.write(to_script::DATA, 0, 5, count, |draft, bytes_at| {
+                        draft.word(id);
+                        draft.word(bytes_at);
+                        draft.word(count as u32);
+                        draft.word(0);
+                        draft.bytes(bytes);
+                    });
+                    exchange.consume(count);
+                    self.lane.with_mail(id, |mail| mail.credit = mail.credit.saturating_sub(count));
+                }
+                Piece::End => {
+                    self.input = Input::Done;
+                    if opaque {
+                        self.lane.note(to_script::EOF, 0, &[id], &[]);
+                        if self.output == Output::OpaqueEnded {
+                            return Poll::Ready(Ok(()));
+                        }
+                    } else if !self.write_end(exchange, id) {
+                        self.lane.note(to_script::END, 0, &[id, 0], &[]);
+                    }
+                }
+            }
+        }
+        if self.output == Output::Opaque || self.output == Output::OpaqueEnded {
+            return Poll::Pending;
+        }
+        exchange.poll_gone(cx).map(Err)
+    }
+
+    /// Writes the end of the body with its trailers; says whether there was room for them.
+    fn write_end<X: Exchange>(&self, exchange: &X, id: u32) -> bool {
+        let Some(trailers) = exchange.trailers() else { return false };
+        let text_len: usize = trailers.iter().map(|(_, name, value)| name.len() + value.len()).sum();
+        let words = 4 + trailers.len() * FIELD_WORDS;
+        let wanted = words * 4 + text_len.next_multiple_of(4);
+        if self.lane.room(wanted) < wanted {
+            return false;
+        }
+        self.lane.write(to_script::END, 0, words, text_len, |draft, text_at| {
+            draft.word(id);
+            draft.word(trailers.len() as u32);
+            write_spans(draft, trailers, text_at);
+        });
+        true
+    }
+}
+
+impl Drop for Flow {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            self.lane.close_exchange(id);
+        }
+    }
+}
+
+/// Tells JavaScript of bytes that are no request.
+fn ready_fault<X: Exchange>(flow: &mut Flow, cx: &mut Context<'_>, exchange: &mut X, id: u32, reason: Reason) {
+    flow.input = Input::Body;
+    let bytes: &[u8] = match exchange.poll_body(cx) {
+        Poll::Ready(Ok(Piece::Data(bytes))) => bytes,
+        _ => &[],
+    };
+    let room = flow.lane.room(PIECE_BYTES_MIN).saturating_sub(7 * 4);
+    let bytes = bytes.get(..room & !3).unwrap_or(bytes);
+    let words = [id, flow.connection, reason as u32 + 1, crate::out::BYTES_AT, bytes.len() as u32];
+    flow.lane.note(to_script::FAULT, 0, &words, bytes);
+    let count = bytes.len();
+    exchange.consume(count);
+}
+
+fn write_spans(draft: &mut Draft<'_>, fields: Fields<'_>, text_at: u32) {
+    let mut at = text_at;
+    for (id, name, value) in fields {
+        draft.word(at);
+        draft.word(name.len() as u32 | (id as u32) << 16);
+        at += name.len() as u32;
+        draft.word(at);
+        draft.word(value.len() as u32);
+        at += value.len() as u32;
+    }
+    for (_, name, value) in fields {
+        draft.bytes(name);
+        draft.bytes(value);
+    }
+}
+
+/// Whether the client expects something that is not 100 (Continue).
+fn expects_other(head: Head<'_>) -> bool {
+    !head.lines().expect_continue
+        && head.fields().get(Name::Expect).is_some_and(|value| !value.eq_ignore_ascii_case(b"100-continue"))
+}
+
+/// The head from its method on: empty lines before it are nobody's business.
+fn text_of(head: Head<'_>) -> &[u8] {
+    head.bytes().get(head.lines().method_span.start as usize..).unwrap_or_default()
+}
+
+/// Sends a record's bytes from `sent` on, text before data. Copies nothing that the connection does not.
+fn send<X: Exchange>(
+    cx: &mut Context<'_>,
+    exchange: &mut X,
+    item: &Item,
+    mut sent: usize,
+) -> (usize, Poll<Result<(), Reason>>) {
+    if item.flags & reply::INTERIM != 0 || item.kind == from_script::END && item.status != 0 {
+        return (sent, Poll::Ready(Ok(())));
+    }
+    let text_len = item.text.len();
+    loop {
+        let bytes = if sent < text_len {
+            item.batch.bytes(item.text.start + sent, item.text.end)
+        } else {
+            item.batch.bytes(item.data.start + (sent - text_len), item.data.end)
+        };
+        if bytes.is_empty() {
+            return (sent, Poll::Ready(Ok(())));
+        }
+        match exchange.poll_send(cx, bytes) {
+            Poll::Ready(Ok(count)) => sent += count,
+            Poll::Ready(Err(reason)) => return (sent, Poll::Ready(Err(reason))),
+            Poll::Pending => return (sent, Poll::Pending),
+        }
+    }
+}
+
+/// The trailers of an HTTP/2 reply, which came as lines.
+fn trailers_of(item: &Item) -> Vec<leat_message::Field> {
+    use leat_message::{Field, Span};
+    if item.status == 0 {
+        return Vec::new();
+    }
+    let text = item.batch.bytes(item.text.start, item.text.end);
+    let mut fields = Vec::new();
+    let mut at = 0;
+    for line in text.split(|&byte| byte == b'\n') {
+        let end = at + line.strip_suffix(b"\r").unwrap_or(line).len();
+        if let Some(colon) = line.iter().position(|&byte| byte == b':') {
+            let spaces = line.iter().skip(colon + 1).take_while(|&&byte| byte == b' ').count();
+            let name = Span::new(at, at + colon);
+            let value = Span::new((at + colon + 1 + spaces).min(end), end);
+            fields.push(Field { id: Name::from_bytes(name.of(text)), name, value });
+        }
+        at += line.len() + 1;
+    }
+    fields
+}

@@ -1,0 +1,278 @@
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use crate::batch::{Batch, Held};
+use crate::connections::{Connections, Control};
+use crate::exchanges::{Exchanges, Item, Mail};
+use crate::memory::Slab;
+use crate::out::{Draft, Out};
+use crate::port::Port;
+use crate::record::{REPLY_WORDS, SLABS_MAX, from_script, to_script};
+use crate::ring::{Receiver, Sender, ring};
+use crate::shared::{Counts, Shared, Wake, add, subtract};
+use crate::sync::Arc;
+
+/// Batches of replies that may wait for the engine; further ones wait at the host.
+const BATCHES_MAX: usize = 256;
+/// Batches whose memory is kept for another use.
+const RECYCLED_MAX: usize = 16;
+
+/// The engine's side of a lane on its way to the engine's thread.
+pub struct LaneSeed {
+    shared: Arc<Shared>,
+    empties: Receiver<Slab>,
+    replies: Receiver<Batch>,
+    recycled: Sender<Batch>,
+}
+
+/// Makes a lane; `wake` is called on the engine's thread.
+pub fn lane(wake: Box<dyn Wake>) -> (LaneSeed, Port) {
+    let shared = Shared::new(wake);
+    // One less than can be told apart, since one is being filled.
+    let (empties, lent) = ring(SLABS_MAX - 1);
+    let (replies, received) = ring(BATCHES_MAX);
+    let (recycled, done) = ring(RECYCLED_MAX);
+    let port = Port {
+        shared: Arc::clone(&shared),
+        empties,
+        replies,
+        recycled: done,
+        taken: (0, 0),
+        waiting: std::collections::VecDeque::new(),
+    };
+    (LaneSeed { shared, empties: lent, replies: received, recycled }, port)
+}
+
+/// The engine's side of a lane. Belongs to one engine thread.
+pub struct Lane {
+    pub(crate) shared: Arc<Shared>,
+    out: RefCell<Out>,
+    replies: RefCell<Receiver<Batch>>,
+    recycled: Rc<RefCell<Sender<Batch>>>,
+    exchanges: RefCell<Exchanges>,
+    connections: RefCell<Connections>,
+    /// Who waits for room in the slabs.
+    waiting: RefCell<Vec<Waker>>,
+    /// Publishes, once everybody else had their turn.
+    publisher: RefCell<Option<Waker>>,
+    woken: Cell<bool>,
+}
+
+impl Lane {
+    /// Takes its place on this thread.
+    pub fn new(seed: LaneSeed) -> Rc<Self> {
+        let LaneSeed { shared, empties, replies, recycled } = seed;
+        Rc::new(Self {
+            shared,
+            out: RefCell::new(Out::new(empties)),
+            replies: RefCell::new(replies),
+            recycled: Rc::new(RefCell::new(recycled)),
+            exchanges: RefCell::default(),
+            connections: RefCell::default(),
+            waiting: RefCell::default(),
+            publisher: RefCell::default(),
+            woken: Cell::new(false),
+        })
+    }
+
+    /// Hands replies out and publishes records; runs until the host has closed the lane. To be spawned on the thread that
+    /// runs the exchanges: a task that is woken is run after those that were ready before, so one wake-up of the host
+    /// carries the requests of all sockets that were ready.
+    pub async fn run(self: Rc<Self>) {
+        poll_fn(|cx| self.poll(cx)).await;
+        self.detach();
+    }
+
+    fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.woken.set(false);
+        let mut publisher = self.publisher.borrow_mut();
+        if !publisher.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            *publisher = Some(cx.waker().clone());
+        }
+        drop(publisher);
+        self.shared.engine.register(cx.waker());
+        if self.shared.is_closed() {
+            return Poll::Ready(());
+        }
+        while let Some(batch) = self.next_batch() {
+            self.hand_out(batch);
+        }
+        self.out.borrow_mut().publish(&self.shared);
+        let waiting = std::mem::take(&mut *self.waiting.borrow_mut());
+        if !waiting.is_empty() {
+            self.give_room(waiting);
+        }
+        Poll::Pending
+    }
+
+    fn next_batch(&self) -> Option<Batch> {
+        self.replies.borrow_mut().pop()
+    }
+
+    /// Wakes those who wait for room, if there is any now.
+    fn give_room(&self, waiting: Vec<Waker>) {
+        if self.out.borrow_mut().room(1, &self.shared) > 0 {
+            waiting.into_iter().for_each(Waker::wake);
+        } else {
+            self.waiting.borrow_mut().extend(waiting);
+        }
+    }
+
+    fn hand_out(&self, batch: Batch) {
+        let held = Held::new(batch, &self.recycled);
+        let batch = held.batch();
+        let (mut text, mut data) = (0, batch.text_bytes);
+        let mut buffers = batch.buffers.iter();
+        for words in batch.words.chunks_exact(REPLY_WORDS) {
+            let &[word, target, text_len, buffer_count, status, head_len] = words else { continue };
+            let text_end = text + text_len as usize;
+            let data_end = data + buffers.by_ref().take(buffer_count as usize).map(|&len| len as usize).sum::<usize>();
+            match word & 0xff {
+                from_script::CLOSE => self.control(target, |control| control.close()),
+                from_script::DESTROY => self.control(target, |control| control.destroy()),
+                from_script::READ => self.deliver(target, |mail| mail.credit += status as usize),
+                kind => self.deliver(target, |mail| {
+                    mail.items.push_back(Item {
+                        kind,
+                        flags: word >> 8,
+                        status: u16::try_from(status).unwrap_or(0),
+                        head_len: head_len as usize,
+                        batch: held.clone(),
+                        text: text..text_end,
+                        data: data..data_end,
+                    });
+                }),
+            }
+            (text, data) = (text_end, data_end);
+        }
+    }
+
+    fn deliver(&self, exchange: u32, put: impl FnOnce(&mut Mail)) {
+        // An exchange that is over hears nothing any more; JavaScript learns of its end by a record.
+        if let Some(mail) = self.exchanges.borrow_mut().mail(exchange) {
+            put(mail);
+            if let Some(waker) = mail.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+
+    fn control(&self, connection: u32, tell: impl FnOnce(&dyn Control)) {
+        let control = self.connections.borrow().get(connection);
+        if let Some(control) = control {
+            tell(&*control);
+        }
+    }
+
+    /// Lets go of the host's memory and ends all exchanges.
+    fn detach(&self) {
+        self.out.borrow_mut().detach();
+        self.shared.detach();
+        self.exchanges.borrow_mut().wake_all();
+        std::mem::take(&mut *self.waiting.borrow_mut()).into_iter().for_each(Waker::wake);
+    }
+
+    /// Whether the host has ended.
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    /// For how long the host has been woken without coming, in microseconds.
+    pub fn late_us(&self) -> u64 {
+        self.shared.late_us()
+    }
+
+    /// What is counted of this lane.
+    pub fn counts(&self) -> &Counts {
+        &self.shared.counts
+    }
+
+    pub(crate) fn open_exchange(&self, credit: usize) -> Option<u32> {
+        let id = self.exchanges.borrow_mut().open(credit)?;
+        add(&self.shared.counts.exchanges, 1);
+        Some(id)
+    }
+
+    pub(crate) fn close_exchange(&self, id: u32) {
+        if self.exchanges.borrow_mut().close(id) {
+            subtract(&self.shared.counts.exchanges, 1);
+        }
+    }
+
+    /// Looks at what was sent for an exchange; `None` once it is closed.
+    pub(crate) fn with_mail<R>(&self, id: u32, look: impl FnOnce(&mut Mail) -> R) -> Option<R> {
+        self.exchanges.borrow_mut().mail(id).map(look)
+    }
+
+    pub(crate) fn open_connection(&self, control: Rc<dyn Control>) -> Option<u32> {
+        let id = self.connections.borrow_mut().open(control)?;
+        add(&self.shared.counts.connections, 1);
+        Some(id)
+    }
+
+    pub(crate) fn close_connection(&self, id: u32, reason: u32) {
+        if self.connections.borrow_mut().close(id) {
+            subtract(&self.shared.counts.connections, 1);
+            self.note(to_script::CLOSED, 0, &[id, reason], &[]);
+        }
+    }
+
+    /// Writes a record of a few words, now or as soon as there is room.
+    pub(crate) fn note(&self, kind: u32, flags: u32, words: &[u32], bytes: &[u8]) {
+        if self.is_closed() {
+            return;
+        }
+        self.out.borrow_mut().note(kind, flags, words, bytes, &self.shared);
+        self.wake_publisher();
+    }
+
+    /// Bytes that a record may have now, up to what is wanted.
+    pub(crate) fn room(&self, wanted: usize) -> usize {
+        if self.is_closed() { 0 } else { self.out.borrow_mut().room(wanted, &self.shared) }
+    }
+
+    /// Writes a record for which there is room.
+    pub(crate) fn write(
+        &self,
+        kind: u32,
+        flags: u32,
+        words_len: usize,
+        bytes_len: usize,
+        write: impl FnOnce(&mut Draft<'_>, u32),
+    ) {
+        if self.is_closed() {
+            return;
+        }
+        let mut out = self.out.borrow_mut();
+        if let Some((mut draft, bytes_at)) = out.begin(kind, flags, words_len, bytes_len) {
+            write(&mut draft, bytes_at);
+        }
+        drop(out);
+        self.wake_publisher();
+    }
+
+    /// Calls the waker once there may be room again.
+    pub(crate) fn wait_for_room(&self, waker: &Waker) {
+        let mut waiting = self.waiting.borrow_mut();
+        if !waiting.iter().any(|known| known.will_wake(waker)) {
+            waiting.push(waker.clone());
+        }
+    }
+
+    fn wake_publisher(&self) {
+        if !self.woken.replace(true)
+            && let Some(waker) = &*self.publisher.borrow()
+        {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // An engine that ended without its last turn: nobody writes to the host's memory any more.
+        self.shared.detach();
+    }
+}

@@ -1,0 +1,31 @@
+//! The lane: requests to a JavaScript host and replies back, in batches. One lane joins one engine thread and one
+//! JavaScript thread; neither ever waits for the other. Knows no host: who lends memory and who is woken comes from outside.
+//!
+//! Engine to host: records are written once, into memory that the host has lent ([`Slab`]), and published together. Host to
+//! engine: one [`Batch`] a turn. Both wake-ups are sent only to a side that sleeps.
+
+mod batch;
+mod connections;
+mod exchanges;
+mod flow;
+mod group;
+mod ids;
+mod lane;
+mod memory;
+mod out;
+mod port;
+mod record;
+mod ring;
+mod script;
+mod shared;
+mod sync;
+
+pub use batch::Batch;
+pub use connections::Control;
+pub use group::{Arrival, Group};
+pub use lane::{Lane, LaneSeed, lane};
+pub use memory::Slab;
+pub use port::{Port, Published};
+pub use record::{CREDIT_BYTES, FIELDS_MAX, HEAD_BYTES_MAX, REPLY_WORDS, SLAB_BYTES, SLABS_MAX};
+pub use script::{Plan, Script};
+pub use shared::{Counts, Wake};

@@ -1,0 +1,43 @@
+//! Memory that a host lends to the lane.
+#![allow(unsafe_code)]
+
+use std::ptr::NonNull;
+
+/// A piece of memory that a host has allocated and lends to the engine until it has been filled. The engine writes each
+/// byte at most once and reads none; the host reads only what was published.
+#[derive(Debug)]
+pub struct Slab {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: whoever made it promised that the memory may be written from the engine's thread.
+unsafe impl Send for Slab {}
+
+impl Slab {
+    /// Lends `len` bytes from `start` on.
+    ///
+    /// # Safety
+    /// The memory stays where it is and valid for writes from another thread until the lane has published its last byte,
+    /// or until [`Port::close`](crate::Port::close) has returned; until published nobody else touches it.
+    pub unsafe fn new(start: NonNull<u8>, len: usize) -> Self {
+        Self { start, len }
+    }
+
+    /// Its size, in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Copies `bytes` to `at`; says whether they fit (they do, wherever the lane asks first).
+    pub(crate) fn write(&mut self, at: usize, bytes: &[u8]) -> bool {
+        let Some(end) = at.checked_add(bytes.len()) else { return false };
+        if end > self.len {
+            return false;
+        }
+        // SAFETY: the range lies inside of the lent memory, which nobody else touches (see `new`), and `bytes` can't
+        // overlap it, since nobody has a reference into lent memory.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len()) };
+        true
+    }
+}

@@ -1,0 +1,66 @@
+//! What the words of a record mean. The TypeScript side has the same table (`packages/leat/src/native/record.ts`); a test
+//! compares the two.
+
+/// Bytes of the slabs that a host lends: room for the longest head with its spans, and for many usual ones.
+pub const SLAB_BYTES: usize = 64 * 1024;
+/// Slabs that a host may have lent at once; this bounds what waits for a JavaScript thread.
+pub const SLABS_MAX: usize = 8;
+/// Longest head that fits a slab together with its spans.
+pub const HEAD_BYTES_MAX: usize = 40 * 1024;
+/// Most fields of a head that fit with it.
+pub const FIELDS_MAX: usize = 1_000;
+/// Body bytes that are sent to JavaScript before it asks for more.
+pub const CREDIT_BYTES: usize = 256 * 1024;
+/// Words of a record from JavaScript.
+pub const REPLY_WORDS: usize = 6;
+
+/// Kinds of records to JavaScript.
+pub(crate) mod to_script {
+    /// The rest of the slab is not used.
+    pub(crate) const REQUEST: u32 = 1;
+    pub(crate) const DATA: u32 = 2;
+    pub(crate) const END: u32 = 3;
+    pub(crate) const GONE: u32 = 4;
+    pub(crate) const OPEN: u32 = 5;
+    pub(crate) const CLOSED: u32 = 6;
+    pub(crate) const WRITABLE: u32 = 7;
+    pub(crate) const FAULT: u32 = 8;
+    pub(crate) const EOF: u32 = 9;
+}
+
+/// Flags of a request.
+pub(crate) mod request {
+    pub(crate) const KEEP_ALIVE: u32 = 1;
+    pub(crate) const HAS_BODY: u32 = 2;
+    pub(crate) const UPGRADE: u32 = 4;
+    pub(crate) const EXPECT_CONTINUE: u32 = 8;
+    pub(crate) const EXPECT_OTHER: u32 = 16;
+    pub(crate) const H2: u32 = 32;
+}
+
+/// Flags of a connection.
+pub(crate) mod connection {
+    pub(crate) const TLS: u32 = 1;
+    pub(crate) const H2: u32 = 2;
+    pub(crate) const IPV6: u32 = 4;
+    pub(crate) const UNIX: u32 = 8;
+}
+
+/// Kinds of records from JavaScript.
+pub(crate) mod from_script {
+    pub(crate) const HEAD: u32 = 1;
+    pub(crate) const END: u32 = 3;
+    pub(crate) const READ: u32 = 4;
+    pub(crate) const ABORT: u32 = 5;
+    pub(crate) const OPAQUE: u32 = 6;
+    pub(crate) const CLOSE: u32 = 7;
+    pub(crate) const DESTROY: u32 = 8;
+}
+
+/// Flags of a reply.
+pub(crate) mod reply {
+    pub(crate) const END: u32 = 1;
+    pub(crate) const KEEP_ALIVE: u32 = 2;
+    pub(crate) const ACK: u32 = 4;
+    pub(crate) const INTERIM: u32 = 8;
+}

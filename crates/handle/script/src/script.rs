@@ -1,0 +1,94 @@
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::rc::Rc;
+
+use leat_message::{Ended, Exchange, Fault, Handler, Head, Peer, Reason, Reply, Step};
+
+use crate::connections::Control;
+use crate::flow::Flow;
+use crate::group::{Arrival, Group, Seat};
+
+/// One connection's way to JavaScript.
+pub struct Script {
+    group: Rc<Group>,
+    arrival: Arrival,
+    control: Rc<dyn Control>,
+    seat: RefCell<Option<Rc<Seat>>>,
+    /// Exchanges under way.
+    open: Cell<u32>,
+}
+
+/// What an exchange is about.
+#[derive(Clone, Copy, Debug)]
+pub enum Plan {
+    /// A request.
+    Request,
+    /// Bytes that are none: JavaScript is told, and may answer with bytes of its own.
+    Refused(Reason),
+}
+
+impl Script {
+    pub(crate) fn new(group: Rc<Group>, arrival: Arrival, control: Rc<dyn Control>, seat: Seat) -> Self {
+        Self { group, arrival, control, seat: RefCell::new(Some(Rc::new(seat))), open: Cell::new(0) }
+    }
+
+    /// Whether an exchange is under way.
+    pub fn is_busy(&self) -> bool {
+        self.open.get() > 0
+    }
+
+    /// The lane that this connection belongs to: another one, where the one it had is gone.
+    fn seat(&self, peer: &Peer) -> Option<Rc<Seat>> {
+        let mut seat = self.seat.borrow_mut();
+        if let Some(seat) = &*seat
+            && !seat.lane().is_closed()
+        {
+            return Some(Rc::clone(seat));
+        }
+        *seat = None;
+        let next = self.group.seat(&self.arrival, peer, &self.control).map(Rc::new);
+        seat.clone_from(&next);
+        next
+    }
+}
+
+impl Handler for Script {
+    type Plan = Plan;
+
+    fn raw<R: Reply>(&self, _request: Head<'_>, _peer: &Peer, _reply: &mut R) -> Step<Plan> {
+        Step::Exchange(Plan::Request)
+    }
+
+    async fn exchange<X: Exchange>(&self, plan: Plan, exchange: &mut X) -> Result<(), Fault> {
+        let seat = self.seat(exchange.peer()).ok_or(Reason::LaneGone)?;
+        let _open = Open::new(&self.open);
+        let mut flow = Flow::new(Rc::clone(seat.lane()), seat.connection, plan, exchange);
+        poll_fn(|cx| flow.poll(cx, exchange)).await
+    }
+
+    fn refused(&self, reason: Reason, peer: &Peer) -> Option<Plan> {
+        self.seat(peer).map(|_| Plan::Refused(reason))
+    }
+
+    fn ended(&self, ended: Ended<'_>) {
+        if let (Some(reason), Some(seat)) = (ended.record.reason, &*self.seat.borrow()) {
+            seat.blame(reason);
+        }
+    }
+}
+
+/// An exchange in the count.
+struct Open<'a>(&'a Cell<u32>);
+
+impl<'a> Open<'a> {
+    fn new(count: &'a Cell<u32>) -> Self {
+        count.set(count.get() + 1);
+        Self(count)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get().saturating_sub(1));
+    }
+}

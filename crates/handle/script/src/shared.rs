@@ -1,0 +1,173 @@
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use atomic_waker::AtomicWaker;
+
+use crate::record::SLABS_MAX;
+use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+/// Wakes a host's thread. Called from the engine's thread, at most once until the host has said that it is ready again.
+pub trait Wake: Send + Sync {
+    /// Makes the host take what was published, soon. Must not block.
+    fn wake(&self);
+}
+
+/// What both sides of a lane see.
+pub(crate) struct Shared {
+    published: Position,
+    /// Whether the host was woken and has not said yet that it is ready for the next wake-up.
+    scheduled: AtomicBool,
+    closed: AtomicBool,
+    pub(crate) engine: AtomicWaker,
+    wake: Box<dyn Wake>,
+    detached: Mutex<bool>,
+    on_detach: Condvar,
+    pub(crate) counts: Counts,
+    began: Instant,
+}
+
+/// How far the engine has published: a slab's number and the bytes of it, in one word.
+struct Position {
+    at: AtomicU64,
+    /// Bytes used of each slab that was left behind, by its number modulo the most that can be lent.
+    filled: [AtomicU32; SLABS_MAX],
+}
+
+/// What is counted of a lane, for the metrics. Written by one thread each, read by any.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Requests given to the host.
+    pub requests: std::sync::atomic::AtomicU64,
+    /// Times that the host was woken: crossings towards JavaScript.
+    pub wakes: std::sync::atomic::AtomicU64,
+    /// Batches of replies: crossings back.
+    pub flushes: std::sync::atomic::AtomicU64,
+    /// Records published, of all kinds.
+    pub records: std::sync::atomic::AtomicU64,
+    /// Exchanges that are open.
+    pub exchanges: std::sync::atomic::AtomicU64,
+    /// Connections that are open.
+    pub connections: std::sync::atomic::AtomicU64,
+    /// Bytes published; less those taken, this is what waits for the host.
+    pub published_bytes: std::sync::atomic::AtomicU64,
+    /// Bytes taken by the host.
+    pub taken_bytes: std::sync::atomic::AtomicU64,
+    /// Sum of the times from a wake-up until the host took the batch, in microseconds: how late its loop was.
+    pub delay_us_sum: std::sync::atomic::AtomicU64,
+    /// The longest such time, in microseconds.
+    pub delay_us_max: std::sync::atomic::AtomicU64,
+    /// When the host was woken, in microseconds since the lane began; 0 while it is not late.
+    pub(crate) woken_us: std::sync::atomic::AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(wake: Box<dyn Wake>) -> Arc<Self> {
+        Arc::new(Self {
+            published: Position { at: AtomicU64::new(0), filled: std::array::from_fn(|_| AtomicU32::new(0)) },
+            scheduled: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+            engine: AtomicWaker::new(),
+            wake,
+            detached: Mutex::new(false),
+            on_detach: Condvar::new(),
+            counts: Counts::default(),
+            began: Instant::now(),
+        })
+    }
+
+    /// Says that a slab was left, filled up to `bytes`. To be called before anything of the next one is published.
+    pub(crate) fn leave_slab(&self, slab: u32, bytes: u32) {
+        if let Some(filled) = self.published.filled.get(slab as usize % SLABS_MAX) {
+            filled.store(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes used of a slab that was left.
+    pub(crate) fn filled(&self, slab: u32) -> u32 {
+        self.published.filled.get(slab as usize % SLABS_MAX).map_or(0, |filled| filled.load(Ordering::Relaxed))
+    }
+
+    /// Publishes everything up to `bytes` of `slab`, and wakes the host unless it was woken already.
+    pub(crate) fn publish(&self, slab: u32, bytes: u32) {
+        // SeqCst with the swap below and with `rearm`: either the host sees these bytes, or we see that it waits.
+        self.published.at.store(u64::from(slab) << 32 | u64::from(bytes), Ordering::SeqCst);
+        self.schedule();
+    }
+
+    /// How far was published.
+    pub(crate) fn published(&self) -> (u32, u32) {
+        let at = self.published.at.load(Ordering::SeqCst);
+        ((at >> 32) as u32, at as u32)
+    }
+
+    /// Wakes the host unless it was woken already.
+    pub(crate) fn schedule(&self) {
+        if !self.scheduled.swap(true, Ordering::SeqCst) {
+            self.counts.woken_us.store(self.now_us().max(1), Relaxed);
+            add(&self.counts.wakes, 1);
+            self.wake.wake();
+        }
+    }
+
+    /// The host is ready to be woken again.
+    pub(crate) fn rearm(&self) {
+        self.scheduled.store(false, Ordering::SeqCst);
+    }
+
+    /// The host has begun to take a batch: notes how late it was.
+    pub(crate) fn note_delay(&self) {
+        let woken = self.counts.woken_us.swap(0, Relaxed);
+        if woken != 0 {
+            let late = self.now_us().saturating_sub(woken);
+            add(&self.counts.delay_us_sum, late);
+            self.counts.delay_us_max.fetch_max(late, Relaxed);
+        }
+    }
+
+    /// For how long the host has been woken without taking anything, in microseconds.
+    pub(crate) fn late_us(&self) -> u64 {
+        match self.counts.woken_us.load(Relaxed) {
+            0 => 0,
+            woken => self.now_us().saturating_sub(woken),
+        }
+    }
+
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        self.engine.wake();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// The engine touches no lent memory any more.
+    pub(crate) fn detach(&self) {
+        *self.detached.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.on_detach.notify_all();
+    }
+
+    /// Waits for [`Shared::detach`]; says whether it came in time.
+    pub(crate) fn wait_detached(&self, within: Duration) -> bool {
+        let detached = self.detached.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.on_detach.wait_timeout_while(detached, within, |detached| !*detached);
+        waited.is_ok_and(|(detached, _)| *detached)
+    }
+
+    fn now_us(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+/// Counts where only one thread writes: no locked instruction.
+#[inline]
+pub(crate) fn add(count: &std::sync::atomic::AtomicU64, more: u64) {
+    count.store(count.load(Relaxed).wrapping_add(more), Relaxed);
+}
+
+/// The other way.
+#[inline]
+pub(crate) fn subtract(count: &std::sync::atomic::AtomicU64, less: u64) {
+    count.store(count.load(Relaxed).wrapping_sub(less), Relaxed);
+}

@@ -1,0 +1,5 @@
+//! Link flags of a Node addon.
+
+fn main() {
+    napi_build::setup();
+}

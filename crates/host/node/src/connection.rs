@@ -1,0 +1,102 @@
+use std::cell::{OnceCell, RefCell};
+use std::rc::{Rc, Weak};
+
+use leat_listen::{Permit, Protocol};
+use leat_message::Peer;
+use leat_script::{Arrival, Control, Group, Script};
+use leat_serve::{OnError, Service, Site};
+use leat_stream::Socket;
+use tokio::task::AbortHandle;
+
+use crate::settings::Settings;
+
+/// A connection that JavaScript knows.
+pub(crate) struct Connection {
+    script: OnceCell<Rc<Script>>,
+    service: OnceCell<Rc<Service<Rc<Script>>>>,
+    task: RefCell<Option<AbortHandle>>,
+    tls: bool,
+}
+
+impl Connection {
+    /// Gives the connection to one of the group's lanes; `None` where there is none left.
+    pub(crate) fn open(group: &Rc<Group>, arrival: Arrival, peer: &Peer, settings: &Settings) -> Option<Rc<Self>> {
+        let connection = Rc::new(Self {
+            script: OnceCell::new(),
+            service: OnceCell::new(),
+            task: RefCell::default(),
+            tls: peer.tls.is_some(),
+        });
+        let control: Rc<dyn Control> = Rc::new(Handle(Rc::downgrade(&connection)));
+        let script = Rc::new(group.connect(arrival, peer, control)?);
+        let _ = connection.service.set(Service::new(site(&script, settings)));
+        let _ = connection.script.set(script);
+        Some(connection)
+    }
+
+    /// Serves it until it ends.
+    pub(crate) fn run(self: Rc<Self>, socket: Socket, protocol: Protocol, peer: Rc<Peer>, permit: Permit) {
+        let Some(service) = self.service.get().cloned() else { return };
+        let protocol = match protocol {
+            Protocol::Http1 => leat_serve::Protocol::Http1,
+            Protocol::Http2 => leat_serve::Protocol::Http2,
+            Protocol::Sniff => leat_serve::Protocol::Sniff,
+        };
+        let connection = Rc::clone(&self);
+        let task = tokio::task::spawn_local(async move {
+            let _held = (permit, connection);
+            leat_serve::serve(socket, Vec::new(), protocol, peer, service).await;
+        });
+        *self.task.borrow_mut() = Some(task.abort_handle());
+    }
+
+    /// New settings, from its next request on.
+    pub(crate) fn change(&self, settings: &Settings) {
+        if let (Some(script), Some(service)) = (self.script.get(), self.service.get()) {
+            service.replace(site(script, settings));
+        }
+    }
+
+    fn close(&self) {
+        let Some(service) = self.service.get() else { return };
+        let busy = self.script.get().is_some_and(|script| script.is_busy());
+        if busy || self.tls {
+            service.retire();
+        } else {
+            self.destroy();
+        }
+    }
+
+    fn destroy(&self) {
+        if let Some(task) = &*self.task.borrow() {
+            task.abort();
+        }
+    }
+}
+
+/// What the lane has of a connection: it ends with its task, not with the lane.
+struct Handle(Weak<Connection>);
+
+impl Control for Handle {
+    fn close(&self) {
+        if let Some(connection) = self.0.upgrade() {
+            connection.close();
+        }
+    }
+
+    fn destroy(&self) {
+        if let Some(connection) = self.0.upgrade() {
+            connection.destroy();
+        }
+    }
+}
+
+fn site(script: &Rc<Script>, settings: &Settings) -> Site<Rc<Script>> {
+    Site {
+        handler: Rc::clone(script),
+        limits: settings.limits(),
+        profile: settings.profile(),
+        on_error: OnError::Close,
+        drain_grace_ms: 0,
+    }
+}

@@ -1,0 +1,185 @@
+//! This thread's side of its lane: the memory it lends, the replies it sends.
+#![allow(unsafe_code)]
+
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use leat_script::{Batch, Port, Published, REPLY_WORDS, Slab};
+use napi::sys;
+
+use crate::engine::Engine;
+use crate::error::{Coded, coded};
+use crate::wake::{Bell, Ring};
+
+/// A JavaScript thread that has a lane.
+struct Attached {
+    /// The lane's number.
+    lane: u64,
+    port: Port,
+    bell: Arc<Bell>,
+    /// The records of `flush`; JavaScript keeps the array for as long as its thread lives.
+    words: NonNull<u32>,
+    words_len: usize,
+}
+
+thread_local! {
+    /// Not dropped with the thread: where the process just exits, Node calls no hook, and the engine still runs.
+    static ATTACHED: RefCell<Option<ManuallyDrop<Attached>>> = const { RefCell::new(None) };
+}
+
+fn with<R>(use_it: impl FnOnce(&mut Attached) -> Result<R, Coded>) -> Result<R, Coded> {
+    ATTACHED.with_borrow_mut(|attached| match attached {
+        Some(attached) => use_it(attached),
+        None => Err(coded("LEAT_NOT_ATTACHED", "this thread has no lane: call attach first")),
+    })
+}
+
+/// The number of this thread's lane.
+pub(crate) fn lane() -> Result<u64, Coded> {
+    with(|attached| Ok(attached.lane))
+}
+
+/// Opens this thread's lane.
+pub(crate) fn attach(env: sys::napi_env, on_batch: sys::napi_value, words: sys::napi_value) -> Result<(), Coded> {
+    if ATTACHED.with_borrow(Option::is_some) {
+        return Err(coded("LEAT_ATTACHED", "this thread has a lane already"));
+    }
+    let (start, len, element) = typed_array(env, words)?;
+    let words = NonNull::new(start.cast::<u32>())
+        .filter(|_| element == sys::TypedarrayType::uint32_array)
+        .ok_or_else(|| coded("LEAT_ARGUMENT", "words must be a Uint32Array"))?;
+    let bell = Bell::new(env, on_batch).map_err(|error| coded("LEAT_NODE_API", error.to_string()))?;
+    let (seed, port) = leat_script::lane(Box::new(Ring(Arc::clone(&bell))));
+    let lane = Engine::get()?.attach(seed);
+    ATTACHED.set(Some(ManuallyDrop::new(Attached { lane, port, bell, words, words_len: len })));
+    // SAFETY: on the thread of `env`; the hook takes no data, so there is nothing to outlive.
+    unsafe { sys::napi_add_env_cleanup_hook(env, Some(on_end), ptr::null_mut()) };
+    Ok(())
+}
+
+/// The thread ends: its memory goes away, so the engine must have let go of it.
+unsafe extern "C" fn on_end(_: *mut c_void) {
+    if let Some(attached) = ATTACHED.take().map(ManuallyDrop::into_inner) {
+        attached.port.close();
+        attached.bell.end();
+    }
+}
+
+/// Lends a slab. JavaScript keeps the array until it has been filled, so its memory stays.
+pub(crate) fn supply(env: sys::napi_env, slab: sys::napi_value) -> Result<(), Coded> {
+    let (start, len, _) = typed_array(env, slab)?;
+    let start = NonNull::new(start).ok_or_else(|| coded("LEAT_ARGUMENT", "an empty slab"))?;
+    // SAFETY: the memory of an array stays where it is; JavaScript holds this one and never writes to it, and
+    // `on_end` waits for the engine before the thread's memory goes.
+    let slab = unsafe { Slab::new(start, len) };
+    with(|attached| attached.port.supply(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent")))
+}
+
+/// Takes everything that was published up to now.
+pub(crate) fn take_all(mut each: impl FnMut(Published)) {
+    let begin = || ATTACHED.with_borrow_mut(|attached| attached.as_mut().map(|attached| attached.port.begin_turn()));
+    let Some(until) = begin() else { return };
+    // Not borrowed while JavaScript runs: it supplies slabs meanwhile.
+    let next = || ATTACHED.with_borrow_mut(|attached| attached.as_mut().and_then(|attached| attached.port.take(until)));
+    while let Some(published) = next() {
+        each(published);
+    }
+}
+
+/// Sends a turn's replies and ends the turn.
+pub(crate) fn flush(
+    env: sys::napi_env,
+    count: u32,
+    text: sys::napi_value,
+    buffers: sys::napi_value,
+) -> Result<(), Coded> {
+    with(|attached| {
+        if count > 0 {
+            let mut batch = attached.port.batch();
+            let filled = fill(env, attached, &mut batch, count as usize, text, buffers);
+            filled?;
+            attached.port.send(batch);
+        }
+        attached.port.end_turn();
+        Ok(())
+    })
+}
+
+fn fill(
+    env: sys::napi_env,
+    attached: &Attached,
+    batch: &mut Batch,
+    count: usize,
+    text: sys::napi_value,
+    buffers: sys::napi_value,
+) -> Result<(), Coded> {
+    let words_len = count * REPLY_WORDS;
+    if words_len > attached.words_len {
+        return Err(coded("LEAT_ARGUMENT", "more records than words"));
+    }
+    // SAFETY: within the array, which JavaScript does not write to during this call.
+    let words = unsafe { std::slice::from_raw_parts(attached.words.as_ptr(), words_len) };
+    batch.words.extend_from_slice(words);
+    let text_len: usize = words.chunks_exact(REPLY_WORDS).filter_map(|record| record.get(2)).map(|&len| len as usize).sum();
+    // One more for the NUL that Node-API writes.
+    batch.bytes.reserve(text_len + 1);
+    let mut written = 0;
+    // SAFETY: the memory has room for `text_len` bytes and the NUL; what is written is made part of the vector.
+    unsafe {
+        let start = batch.bytes.as_mut_ptr().cast();
+        sys::napi_get_value_string_latin1(env, text, start, text_len + 1, &mut written);
+        batch.bytes.set_len(written);
+    }
+    if written != text_len {
+        return Err(coded("LEAT_ARGUMENT", "the text is shorter than the records say"));
+    }
+    batch.text_bytes = text_len;
+    let mut list_len = 0;
+    // SAFETY: a value of this call's scope; for anything but an array the length stays 0.
+    unsafe { sys::napi_get_array_length(env, buffers, &mut list_len) };
+    for index in 0..list_len {
+        let mut buffer = ptr::null_mut();
+        // SAFETY: as above.
+        unsafe { sys::napi_get_element(env, buffers, index, &mut buffer) };
+        let (start, len, _) = typed_array(env, buffer)?;
+        if let Some(start) = NonNull::new(start) {
+            // SAFETY: the bytes of an array that JavaScript does not touch during this call.
+            batch.bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(start.as_ptr(), len) });
+        }
+        batch.buffers.push(u32::try_from(len).map_err(|_| coded("LEAT_ARGUMENT", "a buffer of 4 GiB or more"))?);
+    }
+    Ok(())
+}
+
+/// Whether this thread's lane keeps its event loop alive.
+pub(crate) fn hold(env: sys::napi_env, hold: bool) -> Result<(), Coded> {
+    with(|attached| {
+        attached.bell.hold(env, hold);
+        Ok(())
+    })
+}
+
+/// Start, length in elements and kind of a typed array.
+fn typed_array(
+    env: sys::napi_env,
+    value: sys::napi_value,
+) -> Result<(*mut u8, usize, sys::napi_typedarray_type), Coded> {
+    let (mut kind, mut len, mut data) = (0, 0, ptr::null_mut());
+    // SAFETY: out-parameters of this frame; a value of another type is told by the status.
+    let status = unsafe {
+        sys::napi_get_typedarray_info(env, value, &mut kind, &mut len, &mut data, ptr::null_mut(), ptr::null_mut())
+    };
+    if status != sys::Status::napi_ok {
+        return Err(coded("LEAT_ARGUMENT", "expected a typed array"));
+    }
+    Ok((data.cast(), len, kind))
+}
+
+/// Reports an error as uncaught.
+pub(crate) fn fatal(env: sys::napi_env, error: sys::napi_value) {
+    // SAFETY: on the thread of `env`, with a value of the current scope.
+    unsafe { sys::napi_fatal_exception(env, error) };
+}

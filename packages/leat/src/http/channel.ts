@@ -1,0 +1,402 @@
+import { type AsyncResource } from "node:async_hooks";
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { ACK, INTERIM, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW } from "../native/records";
+import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8 } from "../native/lane";
+import { type Core } from "./core";
+import { LeatSocket } from "./socket";
+
+/** Who is at the other end of a connection. */
+export interface Facts {
+    remoteAddress: string;
+    remotePort: number;
+    localAddress: string;
+    localPort: number;
+    family: string | undefined;
+    /** A Unix socket, which has no addresses. */
+    local: boolean;
+    tls: boolean;
+    serverName: string;
+    alpn: string;
+    h2: boolean;
+}
+
+/** Consumed body bytes that are saved up for one READ. The engine's first 256 KiB are four times that. */
+const CREDIT_STEP = 65_536;
+
+/** Strings that are shorter go as text, which is copied once more than a buffer but needs none. */
+const TEXT_CHARS_MAX = 16_384;
+
+/** How far a channel's current exchange has come. */
+export const enum Mode {
+    /** Requests and replies. */
+    Http,
+    /** Raw bytes both ways. */
+    Opaque,
+    /** The socket is closed for good. */
+    Closed,
+}
+
+/** Exchanges that the engine still has something to say about. */
+export const exchanges = new Map<number, Channel>();
+
+/** One HTTP/1 connection with its current exchange, or one HTTP/2 stream. */
+export class Channel {
+    readonly core: Core;
+    /** The connection's id. */
+    readonly id: number;
+    readonly facts: Facts;
+    readonly h2: boolean;
+    readonly socket: LeatSocket;
+    mode = Mode.Http;
+    exchange = 0;
+    /** The request that is being answered. */
+    req: IncomingMessage | null = null;
+    res: ServerResponse | null = null;
+    /** The request whose body is arriving. It may have been answered already. */
+    body: IncomingMessage | null = null;
+    /** The async context of the exchange. */
+    resource: AsyncResource | null = null;
+    /** The request has no body, and its end is told when somebody reads. */
+    endOwed = false;
+    bodyDone = true;
+    headSent = false;
+    replyDone = true;
+    /** Whether 'finish' of the reply is looked after. */
+    hooked = false;
+    /** The reply's bytes are out, but its end waits for that of the request, whose body the engine would skip. */
+    endWaits = false;
+    /** The reply was the last one: the engine closes the connection after it. */
+    ending = false;
+    requests = 0;
+    /** The peer ended its direction of an upgraded connection. */
+    ended = false;
+    /** Whether the connection keeps the process alive. */
+    counted = false;
+    /** The engine took the exchange over because of a fault, and closes the connection after it. */
+    private faulty = false;
+    /** Record and batch of the newest bytes of the exchange. */
+    private record = -1;
+    private batch = 0;
+    /** Bytes sent since the engine last told that all is taken. */
+    private unacknowledged = 0;
+    /** Called when the engine tells that. */
+    private acknowledged: (() => void) | null = null;
+    private head: ((bytes: Buffer) => void) | null = null;
+    private paused = false;
+    private credit = 0;
+
+    constructor(core: Core, id: number, facts: Facts, h2: boolean) {
+        this.core = core;
+        this.id = id;
+        this.facts = facts;
+        this.h2 = h2;
+        this.socket = new LeatSocket(this, core.highWaterMark);
+    }
+
+    /** Starts exchange `id`. */
+    open(id: number, hasBody: boolean): void {
+        this.exchange = id;
+        this.bodyDone = !hasBody;
+        this.headSent = false;
+        this.replyDone = false;
+        this.endWaits = false;
+        this.hooked = false;
+        this.record = -1;
+        this.unacknowledged = 0;
+        this.acknowledged = null;
+        this.paused = false;
+        this.credit = 0;
+        this.requests++;
+    }
+
+    /** Whether the connection was taken over for raw bytes. */
+    get isOpaque(): boolean {
+        return this.mode === Mode.Opaque;
+    }
+
+    /** Whether the exchange is over for both directions. */
+    get done(): boolean {
+        return this.replyDone && this.bodyDone;
+    }
+
+    /** Forgets the exchange once it is over. */
+    release(): void {
+        if (this.done && this.mode === Mode.Http) exchanges.delete(this.exchange);
+    }
+
+    /** Sends what was written to the socket. Calls back at once, or when the engine has taken it if much is under way. */
+    write(chunk: string | Uint8Array, encoding: BufferEncoding, callback: () => void): void {
+        const bytes = this.put(chunk, encoding);
+        this.count(bytes, callback);
+    }
+
+    /** As `write`, for several chunks at once. */
+    writeAll(chunks: { chunk: string | Uint8Array; encoding: BufferEncoding }[], callback: () => void): void {
+        let bytes = 0;
+        for (const { chunk, encoding } of chunks) bytes += this.put(chunk, encoding);
+        this.count(bytes, callback);
+    }
+
+    /** The whole rest of the reply went out by record `index`, past the socket; all but its end, if that `waits`. */
+    replied(index: number, number: number, keep: boolean, waits: boolean): void {
+        this.endWaits = waits;
+        this.record = index;
+        this.batch = number;
+        this.headSent = true;
+        this.replyDone = true;
+        this.ending = !keep;
+    }
+
+    /** Whether `bytes` more are so many that their sender has to wait. */
+    overflows(bytes: number): boolean {
+        return this.unacknowledged + bytes > this.core.unacknowledgedMax;
+    }
+
+    /** Calls back when the engine has taken everything. */
+    onTaken(callback: () => void): void {
+        this.acknowledged = callback;
+    }
+
+    /** The engine has taken everything up to the record that asked. */
+    taken(): void {
+        this.unacknowledged = 0;
+        const callback = this.acknowledged;
+        this.acknowledged = null;
+        callback?.();
+    }
+
+    /**
+     * Ends the reply; `keep` leaves the connection open for the next request. With the reply's end the engine skips what
+     * is left of the request's body, so the end waits if that is `wanted`.
+     */
+    endReply(keep: boolean, wanted: boolean): void {
+        const waits = wanted && keep && !this.bodyDone;
+        if (this.replyDone) {
+            if (!this.endWaits || waits) return;
+            this.endWaits = false;
+        } else {
+            this.replyDone = true;
+            this.ending = !keep;
+            this.endWaits = waits;
+            if (waits) return;
+        }
+        this.sendEnd(keep);
+    }
+
+    /** The request's body is complete, or of no interest any more. */
+    endBody(): void {
+        this.bodyDone = true;
+        this.body = null;
+        if (this.endWaits && this.res === null) {
+            this.endWaits = false;
+            this.sendEnd(true);
+        } else {
+            this.release();
+        }
+    }
+
+    private sendEnd(keep: boolean): void {
+        if (this.h2) this.endStream();
+        else this.record = pushEnd(this.record, this.batch, this.exchange, keep);
+        this.batch = batchNumber();
+        this.release();
+    }
+
+    private endStream(): void {
+        const trailer = (this.res as unknown as { _trailer?: string } | null)?._trailer;
+        if (trailer) pushText(OUT_END, LAST, this.exchange, 1, 0, trailer, LATIN1);
+        else pushEnd(this.record, this.batch, this.exchange, true);
+    }
+
+    /** Takes the connection over for raw bytes. */
+    takeOver(): void {
+        this.mode = Mode.Opaque;
+        this.headSent = true;
+        exchanges.set(this.exchange, this);
+        pushRecord(OUT_OPAQUE, 0, this.exchange, 0, 0);
+        this.record = -1;
+    }
+
+    /** Calls back with the first bytes of the connection that was taken over, or none if none are there yet. */
+    onHead(callback: (head: Buffer) => void): void {
+        this.head = callback;
+        this.acknowledged = () => this.giveHead(Buffer.alloc(0));
+        pushRecord(OUT_DATA, ACK, this.exchange, 0, 0);
+    }
+
+    /** Gives `bytes` to whoever waits for the head. False if nobody does. */
+    giveHead(bytes: Buffer): boolean {
+        const callback = this.head;
+        if (callback === null) return false;
+        this.head = null;
+        callback(bytes);
+        return true;
+    }
+
+    /** The engine took exchange `id` over, whose bytes are no request: what is written goes out as it is. */
+    fault(id: number): void {
+        this.exchange = id;
+        this.mode = Mode.Opaque;
+        this.faulty = true;
+        this.headSent = true;
+        this.replyDone = true;
+        this.record = -1;
+        exchanges.set(id, this);
+    }
+
+    /** A request came for a socket that is destroyed already. */
+    refuse(id: number): void {
+        pushRecord(OUT_ABORT, 0, id, 0, 0);
+    }
+
+    /** Half-closes: nothing more is written to the socket. */
+    shutdown(): void {
+        if (this.mode === Mode.Opaque) pushRecord(OUT_END, 0, this.exchange, 0, 0);
+        else if (!this.replyDone || this.endWaits) this.endReply(false, false);
+        else if (!this.ending) this.closeAfterReply();
+    }
+
+    /** The socket was destroyed. What was written before still goes out, as it does with a TCP socket. */
+    close(reset: boolean): void {
+        const mode = this.mode;
+        if (mode === Mode.Closed) return;
+        this.mode = Mode.Closed;
+        exchanges.delete(this.exchange);
+        if (mode === Mode.Opaque) {
+            if (!reset) pushRecord(OUT_END, 0, this.exchange, 0, 0);
+            if (reset || !this.faulty) pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
+        } else if (!this.replyDone || this.endWaits) {
+            this.replyDone = true;
+            this.endWaits = false;
+            if (reset || this.h2) pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
+            else pushEnd(this.record, this.batch, this.exchange, false);
+        } else if (!this.ending && !this.h2) {
+            if (reset) pushRecord(OUT_DESTROY, 0, this.id, 0, 0);
+            else this.closeAfterReply();
+        }
+        this.acknowledged = null;
+    }
+
+    /** Ends a connection between two requests; a reply that is still on its way is not cut off. */
+    private closeAfterReply(): void {
+        this.ending = true;
+        if (dropKeep(this.record, this.batch)) return;
+        pushRecord(this.requests > 0 && this.bodyDone ? OUT_CLOSE : OUT_DESTROY, 0, this.id, 0, 0);
+    }
+
+    /** The engine has closed the connection already: nothing is to be said to it. */
+    lost(): void {
+        exchanges.delete(this.exchange);
+        this.mode = Mode.Closed;
+        this.replyDone = true;
+        this.bodyDone = true;
+        this.acknowledged = null;
+    }
+
+    /** Body bytes were handed on; the engine may send as many more once somebody wants them. */
+    consumed(bytes: number): void {
+        this.credit += bytes;
+        if (!this.paused && this.credit >= CREDIT_STEP) this.grant();
+    }
+
+    /** Nobody takes body bytes for now. */
+    pause(): void {
+        this.paused = true;
+    }
+
+    /** Somebody reads. */
+    resume(): void {
+        this.paused = false;
+        if (this.credit >= CREDIT_STEP) this.grant();
+        if (this.endOwed) {
+            this.endOwed = false;
+            this.body?.push(null);
+        }
+    }
+
+    private grant(): void {
+        if (!this.bodyDone || this.mode === Mode.Opaque) pushRecord(OUT_READ, 0, this.exchange, this.credit, 0);
+        this.credit = 0;
+    }
+
+    private count(bytes: number, callback: () => void): void {
+        this.unacknowledged += bytes;
+        if (this.mode === Mode.Closed || this.unacknowledged <= this.core.unacknowledgedMax) {
+            callback();
+            return;
+        }
+        this.acknowledged = callback;
+        if (this.record >= 0 && this.batch === batchNumber()) {
+            addFlags(this.record, ACK);
+            return;
+        }
+        // The newest record has left already, so an empty one asks.
+        this.record = pushRecord(OUT_DATA, ACK, this.exchange, 0, 0);
+        this.batch = batchNumber();
+    }
+
+    private put(chunk: string | Uint8Array, encoding: BufferEncoding): number {
+        if (this.mode === Mode.Closed || (this.mode === Mode.Http && this.replyDone)) return 0;
+        if (typeof chunk !== "string") {
+            if (chunk.byteLength === 0) return 0;
+            if (!isNewest(this.record, this.batch)) this.record = this.start("", LATIN1);
+            this.batch = batchNumber();
+            addBuffer(this.record, chunk);
+            return chunk.byteLength;
+        }
+        if (chunk.length === 0) return 0;
+        return this.putText(chunk, encoding);
+    }
+
+    private putText(chunk: string, encoding: BufferEncoding): number {
+        const latin = encoding === "latin1" || encoding === "binary" || encoding === "ascii";
+        const utf8 = !latin && isUtf8(encoding);
+        const bytes = latin ? chunk.length : Buffer.byteLength(chunk, encoding);
+        const first = !this.headSent;
+        const plain = latin || (utf8 && bytes === chunk.length);
+        if (plain && chunk.length <= TEXT_CHARS_MAX) {
+            if (isNewest(this.record, this.batch) && !first && addText(this.record, chunk)) return bytes;
+            this.record = this.start(chunk, LATIN1);
+            this.batch = batchNumber();
+            return bytes;
+        }
+        const header = first ? this.headIn(chunk) : 0;
+        if (header > 0) {
+            // The head must be text; what follows it may be anything.
+            this.record = this.start(chunk.slice(0, header), utf8 ? UTF8 : LATIN1);
+            this.batch = batchNumber();
+            if (chunk.length > header) addBuffer(this.record, Buffer.from(chunk.slice(header), encoding));
+            return bytes;
+        }
+        return this.put(Buffer.from(chunk, encoding), encoding);
+    }
+
+    /** Begins a record with `text`: the reply's head if this is it, or an interim one, or bytes that came from nowhere. */
+    private start(text: string, encoding: number): number {
+        if (this.headSent) return pushText(OUT_DATA, 0, this.exchange, 0, 0, text, encoding);
+        const header = this.headIn(text);
+        if (header > 0) {
+            this.headSent = true;
+            return pushText(OUT_HEAD, 0, this.exchange, this.res?.statusCode ?? 0, header, text, encoding);
+        }
+        if (isInterim(text)) return pushText(OUT_HEAD, INTERIM, this.exchange, Number(text.slice(9, 12)), text.length, text, encoding);
+        this.headSent = true;
+        return pushText(OUT_HEAD, RAW, this.exchange, 0, text.length, text, encoding);
+    }
+
+    /** How many chars of `text` are the head of the reply that is being sent. */
+    private headIn(text: string): number {
+        const res = this.res as unknown as { _header: string | null } | null;
+        const header = res?._header;
+        return header && text.startsWith(header) ? header.length : 0;
+    }
+}
+
+function isUtf8(encoding: string): boolean {
+    return encoding === "utf8" || encoding === "utf-8" || !encoding || encoding === "buffer";
+}
+
+/** Whether the text is one whole 1xx head (other than 101, which ends HTTP). */
+function isInterim(text: string): boolean {
+    return text.startsWith("HTTP/1.1 1") && !text.startsWith("HTTP/1.1 101") && text.endsWith("\r\n\r\n");
+}

@@ -1,0 +1,121 @@
+// 'clientError': what Node says of bytes that are no request, and what it answers if nobody listens.
+import { STATUS_CODES } from "node:http";
+import { type Reason } from "../native/lane";
+import { kChannel, type LeatSocket } from "./socket";
+
+/** The code and the words of llhttp for what the engine refused. Where llhttp would take it, the nearest of its refusals. */
+const PARSE_ERRORS: Record<string, [code: string, reason: string]> = {
+    "head.bare_cr": ["HPE_LF_EXPECTED", "Missing expected LF after header value"],
+    "head.bare_lf": ["HPE_CR_EXPECTED", "Missing expected CR after header value"],
+    "head.control_byte": ["HPE_INVALID_HEADER_TOKEN", "Invalid header value char"],
+    "head.obs_fold": ["HPE_INVALID_HEADER_TOKEN", "Unexpected whitespace after header value"],
+    "head.space_before_colon": ["HPE_INVALID_HEADER_TOKEN", "Invalid header token"],
+    "head.leading_space": ["HPE_UNEXPECTED_SPACE", "Unexpected space after start line"],
+    "head.name_empty": ["HPE_INVALID_HEADER_TOKEN", "Invalid header token"],
+    "head.name_invalid": ["HPE_INVALID_HEADER_TOKEN", "Invalid header token"],
+    "head.colon_missing": ["HPE_INVALID_HEADER_TOKEN", "Invalid header token"],
+    "head.obs_text": ["HPE_INVALID_HEADER_TOKEN", "Invalid header value char"],
+    "head.cut_off": ["HPE_INVALID_EOF_STATE", "Invalid EOF state"],
+    "line.method_invalid": ["HPE_INVALID_METHOD", "Invalid method encountered"],
+    "line.spacing": ["HPE_INVALID_VERSION", "Expected CRLF after version"],
+    "line.target_invalid": ["HPE_INVALID_URL", "Unexpected start char in url"],
+    "line.target_fragment": ["HPE_INVALID_URL", "Unexpected char in url fragment start"],
+    "line.target_form": ["HPE_INVALID_URL", "Unexpected start char in url"],
+    "line.version_invalid": ["HPE_INVALID_VERSION", "Invalid major version"],
+    "line.version_unsupported": ["HPE_INVALID_VERSION", "Invalid HTTP version"],
+    "line.http2_preface": ["HPE_PAUSED_H2_UPGRADE", "Pause on PRI/Upgrade"],
+    "line.tls_bytes": ["HPE_INVALID_METHOD", "Invalid method encountered"],
+    "body.length_invalid": ["HPE_INVALID_CONTENT_LENGTH", "Invalid character in Content-Length"],
+    "body.length_repeated": ["HPE_UNEXPECTED_CONTENT_LENGTH", "Duplicate Content-Length"],
+    "body.length_overflow": ["HPE_INVALID_CONTENT_LENGTH", "Content-Length overflow"],
+    "body.length_conflict": ["HPE_INVALID_TRANSFER_ENCODING", "Transfer-Encoding can't be present with Content-Length"],
+    "body.coding_unknown": ["HPE_INVALID_TRANSFER_ENCODING", "Request has invalid `Transfer-Encoding`"],
+    "body.coding_invalid": ["HPE_INVALID_TRANSFER_ENCODING", "Invalid `Transfer-Encoding` header value"],
+    "body.coding_http10": ["HPE_INVALID_TRANSFER_ENCODING", "Request has invalid `Transfer-Encoding`"],
+    "body.cut_off": ["HPE_INVALID_EOF_STATE", "Invalid EOF state"],
+    "chunk.size_invalid": ["HPE_INVALID_CHUNK_SIZE", "Invalid character in chunk size"],
+    "chunk.size_overflow": ["HPE_INVALID_CHUNK_SIZE", "Chunk size overflow"],
+    "chunk.extension_invalid": ["HPE_STRICT", "Invalid character in chunk extensions name"],
+    "chunk.end_missing": ["HPE_STRICT", "Expected LF after chunk data"],
+    "trailer.invalid": ["HPE_INVALID_HEADER_TOKEN", "Invalid header token"],
+    "trailer.forbidden": ["HPE_INVALID_HEADER_TOKEN", "Invalid header token"],
+    "limit.head_bytes": ["HPE_HEADER_OVERFLOW", "Header overflow"],
+    "limit.fields": ["HPE_HEADER_OVERFLOW", "Header overflow"],
+    "limit.field_bytes": ["HPE_HEADER_OVERFLOW", "Header overflow"],
+    "limit.target_bytes": ["HPE_HEADER_OVERFLOW", "Header overflow"],
+    "limit.trailer_bytes": ["HPE_HEADER_OVERFLOW", "Header overflow"],
+    "limit.chunk_extension": ["HPE_CHUNK_EXTENSIONS_OVERFLOW", "Chunk extensions overflow"],
+};
+
+const TIMEOUTS = new Set(["time.head", "time.body", "slow.sender"]);
+
+/** How an error reaches programs: Node's parser and sockets put these on it. */
+interface ClientError extends Error {
+    code?: string;
+    reason?: string;
+    bytesParsed?: number;
+    rawPacket?: Buffer;
+}
+
+/**
+ * The error that Node would give for what the engine refused, or undefined where the connection just ended.
+ * `packet` are the bytes in question, if there are any.
+ */
+export function clientError(reason: Reason, packet: Buffer | undefined): ClientError | undefined {
+    if (TIMEOUTS.has(reason.code)) return nodeError("ERR_HTTP_REQUEST_TIMEOUT", "Request timeout");
+    const known = PARSE_ERRORS[reason.code];
+    if (known === undefined) {
+        if (reason.status === 0) return undefined;
+        // A refusal that is the engine's own.
+        return parseError("HPE_USER", reason.text.replace(/\.$/, ""), packet);
+    }
+    return parseError(known[0], known[1], packet);
+}
+
+/** The error for a request that llhttp would not take though the engine does. */
+export function parseError(code: string, reason: string, packet: Buffer | undefined): ClientError {
+    const atEnd = code === "HPE_INVALID_EOF_STATE";
+    const error: ClientError = new Error(atEnd ? "Parse Error" : `Parse Error: ${reason}`);
+    error.code = code;
+    error.reason = reason;
+    error.bytesParsed = 0;
+    if (packet !== undefined && !atEnd) error.rawPacket = packet;
+    return error;
+}
+
+/** A connection that the peer reset. */
+export function resetError(): ClientError {
+    return Object.assign(new Error("read ECONNRESET"), { errno: -104, code: "ECONNRESET", syscall: "read" });
+}
+
+function nodeError(code: string, message: string): ClientError {
+    const error: ClientError = new Error(message);
+    error.code = code;
+    // As the stack of Node's own errors begins.
+    error.stack = error.stack?.replace(/^Error/, `Error [${code}]`) ?? "";
+    return error;
+}
+
+const ignore = (): void => undefined;
+
+/** What a server does by an error of its socket: 'clientError', or a reply that says what was wrong and the end. */
+export function socketErrored(this: LeatSocket, error: ClientError): void {
+    this.removeListener("error", socketErrored);
+    if (this.listenerCount("error") === 0) this.on("error", ignore);
+    const { server } = this[kChannel].core;
+    if (server.emit("clientError", error, this)) return;
+    const res = this._httpMessage as { _headerSent: boolean } | null;
+    if (this.writable && (res === null || !res._headerSent)) this.write(answerTo(error.code), "latin1");
+    this.destroy(error);
+}
+
+function answerTo(code: string | undefined): string {
+    if (code === "HPE_HEADER_OVERFLOW") return answer(431);
+    if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return answer(413);
+    if (code === "ERR_HTTP_REQUEST_TIMEOUT") return answer(408);
+    return answer(400);
+}
+
+function answer(status: number): string {
+    return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nConnection: close\r\n\r\n`;
+}

@@ -1,0 +1,339 @@
+// Records from the engine become calls: each in the async context that Node would run it in, and each with its own
+// error boundary.
+import { AsyncResource } from "node:async_hooks";
+import { lane, openLane, type Reason } from "../native/lane";
+import {
+    CLOSED,
+    DATA,
+    END,
+    END_FIELDS_AT,
+    EOF,
+    FAULT,
+    GONE,
+    H2,
+    HAS_BODY,
+    OPEN,
+    OPEN_H2,
+    OPEN_IPV6,
+    OPEN_TLS,
+    OPEN_UNIX,
+    REQUEST,
+    WRITABLE,
+} from "../native/records";
+import { type Slab } from "../native/slab";
+import { Channel, exchanges, type Facts, Mode } from "./channel";
+import { clientError, resetError, socketErrored } from "./client_error";
+import { type Core } from "./core";
+import { ageDate } from "./date";
+import { detachHead, IncomingMessage, knowNames } from "./incoming";
+import { settle } from "./lifecycle";
+import { hold, release } from "./refs";
+import { detachWaiting, knowMethods, serve } from "./serve";
+
+/** Servers by the engine's id. */
+const servers = new Map<number, Core>();
+/** Connections by the engine's id. */
+const connections = new Map<number, Channel>();
+
+let reasons: Reason[] = [];
+let opened = false;
+
+/** Opens this thread's lane for HTTP. */
+export function open(): void {
+    if (opened) return;
+    const native = openLane(receive, settleTurn);
+    native.unref();
+    knowNames(native.names());
+    knowMethods(native.methods());
+    reasons = native.reasons();
+    opened = true;
+}
+
+/** Makes `core` receive what comes for server `id`. */
+export function attach(core: Core, id: number): void {
+    core.id = id;
+    servers.set(id, core);
+}
+
+/** Forgets a server that stopped listening and has no connections. */
+export function detach(core: Core): void {
+    if (core.closed && core.channels.size === 0) servers.delete(core.id);
+}
+
+function settleTurn(): void {
+    settle();
+    detachWaiting();
+    ageDate();
+}
+
+function receive(slab: Slab, from: number, end: number): void {
+    let at = from;
+    while (at < end) {
+        const core = coreOf(slab, at);
+        // Something late for what is over.
+        if (core === undefined) at += slab.word(at + 1);
+        else at = core.resource.runInAsyncScope(receiveFor, null, core, slab, at, end);
+    }
+}
+
+/** The server that the record at word `at` is for. */
+function coreOf(slab: Slab, at: number): Core | undefined {
+    switch (slab.word(at) & 0xff) {
+        case OPEN:
+            return servers.get(slab.word(at + 3));
+        case REQUEST:
+        case FAULT:
+            return connections.get(slab.word(at + 3))?.core;
+        case CLOSED:
+            return connections.get(slab.word(at + 2))?.core;
+        default:
+            return exchanges.get(slab.word(at + 2))?.core;
+    }
+}
+
+/** Node leaves every async context when an error is reported as uncaught. */
+let contextLost = false;
+
+/** Reports an error that a listener threw as uncaught, in the context that it was thrown in. Ends the process, or returns. */
+function fatal(error: unknown): void {
+    contextLost = true;
+    lane().fatal(error);
+}
+
+/** Handles records of one server, in its context, as long as that lasts. */
+function receiveFor(core: Core, slab: Slab, from: number, end: number): number {
+    let at = from;
+    while (at < end) {
+        const next = at + slab.word(at + 1);
+        if (at !== from && coreOf(slab, at) !== core) return at;
+        try {
+            handle(core, slab, at);
+            // Node's parser lets ticks and promises run after each part of a body, before it tells what comes next.
+            if (next < end && (slab.word(at) & 0xff) === DATA) runTicks();
+        } catch (error) {
+            fatal(error);
+        }
+        at = next;
+        if (contextLost) {
+            contextLost = false;
+            return at;
+        }
+    }
+    return at;
+}
+
+function handle(core: Core, slab: Slab, at: number): void {
+    const word = slab.word(at);
+    const id = slab.word(at + 2);
+    switch (word & 0xff) {
+        case REQUEST:
+            onRequest(slab, at, word >>> 8);
+            break;
+        case OPEN:
+            onOpen(core, slab, at, word >>> 8);
+            break;
+        case CLOSED:
+            onClosed(connections.get(id), reasons[slab.word(at + 3)]);
+            break;
+        case FAULT:
+            onFault(connections.get(slab.word(at + 3)), slab, at);
+            break;
+        default:
+            onExchange(exchanges.get(id), slab, at, word & 0xff);
+    }
+}
+
+function runTicks(): void {
+    (process as unknown as { _tickCallback?: () => void })._tickCallback?.();
+}
+
+/** Records of an exchange run in its context. */
+function onExchange(channel: Channel | undefined, slab: Slab, at: number, kind: number): void {
+    if (channel === undefined) return;
+    const { resource } = channel;
+    if (resource === null) toExchange(channel, slab, at, kind);
+    else resource.runInAsyncScope(toExchange, null, channel, slab, at, kind);
+}
+
+function toExchange(channel: Channel, slab: Slab, at: number, kind: number): void {
+    try {
+        continueExchange(channel, slab, at, kind);
+    } catch (error) {
+        fatal(error);
+    }
+}
+
+function continueExchange(channel: Channel, slab: Slab, at: number, kind: number): void {
+    switch (kind) {
+        case DATA:
+            onData(channel, slab, at);
+            break;
+        case END:
+            onEnd(channel, slab, at);
+            break;
+        case WRITABLE:
+            channel.taken();
+            break;
+        case EOF:
+            channel.ended = true;
+            channel.giveHead(Buffer.alloc(0));
+            channel.socket.push(null);
+            channel.socket.read(0);
+            break;
+        case GONE:
+            onGone(channel, reasons[slab.word(at + 3)]);
+            break;
+        default:
+    }
+}
+
+function onRequest(slab: Slab, at: number, flags: number): void {
+    const connection = connections.get(slab.word(at + 3));
+    if (connection === undefined) return;
+    const exchange = slab.word(at + 2);
+    const channel = (flags & H2) === 0 ? connection : new Channel(connection.core, connection.id, connection.facts, true);
+    if (channel.mode === Mode.Closed || connection.mode === Mode.Closed) {
+        channel.refuse(exchange);
+        return;
+    }
+    channel.open(exchange, (flags & HAS_BODY) !== 0);
+    const resource = new AsyncResource("HTTPINCOMINGMESSAGE");
+    channel.resource = resource;
+    if (channel !== connection) connection.core.channels.add(channel);
+    resource.runInAsyncScope(serveOne, null, channel, slab, at, flags);
+    if (!channel.done && channel.mode === Mode.Http) exchanges.set(exchange, channel);
+}
+
+function serveOne(channel: Channel, slab: Slab, at: number, flags: number): void {
+    try {
+        serve(channel, slab, at, flags);
+    } catch (error) {
+        fatal(error);
+    }
+}
+
+function onData(channel: Channel, slab: Slab, at: number): void {
+    const length = slab.word(at + 4);
+    const chunk = slab.copy(slab.word(at + 3), length);
+    if (channel.mode === Mode.Opaque) {
+        if (channel.giveHead(chunk)) channel.socket.countRead(length);
+        else channel.socket.receive(chunk);
+        return;
+    }
+    channel.socket.countRead(length);
+    const { body } = channel;
+    if (body !== null && !(body as unknown as { _dumped: boolean })._dumped && !body.push(chunk)) channel.pause();
+    channel.consumed(length);
+}
+
+function onEnd(channel: Channel, slab: Slab, at: number): void {
+    const { body } = channel;
+    channel.endBody();
+    if (body === null) return;
+    body.complete = true;
+    const count = slab.word(at + 3);
+    if (count > 0) {
+        (body as unknown as { _addHeaderLines(fields: string[], count: number): void })._addHeaderLines(slab.rawFields(at + END_FIELDS_AT, count), count << 1);
+    }
+    body.push(null);
+}
+
+function onGone(channel: Channel, reason: Reason | undefined): void {
+    channel.giveHead(Buffer.alloc(0));
+    const { socket, body } = channel;
+    channel.lost();
+    const error = reason === undefined || reason.code === "lane.aborted" ? undefined : clientError(reason, undefined);
+    // A peer that ends its side in the middle of a body is an error to Node, elsewhere it is the end.
+    const cutOff = error === undefined && body !== null && !body.complete && reason?.code === "peer.reset" ? resetError() : error;
+    if (cutOff !== undefined && !channel.h2) socketErrored.call(socket, cutOff);
+    socket.destroy();
+    if (channel.h2) channel.core.channels.delete(channel);
+}
+
+function onOpen(core: Core, slab: Slab, at: number, flags: number): void {
+    const id = slab.word(at + 2);
+    const facts = factsOf(slab, at, flags);
+    const channel = new Channel(core, id, facts, false);
+    const { socket } = channel;
+    const server = core.server as unknown as { maxConnections?: number; _connections: number };
+    connections.set(id, channel);
+    if (server.maxConnections && server._connections >= server.maxConnections) {
+        const { remoteAddress, remotePort, localAddress, localPort, family } = facts;
+        socket.destroy();
+        core.server.emit("drop", facts.local ? undefined : { localAddress, localPort, localFamily: family, remoteAddress, remotePort, remoteFamily: family });
+        return;
+    }
+    hold();
+    channel.counted = true;
+    core.channels.add(channel);
+    server._connections++;
+    const owned = socket as unknown as { server: unknown; _server: unknown };
+    owned.server = owned._server = core.server;
+    if (core.server.timeout) socket.setTimeout(core.server.timeout);
+    new AsyncResource("TCPWRAP").runInAsyncScope(announce, null, core, socket);
+}
+
+function announce(core: Core, socket: Channel["socket"]): void {
+    core.server.emit("connection", socket);
+    if (core.tls && !socket.destroyed) core.server.emit("secureConnection", socket);
+}
+
+function factsOf(slab: Slab, at: number, flags: number): Facts {
+    const textAt = slab.word(at + 6);
+    const remote = slab.word(at + 7);
+    const local = slab.word(at + 8);
+    const name = slab.word(at + 9);
+    const isLocal = (flags & OPEN_UNIX) !== 0;
+    return {
+        remoteAddress: slab.text(textAt, remote),
+        remotePort: slab.word(at + 4),
+        localAddress: slab.text(textAt + remote, local),
+        localPort: slab.word(at + 5),
+        family: isLocal ? undefined : (flags & OPEN_IPV6) !== 0 ? "IPv6" : "IPv4",
+        local: isLocal,
+        tls: (flags & OPEN_TLS) !== 0,
+        serverName: slab.text(textAt + remote + local, name),
+        alpn: slab.text(textAt + remote + local + name, slab.word(at + 10)),
+        h2: (flags & OPEN_H2) !== 0,
+    };
+}
+
+function onClosed(channel: Channel | undefined, reason: Reason | undefined): void {
+    if (channel === undefined) return;
+    const { core, socket } = channel;
+    connections.delete(channel.id);
+    core.channels.delete(channel);
+    if (channel.counted) release();
+    const { mode, ended } = channel;
+    channel.lost();
+    detach(core);
+    const context = channel.resource ?? core.resource;
+    if (mode === Mode.Opaque && (reason === undefined || reason.status === 0)) {
+        // What has arrived is still to be read; the stream ends by itself.
+        if (ended && !socket.readableEnded) return;
+    }
+    context.runInAsyncScope(destroy, null, channel);
+}
+
+function destroy(channel: Channel): void {
+    channel.giveHead(Buffer.alloc(0));
+    const { req, socket } = channel;
+    if (req instanceof IncomingMessage) detachHead(req);
+    socket.destroy();
+}
+
+function onFault(channel: Channel | undefined, slab: Slab, at: number): void {
+    if (channel === undefined || channel.mode === Mode.Closed) return;
+    const exchange = slab.word(at + 2);
+    const reason = reasons[slab.word(at + 4)];
+    const packet = slab.copy(slab.word(at + 5), slab.word(at + 6));
+    channel.fault(exchange);
+    const error = reason === undefined ? undefined : clientError(reason, packet);
+    const context = channel.resource ?? channel.core.resource;
+    context.runInAsyncScope(failed, null, channel, error);
+}
+
+function failed(channel: Channel, error: Error | undefined): void {
+    if (error === undefined) channel.socket.destroy();
+    else socketErrored.call(channel.socket, error);
+}

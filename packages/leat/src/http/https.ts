@@ -1,0 +1,65 @@
+import { type RequestListener } from "node:http";
+import { type Server as HttpsServer, type ServerOptions as NodeOptions } from "node:https";
+import { NodeHttpsServer } from "./node_symbols";
+import { refuseUnsupported, UnsupportedOptionError } from "./options";
+import { inherit, prepare, serveOnLane } from "./server";
+import { kHttp2, kTls, pushSettings, type ServerSettings } from "./settings";
+import { tlsSettings } from "./tls_settings";
+
+/** Options of `https.createServer`: node:https', and Leat's own. */
+export interface ServerOptions extends NodeOptions {
+    /** Offers HTTP/2 beside HTTP/1.1. */
+    http2?: boolean;
+}
+
+/** The constructor of servers, which may be called with or without `new`, and inherited from. */
+export interface ServerConstructor {
+    new (requestListener?: RequestListener): HttpsServer;
+    new (options: ServerOptions, requestListener?: RequestListener): HttpsServer;
+    (requestListener?: RequestListener): HttpsServer;
+    (options: ServerOptions, requestListener?: RequestListener): HttpsServer;
+    readonly prototype: HttpsServer;
+}
+
+/** node:https' server, on Leat's engine. */
+export const Server: ServerConstructor = function Server(this: unknown, options?: unknown, requestListener?: unknown): unknown {
+    if (!(this instanceof (Server as unknown as new () => HttpsServer))) return new (Server as ServerConstructor)(options as ServerOptions, requestListener as RequestListener);
+    const given = typeof options === "function" ? undefined : options;
+    refuseUnsupported(given, true);
+    // `setSecureContext` runs within Node's constructor, and keeps the options.
+    (NodeHttpsServer as unknown as { call: (self: unknown, options: unknown, listener: unknown) => void }).call(this, options, requestListener);
+    prepare(this, given);
+    return undefined;
+} as unknown as ServerConstructor;
+
+inherit(Server, NodeHttpsServer);
+serveOnLane(Server.prototype);
+
+interface TlsServer extends ServerSettings {
+    [kTls]: Record<string, unknown> | undefined;
+}
+
+const methods = {
+    /** Changes certificate and key, of new connections. */
+    setSecureContext(this: TlsServer, options: Record<string, unknown>): void {
+        refuseUnsupported(options, true);
+        (NodeHttpsServer.prototype as unknown as { setSecureContext: (this: unknown, options: unknown) => void }).setSecureContext.call(this, options);
+        this[kTls] = { ...this[kTls], ...options };
+        pushSettings(this, { tls: tlsSettings(this[kTls], this[kHttp2] === true) });
+    },
+    addContext(): void {
+        throw new UnsupportedOptionError("addContext", "give one certificate for all names, or use node:https for this server");
+    },
+    setTicketKeys(): void {
+        throw new UnsupportedOptionError("ticketKeys", "leave it out: tickets are the engine's own");
+    },
+};
+
+for (const [name, value] of Object.entries(methods)) {
+    Object.defineProperty(Server.prototype, name, { configurable: true, writable: true, enumerable: true, value });
+}
+
+/** Makes a TLS server; `requestListener` is called for each request. */
+export function createServer(options?: ServerOptions | RequestListener, requestListener?: RequestListener): HttpsServer {
+    return new (Server)(options as ServerOptions, requestListener);
+}

@@ -1,0 +1,208 @@
+// What happens around an exchange besides its bytes, in Node's order: 'finish', 'close', 'aborted', 'drain', 'timeout'.
+import { channel as diagnostics } from "node:diagnostics_channel";
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { type Channel, Mode } from "./channel";
+import { kDetachAbortSignal, kNeedDrain, kWritableFinished, NODE_MAJOR } from "./node_symbols";
+import { detachHead, IncomingMessage as LeatIncomingMessage } from "./incoming";
+import { kChannel, type LeatSocket } from "./socket";
+
+/** Published when a reply is finished, as by node:http. */
+export const responseFinish = diagnostics("http.server.response.finish");
+
+/** Private members of Node's messages. */
+export interface ResponseState {
+    _last: boolean;
+    _closed: boolean;
+    destroyed: boolean;
+    finished: boolean;
+    _eventsCount: number;
+    socket: unknown;
+}
+
+interface RequestState {
+    _consuming: boolean;
+    _dumped: boolean;
+    _dump(): void;
+    _eventsCount?: number;
+    _readableState: {
+        resumeScheduled: boolean;
+        ended: boolean;
+        endEmitted: boolean;
+        destroyed: boolean;
+        closed: boolean;
+        closeEmitted: boolean;
+        length: number;
+    };
+}
+
+interface Bag {
+    [symbol: symbol]: unknown;
+}
+
+/** Replies that were sent while nobody listened, to be settled at the end of the turn. */
+let sent: Channel[] = [];
+
+/** The reply is sent and nobody listens to it: what is left to do can wait. */
+export function settleLater(channel: Channel): void {
+    sent.push(channel);
+}
+
+/** Settles what was sent in this turn. */
+export function settle(): void {
+    if (sent.length === 0) return;
+    const batch = sent;
+    sent = [];
+    for (const channel of batch) {
+        const { req, res } = channel;
+        if (req === null || res === null || !(res as unknown as ResponseState).finished) continue;
+        if (isHeard(req, res)) channel.resource?.runInAsyncScope(finished, null, channel, req, res);
+        else finishUnheard(channel, req, res);
+    }
+}
+
+/** Whether somebody could notice the events of the exchange. */
+export function isHeard(req: IncomingMessage, res: ServerResponse): boolean {
+    return (res as unknown as ResponseState)._eventsCount !== 0 || listens(req) || responseFinish.hasSubscribers;
+}
+
+/** Whether the request has a listener. Node 20 counts none from the start and newer ones keep no count until there is one. */
+export function listens(req: IncomingMessage): boolean {
+    const count = (req as unknown as RequestState)._eventsCount;
+    return count !== undefined && count !== 0;
+}
+
+/** The reply's bytes were taken: 'finish', after what the server does by it. */
+export function finished(channel: Channel, req: IncomingMessage, res: ServerResponse): void {
+    if (channel.res !== res) return;
+    if (kWritableFinished !== undefined) (res as unknown as Bag)[kWritableFinished] = true;
+    afterFinish(channel, req, res);
+    res.emit("finish");
+}
+
+/** Makes 'finish' of a reply that is written through the socket end the exchange. The listener comes first, as Node's does. */
+export function hookFinish(channel: Channel): void {
+    if (channel.hooked || channel.mode !== Mode.Http) return;
+    const { res, req } = channel;
+    if (res === null || req === null) return;
+    channel.hooked = true;
+    res.prependListener("finish", () => {
+        if (channel.res === res) afterFinish(channel, req, res);
+    });
+}
+
+function afterFinish(channel: Channel, req: IncomingMessage, res: ServerResponse): void {
+    const { socket } = channel;
+    const { server } = channel.core;
+    if (responseFinish.hasSubscribers) responseFinish.publish({ request: req, response: res, socket, server });
+    channel.req = null;
+    const state = req as unknown as RequestState;
+    const wanted = isWanted(req);
+    if (!state._consuming && !state._readableState.resumeScheduled) {
+        if (channel.endOwed) {
+            channel.endOwed = false;
+            req.push(null);
+        }
+        state._dump();
+    }
+    detach(channel, req, res);
+    process.nextTick(emitClose, res);
+    const last = (res as unknown as ResponseState)._last;
+    channel.endReply(!last, wanted);
+    if (!wanted && !channel.bodyDone) channel.endBody();
+    if (last) socket.destroySoon();
+    else if (socket.timeout) socket.setTimeout(0);
+}
+
+/** As `afterFinish` with its events, for a reply that nobody listens to: only what can be seen later. */
+function finishUnheard(channel: Channel, req: IncomingMessage, res: ServerResponse): void {
+    if (kWritableFinished !== undefined) (res as unknown as Bag)[kWritableFinished] = true;
+    channel.req = null;
+    const state = req as unknown as RequestState;
+    const readable = state._readableState;
+    if (!state._consuming && !readable.resumeScheduled) {
+        if (channel.endOwed || !channel.bodyDone) {
+            // The engine skips a body that nobody wants.
+            channel.endOwed = false;
+            if (channel.bodyDone) channel.body = null;
+            req.complete = true;
+            state._dumped = true;
+            readable.ended = true;
+            readable.endEmitted = true;
+            readable.destroyed = true;
+            readable.closed = true;
+            readable.closeEmitted = true;
+        } else {
+            state._dump();
+        }
+    }
+    const wanted = isWanted(req);
+    detach(channel, req, res);
+    const response = res as unknown as ResponseState;
+    channel.endReply(!response._last, wanted);
+    if (!wanted && !channel.bodyDone) channel.endBody();
+    response.destroyed = true;
+    response._closed = true;
+    if (response._last) channel.socket.destroySoon();
+    else if (channel.socket.timeout) channel.socket.setTimeout(0);
+}
+
+/** Whether somebody reads the request, or is told of its end. */
+function isWanted(req: IncomingMessage): boolean {
+    const state = req as unknown as RequestState;
+    return state._consuming || state._readableState.resumeScheduled || listens(req);
+}
+
+function detach(channel: Channel, req: IncomingMessage, res: ServerResponse): void {
+    channel.socket._httpMessage = null;
+    (res as unknown as ResponseState).socket = null;
+    channel.res = null;
+    if (kDetachAbortSignal !== undefined) (req as unknown as Record<symbol, () => void>)[kDetachAbortSignal]?.();
+    channel.release();
+}
+
+function emitClose(res: ServerResponse): void {
+    const state = res as unknown as ResponseState;
+    if (state._closed) return;
+    state.destroyed = true;
+    state._closed = true;
+    res.emit("close");
+}
+
+/** The socket is closed: what is open ends with it. */
+export function closed(this: LeatSocket): void {
+    const channel = this[kChannel];
+    const { req, res } = channel;
+    channel.endOwed = false;
+    channel.req = null;
+    channel.res = null;
+    channel.body = null;
+    if (req !== null) {
+        if (req instanceof LeatIncomingMessage) detachHead(req);
+        req.destroy(aborted());
+    }
+    if (res !== null) emitClose(res);
+}
+
+/** The socket took what it was given. */
+export function drained(this: LeatSocket): void {
+    const res = this._httpMessage as (ServerResponse & Bag) | null;
+    if (res === null || res.finished || res[kNeedDrain] !== true) return;
+    if (NODE_MAJOR >= 24 && res.writableLength !== 0) return;
+    res[kNeedDrain] = false;
+    res.emit("drain");
+}
+
+/** Nothing happened on the socket for its `timeout`. */
+export function timedOut(this: LeatSocket): void {
+    const channel = this[kChannel];
+    const { req, res } = channel;
+    const request = req !== null && !req.complete && req.emit("timeout", this);
+    const response = res?.emit("timeout", this) === true;
+    const server = channel.core.server.emit("timeout", this);
+    if (!request && !response && !server) this.destroy();
+}
+
+/** The error of a request whose connection went away. */
+function aborted(): Error {
+    return Object.assign(new Error("aborted"), { code: "ECONNRESET" });
+}

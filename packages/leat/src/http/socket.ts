@@ -1,0 +1,209 @@
+import { Socket } from "node:net";
+import { type Channel, Mode } from "./channel";
+import { socketErrored } from "./client_error";
+import { closed, drained, hookFinish, timedOut } from "./lifecycle";
+
+type Callback = (error?: Error | null) => void;
+
+/** What `net.Socket` takes for its libuv handle: it tells the channel what the socket wants. */
+class Handle {
+    readonly channel: Channel;
+    reading = false;
+    bytesRead = 0;
+    bytesWritten = 0;
+    readonly writeQueueSize = 0;
+    readonly fd = -1;
+    onread: unknown = null;
+    reset = false;
+
+    constructor(channel: Channel) {
+        this.channel = channel;
+    }
+
+    readStart(): number {
+        this.channel.resume();
+        return 0;
+    }
+
+    readStop(): number {
+        this.channel.pause();
+        return 0;
+    }
+
+    /** Answers that it is done already. */
+    shutdown(): number {
+        this.channel.shutdown();
+        return 1;
+    }
+
+    close(callback?: () => void): void {
+        this.channel.close(this.reset);
+        if (callback !== undefined) setImmediate(callback);
+    }
+
+    ref(): void {
+        // A connection keeps the lane open by being there.
+    }
+
+    unref(): void {
+        // The lane is released with its servers.
+    }
+
+    hasRef(): boolean {
+        return true;
+    }
+
+    setNoDelay(): number {
+        return 0;
+    }
+
+    setKeepAlive(): number {
+        return 0;
+    }
+
+    getpeername(out: Record<string, unknown>): number {
+        const { facts } = this.channel;
+        if (!facts.local) address(out, facts.remoteAddress, facts.family, facts.remotePort);
+        return 0;
+    }
+
+    getsockname(out: Record<string, unknown>): number {
+        const { facts } = this.channel;
+        if (!facts.local) address(out, facts.localAddress, facts.family, facts.localPort);
+        return 0;
+    }
+}
+
+const kHandle = Symbol("leat.handle");
+/** The channel behind a socket. */
+export const kChannel = Symbol("leat.channel");
+
+/** A connection as programs see it: a `net.Socket` that speaks through the engine. */
+export class LeatSocket extends Socket {
+    declare readonly [kChannel]: Channel;
+    declare private readonly [kHandle]: Handle;
+    /** The response that is being sent, as on Node's own sockets. */
+    declare _httpMessage: unknown;
+    declare server: unknown;
+    declare _paused: boolean;
+    declare parser: null;
+    declare encrypted?: boolean;
+
+    constructor(channel: Channel, highWaterMark: number | undefined) {
+        const handle = new Handle(channel);
+        super({
+            handle,
+            allowHalfOpen: true,
+            manualStart: true,
+            readable: true,
+            writable: true,
+            ...(highWaterMark === undefined ? {} : { readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark }),
+        } as ConstructorParameters<typeof Socket>[0]);
+        this[kChannel] = channel;
+        this[kHandle] = handle;
+        this._httpMessage = null;
+        this._paused = false;
+        this.parser = null;
+        this.on("close", closed);
+        this.on("drain", drained);
+        this.on("timeout", timedOut);
+        this.on("error", socketErrored);
+        const { facts } = channel;
+        if (facts.tls) tlsFacts(this, facts.serverName, facts.alpn, channel.h2);
+    }
+
+    override _write(chunk: string | Uint8Array, encoding: BufferEncoding, callback: Callback): void {
+        if (this.timeout) (this as unknown as { _unrefTimer(): void })._unrefTimer();
+        const channel = this[kChannel];
+        hookFinish(channel);
+        this[kHandle].bytesWritten += typeof chunk === "string" ? Buffer.byteLength(chunk, encoding) : chunk.byteLength;
+        channel.write(chunk, encoding, callback);
+    }
+
+    override _writev(chunks: { chunk: string | Uint8Array; encoding: BufferEncoding }[], callback: Callback): void {
+        if (this.timeout) (this as unknown as { _unrefTimer(): void })._unrefTimer();
+        const channel = this[kChannel];
+        hookFinish(channel);
+        for (const { chunk, encoding } of chunks) {
+            this[kHandle].bytesWritten += typeof chunk === "string" ? Buffer.byteLength(chunk, encoding) : chunk.byteLength;
+        }
+        channel.writeAll(chunks, callback);
+    }
+
+    override pause(): this {
+        if (this[kChannel].mode === Mode.Http) {
+            this[kChannel].pause();
+            return this;
+        }
+        return super.pause();
+    }
+
+    override resume(): this {
+        if (this[kChannel].mode === Mode.Http) {
+            this[kChannel].resume();
+            return this;
+        }
+        return super.resume();
+    }
+
+    override resetAndDestroy(): this {
+        this[kHandle].reset = true;
+        return this.destroy();
+    }
+
+    /** Leaves HTTP: from now on this is a plain stream of bytes. */
+    leaveHttp(): void {
+        this.removeListener("close", closed);
+        this.removeListener("drain", drained);
+        this.removeListener("timeout", timedOut);
+        this.removeListener("error", socketErrored);
+        (this as { readableFlowing: boolean | null }).readableFlowing = null;
+        this[kChannel].takeOver();
+    }
+
+    /** Counts bytes that went past the stream. */
+    countWritten(bytes: number): void {
+        this[kHandle].bytesWritten += bytes;
+    }
+
+    /** Counts bytes that came in. */
+    countRead(bytes: number): void {
+        this[kHandle].bytesRead += bytes;
+        if (this.timeout) (this as unknown as { _unrefTimer(): void })._unrefTimer();
+    }
+
+    /** Bytes from the peer after an upgrade. */
+    receive(bytes: Buffer): void {
+        this.countRead(bytes.length);
+        const channel = this[kChannel];
+        if (!this.push(bytes)) {
+            channel.pause();
+            this[kHandle].reading = false;
+        }
+        channel.consumed(bytes.length);
+    }
+}
+
+/** The `write` that sends to the engine, to see whether somebody replaced it. */
+export const socketWrite = LeatSocket.prototype.write;
+
+function address(out: Record<string, unknown>, text: string, family: string | undefined, port: number): void {
+    out["address"] = text;
+    out["family"] = family;
+    out["port"] = port;
+}
+
+/** What programs ask of a TLS socket. */
+function tlsFacts(socket: LeatSocket, serverName: string, alpn: string, h2: boolean): void {
+    Object.assign(socket, {
+        encrypted: true,
+        authorized: false,
+        authorizationError: null,
+        servername: serverName === "" ? false : serverName,
+        alpnProtocol: alpn === "" ? (h2 ? "h2" : false) : alpn,
+        getPeerCertificate: () => ({}),
+        getProtocol: () => "TLSv1.3",
+        getSession: () => undefined,
+        isSessionReused: () => false,
+    });
+}

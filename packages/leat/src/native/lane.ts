@@ -1,0 +1,228 @@
+// This thread's lane: batches of records from the engine, and one batch of records back to it per turn of the event loop.
+import { addon } from "./load";
+import { type Addon, type Listening, type ListenOptions, type Reason, type Settings } from "./addon";
+import { LAST, KEEP, OUT_END, OUT_WORDS, RAW } from "./records";
+import { Slab } from "./slab";
+
+export type { Listening, ListenOptions, Reason, Settings };
+
+/** Handles the records from word `at` up to word `end`. Must not throw. */
+export type Receiver = (slab: Slab, at: number, end: number) => void;
+
+/** Slabs that wait at the engine to be filled. */
+const SLABS_AHEAD = 4;
+
+/** Records of one batch; a batch that is full leaves at once. */
+const RECORDS_MAX = 4096;
+
+/** Chars of a batch's text after which it leaves at once. */
+const TEXT_CHARS_MAX = 1 << 20;
+
+/** Buffers up to this length are copied, since their owner may change them before the batch leaves; longer ones leave at once. */
+const COPY_BYTES_MAX = 16_384;
+
+/** How the chars of a record's text become bytes, where they are not ASCII. */
+export const LATIN1 = 0;
+export const UTF8 = 1;
+
+// Captured: fake timers replace the globals, and the engine can't wait for those.
+const later = setImmediate;
+
+const words = new Uint32Array(RECORDS_MAX * OUT_WORDS);
+const encodings = new Uint8Array(RECORDS_MAX);
+let native: Addon | undefined;
+let slabs: (Slab | undefined)[] = [];
+let receive: Receiver = () => undefined;
+let settleTurn: () => void = () => undefined;
+
+let count = 0;
+let text = "";
+let buffers: Uint8Array[] = [];
+let batch = 1;
+let scheduled = false;
+
+/** Opens the lane at the first call. `settle` runs at the end of each turn of the event loop that has something to send. */
+export function openLane(receiver: Receiver, settle: () => void): Addon {
+    if (native !== undefined) return native;
+    const opened = addon();
+    receive = receiver;
+    settleTurn = settle;
+    opened.attach(onBatch, words);
+    native = opened;
+    for (let i = 0; i < SLABS_AHEAD; i++) supply();
+    // What was answered before the process ends is not lost.
+    process.once("exit", deliver);
+    return opened;
+}
+
+/** The addon of the open lane. */
+export function lane(): Addon {
+    if (native === undefined) throw new Error("the lane is not open");
+    return native;
+}
+
+/** The number of the batch that is being filled: an index of a record is good as long as it stays the same. */
+export function batchNumber(): number {
+    return batch;
+}
+
+/** Adds a record and gives its index. `chars` of text and `bufferCount` buffers must have been added with it. */
+export function pushRecord(kind: number, flags: number, id: number, fourth: number, fifth: number): number {
+    if (count === RECORDS_MAX) deliver();
+    const at = count * OUT_WORDS;
+    words[at] = kind | (flags << 8);
+    words[at + 1] = id;
+    words[at + 2] = 0;
+    words[at + 3] = 0;
+    words[at + 4] = fourth;
+    words[at + 5] = fifth;
+    encodings[count] = LATIN1;
+    schedule();
+    return count++;
+}
+
+/** Adds a record whose bytes are `chars`, and gives its index. */
+export function pushText(kind: number, flags: number, id: number, status: number, headChars: number, chars: string, encoding: number): number {
+    if (count === RECORDS_MAX || text.length > TEXT_CHARS_MAX) deliver();
+    const at = count * OUT_WORDS;
+    words[at] = kind | (flags << 8);
+    words[at + 1] = id;
+    words[at + 2] = chars.length;
+    words[at + 3] = 0;
+    words[at + 4] = status;
+    words[at + 5] = headChars;
+    encodings[count] = encoding;
+    text += chars;
+    schedule();
+    return count++;
+}
+
+/** Adds a buffer to record `index`, which must be the newest. Its owner may change the bytes afterwards. */
+export function addBuffer(index: number, bytes: Uint8Array): void {
+    words[index * OUT_WORDS + 3]!++;
+    if (bytes.byteLength <= COPY_BYTES_MAX) {
+        buffers.push(Buffer.from(bytes));
+        return;
+    }
+    buffers.push(bytes);
+    deliver();
+}
+
+/** Whether record `index` of batch `number` is the newest, so that it can take more text or buffers. */
+export function isNewest(index: number, number: number): boolean {
+    return number === batch && index === count - 1;
+}
+
+/** Adds text to record `index`, which must be the newest and hold no buffers. False if it holds some. */
+export function addText(index: number, chars: string): boolean {
+    const at = index * OUT_WORDS;
+    if (words[at + 3] !== 0 || encodings[index] !== LATIN1) return false;
+    words[at + 2]! += chars.length;
+    text += chars;
+    return true;
+}
+
+/** Sets flags on record `index` of the batch that is being filled. */
+export function addFlags(index: number, flags: number): void {
+    words[index * OUT_WORDS]! |= flags << 8;
+}
+
+/** Takes back KEEP from record `index` if it is the end of a reply that has not left yet. False if it has left. */
+export function dropKeep(index: number, number: number): boolean {
+    if (number !== batch || index < 0) return false;
+    const at = index * OUT_WORDS;
+    if ((words[at]! & (LAST << 8)) === 0) return false;
+    words[at]! &= ~(KEEP << 8);
+    return true;
+}
+
+/** Ends an exchange: on its last record if that has not left yet, else by one of its own. */
+export function pushEnd(index: number, number: number, id: number, keep: boolean): number {
+    const flags = keep ? LAST | KEEP : LAST;
+    // Raw bytes end by a record of their own, since nobody counted them.
+    if (number === batch && index >= 0 && (words[index * OUT_WORDS]! & (RAW << 8)) === 0) {
+        addFlags(index, flags);
+        return index;
+    }
+    return pushRecord(OUT_END, flags, id, 0, 0);
+}
+
+/** Hands the batch over now. */
+function deliver(): void {
+    const records = count;
+    let chars = text;
+    const bytes = buffers;
+    count = 0;
+    text = "";
+    batch++;
+    if (chars.length !== 0 && Buffer.byteLength(chars) !== chars.length) chars = encoded(chars, records);
+    if (bytes.length === 0) {
+        lane().flush(records, chars, undefined);
+    } else {
+        buffers = [];
+        lane().flush(records, chars, bytes);
+    }
+}
+
+/** The text with every record's chars turned into bytes in its encoding; their words tell the new lengths. */
+function encoded(chars: string, records: number): string {
+    let out = "";
+    let from = 0;
+    for (let i = 0; i < records; i++) {
+        const at = i * OUT_WORDS;
+        const length = words[at + 2]!;
+        const part = chars.slice(from, from + length);
+        from += length;
+        if (encodings[i] === LATIN1) {
+            // Buffer drops what is above U+00FF, as a socket does.
+            out += Buffer.from(part, "latin1").toString("latin1");
+            continue;
+        }
+        const head = words[at + 5]!;
+        const bytes = Buffer.from(part);
+        words[at + 2] = bytes.length;
+        if (head !== 0) words[at + 5] = Buffer.byteLength(part.slice(0, head));
+        out += bytes.toString("latin1");
+    }
+    return out;
+}
+
+/** Makes the batch leave at the end of this turn. */
+export function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    later(onTurnEnd);
+}
+
+function onTurnEnd(): void {
+    scheduled = false;
+    settleTurn();
+    deliver();
+}
+
+function supply(): void {
+    const slab = new Slab();
+    slabs.push(slab);
+    lane().supply(slab.bytes);
+}
+
+/** Slabs that were filled and dropped from the front of `slabs`. */
+let dropped = 0;
+
+function onBatch(number: number, from: number, to: number): void {
+    schedule();
+    while (dropped < number) {
+        slabs.shift();
+        dropped++;
+        supply();
+    }
+    const slab = slabs[number - dropped];
+    if (slab !== undefined) receive(slab, from >>> 2, to >>> 2);
+}
+
+/** For tests: forgets the lane. */
+export function forgetLane(): void {
+    native = undefined;
+    slabs = [];
+    dropped = 0;
+}

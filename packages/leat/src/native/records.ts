@@ -1,0 +1,54 @@
+// The records that cross the lane, as words of 32 bits: both directions, their flags, and where their parts stand.
+
+/** What a record from the engine says. Offsets named `*_AT` are words from its start. */
+export const REQUEST = 1;
+export const DATA = 2;
+export const END = 3;
+export const GONE = 4;
+export const OPEN = 5;
+export const CLOSED = 6;
+export const WRITABLE = 7;
+export const FAULT = 8;
+export const EOF = 9;
+
+/** Flags of REQUEST. */
+export const KEEP_ALIVE = 1;
+export const HAS_BODY = 2;
+export const UPGRADE = 4;
+export const EXPECT_CONTINUE = 8;
+export const EXPECT_OTHER = 16;
+export const H2 = 32;
+
+/** Flags of OPEN. */
+export const OPEN_TLS = 1;
+export const OPEN_H2 = 2;
+export const OPEN_IPV6 = 4;
+export const OPEN_UNIX = 8;
+
+/** What a record to the engine asks for. */
+export const OUT_HEAD = 1;
+export const OUT_DATA = 2;
+export const OUT_END = 3;
+export const OUT_READ = 4;
+export const OUT_ABORT = 5;
+export const OUT_OPAQUE = 6;
+export const OUT_CLOSE = 7;
+export const OUT_DESTROY = 8;
+
+/** Flags of HEAD, DATA and END. */
+export const LAST = 1;
+export const KEEP = 2;
+export const ACK = 4;
+export const INTERIM = 8;
+export const RAW = 16;
+
+/** Where the fields of a REQUEST begin, and the words that each takes. */
+export const REQUEST_FIELDS_AT = 10;
+export const END_FIELDS_AT = 4;
+export const FIELD_WORDS = 4;
+
+/** A body length that is not known. */
+export const LENGTH_UNKNOWN = 0xffffffff;
+
+/** Words of a record to the engine. */
+export const OUT_WORDS = 6;
