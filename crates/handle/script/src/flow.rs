@@ -16,6 +16,8 @@ const BLOCKED_MS: u64 = 30_000;
 const PIECE_BYTES_MIN: usize = 1024;
 /// Words of a request before its fields.
 const REQUEST_WORDS: usize = 10;
+/// Words of a piece of a body before its bytes.
+const DATA_WORDS: usize = 5;
 /// Words of a field.
 const FIELD_WORDS: usize = 4;
 
@@ -293,7 +295,7 @@ impl Flow {
             if credit == 0 {
                 return Poll::Pending;
             }
-            let room = self.lane.room(PIECE_BYTES_MIN).saturating_sub(16);
+            let room = self.lane.room(PIECE_BYTES_MIN).saturating_sub(DATA_WORDS * 4) & !3;
             if room < PIECE_BYTES_MIN / 2 {
                 self.lane.wait_for_room(cx.waker());
                 return Poll::Pending;
@@ -303,11 +305,10 @@ impl Flow {
                 Piece::Data(bytes) => {
                     let bytes = bytes.get(..credit.min(room)).unwrap_or(bytes);
                     let count = bytes.len();
-                    self.lane.write(to_script::DATA, 0, 5, count, |draft, bytes_at| {
+                    self.lane.write(to_script::DATA, 0, DATA_WORDS, count, |draft, bytes_at| {
                         draft.word(id);
                         draft.word(bytes_at);
                         draft.word(count as u32);
-                        draft.word(0);
                         draft.bytes(bytes);
                     });
                     exchange.consume(count);

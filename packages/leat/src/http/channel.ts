@@ -1,8 +1,9 @@
 import { type AsyncResource } from "node:async_hooks";
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { ACK, INTERIM, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW } from "../native/records";
+import { ACK, INTERIM, KEEP, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW } from "../native/records";
 import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8 } from "../native/lane";
 import { type Core } from "./core";
+import { type Repeated } from "./incoming";
 import { LeatSocket } from "./socket";
 
 /** Who is at the other end of a connection. */
@@ -68,6 +69,8 @@ export class Channel {
     /** The reply was the last one: the engine closes the connection after it. */
     ending = false;
     requests = 0;
+    /** The newest request's fields, for the next one. */
+    repeated: Repeated | null = null;
     /** The peer ended its direction of an upgraded connection. */
     ended = false;
     /** Whether the connection keeps the process alive. */
@@ -268,7 +271,8 @@ export class Channel {
         } else if (!this.replyDone || this.endWaits) {
             this.replyDone = true;
             this.endWaits = false;
-            if (reset || this.h2) pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
+            // An end without a head would be answered by the engine.
+            if (reset || this.h2 || !this.headSent) pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
             else pushEnd(this.record, this.batch, this.exchange, false);
         } else if (!this.ending && !this.h2) {
             if (reset) pushRecord(OUT_DESTROY, 0, this.id, 0, 0);
@@ -377,7 +381,8 @@ export class Channel {
         const header = this.headIn(text);
         if (header > 0) {
             this.headSent = true;
-            return pushText(OUT_HEAD, 0, this.exchange, this.res?.statusCode ?? 0, header, text, encoding);
+            const last = (this.res as unknown as { _last?: boolean } | null)?._last === true;
+            return pushText(OUT_HEAD, last ? 0 : KEEP, this.exchange, this.res?.statusCode ?? 0, header, text, encoding);
         }
         if (isInterim(text)) return pushText(OUT_HEAD, INTERIM, this.exchange, Number(text.slice(9, 12)), text.length, text, encoding);
         this.headSent = true;

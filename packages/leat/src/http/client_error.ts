@@ -1,6 +1,7 @@
 // 'clientError': what Node says of bytes that are no request, and what it answers if nobody listens.
 import { STATUS_CODES } from "node:http";
 import { type Reason } from "../native/lane";
+import { dateNow } from "./date";
 import { kChannel, type LeatSocket } from "./socket";
 
 /** The code and the words of llhttp for what the engine refused. Where llhttp would take it, the nearest of its refusals. */
@@ -94,6 +95,11 @@ function nodeError(code: string, message: string): ClientError {
     // As the stack of Node's own errors begins.
     error.stack = error.stack?.replace(/^Error/, `Error [${code}]`) ?? "";
     return error;
+}
+
+/** A request without Host is none to the engine. Node answers it as a request, and so in these words. */
+export function answerMissingHost(socket: LeatSocket): void {
+    socket.end(`HTTP/1.1 400 ${STATUS_CODES[400] ?? ""}\r\nConnection: close\r\nDate: ${dateNow()}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, "latin1");
 }
 
 const ignore = (): void => undefined;

@@ -22,13 +22,13 @@ import {
 } from "../native/records";
 import { type Slab } from "../native/slab";
 import { Channel, exchanges, type Facts, Mode } from "./channel";
-import { clientError, resetError, socketErrored } from "./client_error";
+import { answerMissingHost, clientError, resetError, socketErrored } from "./client_error";
 import { type Core } from "./core";
 import { ageDate } from "./date";
-import { detachHead, IncomingMessage, knowNames } from "./incoming";
+import { knowNames } from "./incoming";
 import { settle } from "./lifecycle";
 import { hold, release } from "./refs";
-import { detachWaiting, knowMethods, serve } from "./serve";
+import { knowMethods, serve } from "./serve";
 
 /** Servers by the engine's id. */
 const servers = new Map<number, Core>();
@@ -62,7 +62,6 @@ export function detach(core: Core): void {
 
 function settleTurn(): void {
     settle();
-    detachWaiting();
     ageDate();
 }
 
@@ -317,9 +316,7 @@ function onClosed(channel: Channel | undefined, reason: Reason | undefined): voi
 
 function destroy(channel: Channel): void {
     channel.giveHead(Buffer.alloc(0));
-    const { req, socket } = channel;
-    if (req instanceof IncomingMessage) detachHead(req);
-    socket.destroy();
+    channel.socket.destroy();
 }
 
 function onFault(channel: Channel | undefined, slab: Slab, at: number): void {
@@ -328,8 +325,12 @@ function onFault(channel: Channel | undefined, slab: Slab, at: number): void {
     const reason = reasons[slab.word(at + 4)];
     const packet = slab.copy(slab.word(at + 5), slab.word(at + 6));
     channel.fault(exchange);
-    const error = reason === undefined ? undefined : clientError(reason, packet);
     const context = channel.resource ?? channel.core.resource;
+    if (reason?.code === "host.missing") {
+        context.runInAsyncScope(answerMissingHost, null, channel.socket);
+        return;
+    }
+    const error = reason === undefined ? undefined : clientError(reason, packet);
     context.runInAsyncScope(failed, null, channel, error);
 }
 

@@ -3,7 +3,6 @@ import { channel as diagnostics } from "node:diagnostics_channel";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Channel, Mode } from "./channel";
 import { kDetachAbortSignal, kNeedDrain, kWritableFinished, NODE_MAJOR } from "./node_symbols";
-import { detachHead, IncomingMessage as LeatIncomingMessage } from "./incoming";
 import { kChannel, type LeatSocket } from "./socket";
 
 /** Published when a reply is finished, as by node:http. */
@@ -176,10 +175,7 @@ export function closed(this: LeatSocket): void {
     channel.req = null;
     channel.res = null;
     channel.body = null;
-    if (req !== null) {
-        if (req instanceof LeatIncomingMessage) detachHead(req);
-        req.destroy(aborted());
-    }
+    req?.destroy(aborted());
     if (res !== null) emitClose(res);
 }
 

@@ -173,26 +173,26 @@ function listenOnHandle(server: ListeningServer, ...args: Parameters<Listen2>): 
 /** An error of `listen` in the words of Node. */
 function asNodeError(error: unknown, address: string | null, port: number | null): Error {
     const { code, errno, syscall, address: tried } = error as { code?: string; errno?: number; syscall?: string; address?: string };
-    if (code === undefined && errno === undefined) return error as Error;
-    const [name, words] = describe(code, errno);
+    if ((code === undefined && errno === undefined) || code?.startsWith("LEAT_") === true) return error as Error;
+    const [number, name, words] = describe(code, errno);
     const call = syscall ?? "listen";
     const where = address ?? tried ?? null;
     const shownPort = port !== null && port > 0 ? port : undefined;
     const details = shownPort !== undefined ? ` ${String(where)}:${shownPort}` : where ? ` ${where}` : "";
     const out = new Error(`${call} ${name}: ${words}${details}`) as Error & Record<string, unknown>;
     out["code"] = name;
-    out["errno"] = errno;
+    out["errno"] = number;
     out["syscall"] = call;
     out["address"] = where;
     if (port) out["port"] = port;
     return out;
 }
 
-function describe(code: string | undefined, errno: number | undefined): [name: string, words: string] {
+function describe(code: string | undefined, errno: number | undefined): [number: number | undefined, name: string, words: string] {
     for (const [number, [name, words]] of getSystemErrorMap()) {
-        if (name === code || (code === undefined && number === errno)) return [name, words];
+        if (name === code || (code === undefined && number === errno)) return [number, name, words];
     }
-    return [code ?? "UNKNOWN", "unknown error"];
+    return [errno, code ?? "UNKNOWN", "unknown error"];
 }
 
 const READABLE = 1;

@@ -193,7 +193,7 @@ function send(res: Private, channel: Channel, isString: boolean, text: string | 
     const wait = channel.overflows(total);
     // Whether the rest of the request is of interest shows at the end of the turn.
     const waits = keep && !channel.bodyDone;
-    let flags = waits ? 0 : keep ? LAST | KEEP : LAST;
+    let flags = waits ? KEEP : keep ? LAST | KEEP : LAST;
     if (wait) flags |= ACK;
     const trailing = channel.h2 && res._trailer !== "";
     if (trailing) flags &= ~LAST;

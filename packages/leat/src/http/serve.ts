@@ -6,7 +6,7 @@ import { type Slab } from "../native/slab";
 import { type Channel, exchanges, Mode } from "./channel";
 import { parseError, socketErrored } from "./client_error";
 import { type HeadState } from "./head";
-import { attachHead, detachHead, EXPECT, HOST, notedFields, IncomingMessage, methodText, targetText } from "./incoming";
+import { EXPECT, HOST, IncomingMessage, methodText, notedFields, readHead, targetText } from "./incoming";
 import { listens } from "./lifecycle";
 import { kOptimizeEmptyRequests, kUniqueHeaders, nodeAssignSocket, NodeServerResponse } from "./node_symbols";
 import { kLine, type ServerResponse, storeUnchunked } from "./response";
@@ -42,17 +42,6 @@ interface ResponseState extends HeadState {
     socket: unknown;
 }
 
-/** Requests that were not answered in the turn they came in: they let go of their slab at its end. */
-let waiting: IncomingMessage[] = [];
-
-/** Makes the requests that stay open let go of their slabs. */
-export function detachWaiting(): void {
-    if (waiting.length === 0) return;
-    const requests = waiting;
-    waiting = [];
-    for (const req of requests) detachHead(req);
-}
-
 /** Serves the request at word `at`, in the async context of its exchange. */
 export function serve(channel: Channel, slab: Slab, at: number, flags: number): void {
     const { core, socket } = channel;
@@ -80,7 +69,6 @@ export function serve(channel: Channel, slab: Slab, at: number, flags: number): 
         request(channel, server, req, res, slab, at);
     } finally {
         if (bodiless) endBody(channel, req);
-        if (!res.finished && req instanceof IncomingMessage) waiting.push(req);
         core.makers.learn(req, res);
     }
 }
@@ -164,7 +152,7 @@ function newRequest(channel: Channel, slab: Slab, at: number, flags: number, met
         req.url = targetText(slab, at);
         (req as unknown as RequestState)._addHeaderLines(slab.rawFields(at + REQUEST_FIELDS_AT, fields), shown << 1);
     } else {
-        attachHead(req, slab, at, shown);
+        channel.repeated = readHead(req, channel.repeated, slab, at, shown);
     }
     return req;
 }
