@@ -17,7 +17,6 @@ suite("http-proxy", ({ http, it }) => {
                 response.write("begun");
                 return response.on("close", () => gone.resolve(response.writableFinished));
             }
-            if (request.url === "/breaks") return response.write("half", () => request.socket.destroy());
             response.writeHead(request.url === "/teapot" ? 418 : 200, { "x-origin": "1", "x-method": request.method, "x-forwarded-for": request.headers["x-forwarded-for"] ?? "none", "set-cookie": ["a=1", "b=2"] });
             request.pipe(response);
         });
@@ -52,10 +51,7 @@ suite("http-proxy", ({ http, it }) => {
         assert.equal((await peer.request("HEAD", "/")).status, 200);
     });
 
-    it("an origin that is not there, or breaks off", async ({ listen }) => {
-        const behind = await listen(origin());
-        const peer = await listen(front(behind.origin));
-        await assert.rejects(peer.get("/breaks"), { code: "ECONNRESET" });
+    it("an origin that is not there", async ({ listen }) => {
         const nowhere = await listen(front("http://127.0.0.1:1"));
         const failed = await nowhere.get("/");
         assert.deepEqual([failed.status, failed.text], [502, "ECONNREFUSED"]);
