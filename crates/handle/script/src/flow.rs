@@ -31,6 +31,10 @@ pub(crate) struct Flow {
     output: Output,
     /// The record from JavaScript that is being written, and how many of its bytes were.
     item: Option<(Item, usize)>,
+    /// Whether something was written that may still lie in the connection's buffer.
+    unflushed: bool,
+    /// Whether there is more to write once the client's direction had its turn.
+    again: bool,
     /// Whether the request waits for room, and until when.
     waiting: bool,
     timer: Timer,
@@ -69,7 +73,19 @@ impl Flow {
             }
             Plan::Refused(_) => Output::Opaque,
         };
-        Self { lane, connection, plan, id: None, input: Input::Head, output, item: None, waiting: false, timer: Timer::default() }
+        Self {
+            lane,
+            connection,
+            plan,
+            id: None,
+            input: Input::Head,
+            output,
+            item: None,
+            unflushed: false,
+            again: false,
+            waiting: false,
+            timer: Timer::default(),
+        }
     }
 
     pub(crate) fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Fault>> {
@@ -83,6 +99,15 @@ impl Flow {
                 Err(reason) => return Poll::Ready(Err(reason.into())),
             },
         };
+        loop {
+            let polled = self.poll_both(cx, exchange, id);
+            if polled.is_ready() || !std::mem::take(&mut self.again) {
+                return polled;
+            }
+        }
+    }
+
+    fn poll_both<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X, id: u32) -> Poll<Result<(), Fault>> {
         match self.poll_out(cx, exchange, id) {
             Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
             Poll::Ready(Err(reason)) => return Poll::Ready(Err(self.gone(id, reason))),
@@ -90,6 +115,9 @@ impl Flow {
         }
         match self.poll_in(cx, exchange, id) {
             Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
+            Poll::Ready(Err(reason)) if self.input == Input::Body && self.faults(exchange, id, reason) => {
+                cx.waker().wake_by_ref();
+            }
             Poll::Ready(Err(reason)) => return Poll::Ready(Err(self.gone(id, reason))),
             Poll::Pending => {}
         }
@@ -107,6 +135,19 @@ impl Flow {
                 mail.waker = Some(cx.waker().clone());
             }
         });
+    }
+
+    /// A body that breaks off or breaks the rules, with no reply begun: JavaScript may answer with bytes of its own, as to a
+    /// head that does. Says whether that is possible.
+    fn faults<X: Exchange>(&mut self, exchange: &mut X, id: u32, reason: Reason) -> bool {
+        if self.output != Output::Waiting || reason.status() == 0 || !exchange.take_over() {
+            return false;
+        }
+        self.plan = Plan::Refused(reason);
+        (self.input, self.output) = (Input::Done, Output::Opaque);
+        let words = [id, self.connection, reason as u32 + 1, crate::out::BYTES_AT, 0];
+        self.lane.note(to_script::FAULT, 0, &words, &[]);
+        true
     }
 
     fn gone(&self, id: u32, reason: Reason) -> Fault {
@@ -219,13 +260,15 @@ impl Flow {
                     }
                     // Whatever was written leaves now; the exchange goes on.
                     None => {
-                        if self.output != Output::Waiting {
+                        if self.unflushed {
                             ready!(exchange.poll_flush(cx))?;
+                            self.unflushed = false;
                         }
                         return Poll::Pending;
                     }
                 },
             };
+            self.unflushed = true;
             let (sent, outcome) = send(cx, exchange, &item, sent);
             match outcome {
                 Poll::Pending => {
@@ -237,8 +280,13 @@ impl Flow {
             if item.flags & reply::ACK != 0 {
                 self.lane.note(to_script::WRITABLE, 0, &[id], &[]);
             }
-            if self.ends(exchange, &item) {
+            if self.ends(exchange, &item)? {
                 return Poll::Ready(Ok(()));
+            }
+            if item.kind == from_script::OPAQUE {
+                // What the client has sent already is told before anything that JavaScript said after taking over.
+                self.again = true;
+                return Poll::Pending;
             }
         }
     }
@@ -249,7 +297,10 @@ impl Flow {
         match item.kind {
             from_script::HEAD if item.flags & reply::INTERIM != 0 => exchange.interim_verbatim(item.status, head),
             from_script::HEAD if self.output == Output::Waiting => {
-                exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
+                // Whether the connection goes on is said by the record that ends the reply.
+                if item.flags & reply::END != 0 {
+                    exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
+                }
                 exchange.verbatim(item.status, head);
                 self.output = Output::Body;
             }
@@ -267,9 +318,12 @@ impl Flow {
     }
 
     /// Ends the reply where a record says so; says whether the exchange is over.
-    fn ends<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> bool {
+    ///
+    /// # Errors
+    /// `lane.aborted` where JavaScript ends what has no head.
+    fn ends<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> Result<bool, Reason> {
         let ends = item.kind == from_script::END || item.flags & reply::END != 0;
-        match self.output {
+        Ok(match self.output {
             _ if !ends || item.flags & reply::INTERIM != 0 => false,
             Output::Opaque => {
                 exchange.end(None);
@@ -278,14 +332,15 @@ impl Flow {
                 matches!(self.plan, Plan::Refused(_)) || self.input == Input::Done
             }
             Output::OpaqueEnded => self.input == Input::Done,
-            Output::Waiting | Output::Body => {
+            Output::Waiting => return Err(Reason::LaneAborted),
+            Output::Body => {
                 exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
                 let trailers = if item.kind == from_script::END { trailers_of(item) } else { Vec::new() };
                 let text = item.batch.bytes(item.text.start, item.text.end);
                 exchange.end((!trailers.is_empty()).then(|| Fields::new(text, &trailers)));
                 true
             }
-        }
+        })
     }
 
     /// Gives body bytes to JavaScript. Ready once an opaque exchange is over, or with what went wrong.

@@ -74,7 +74,13 @@ impl Out {
 
     /// Begins a record of `words` words in all (`words_len` of them before its bytes) where there is room for it; gives
     /// the byte offset of its bytes too. The caller has asked [`Out::room`] and writes exactly what it announces.
-    pub(crate) fn begin(&mut self, kind: u32, flags: u32, words_len: usize, bytes_len: usize) -> Option<(Draft<'_>, u32)> {
+    pub(crate) fn begin(
+        &mut self,
+        kind: u32,
+        flags: u32,
+        words_len: usize,
+        bytes_len: usize,
+    ) -> Option<(Draft<'_>, u32)> {
         let bytes = words_len * 4 + bytes_len.next_multiple_of(4);
         let slab = self.current.as_mut()?;
         let at = self.at;
@@ -161,13 +167,13 @@ fn write_record(slab: &mut Slab, at: usize, record: &[u8]) {
 }
 
 /// Most words that a note has.
-const NOTE_WORDS_MAX: usize = 9;
+const NOTE_WORDS_MAX: usize = 13;
 
 /// How many words a note has before its bytes, by its kind.
 fn note_words(record: &[u8]) -> usize {
     use crate::record::to_script::{FAULT, OPEN};
     match record.first().map(|&kind| u32::from(kind)) {
-        Some(OPEN) => 11,
+        Some(OPEN) => 15,
         Some(FAULT) => 7,
         _ => 3,
     }
