@@ -194,6 +194,13 @@ suite("fastify", ({ http, it }) => {
         assert.equal(await seen.promise, "HPE_INVALID_METHOD");
     });
 
+    it("requireHostHeader: false", async (context) => {
+        const app = Fastify({ serverFactory: (handler) => http.createServer({ requireHostHeader: false }, handler) });
+        app.get("/", async (request) => ({ host: request.headers.host ?? "none" }));
+        const peer = await started(app, context);
+        assert.match(await peer.raw("GET / HTTP/1.1\r\nConnection: close\r\n\r\n"), /^HTTP\/1\.1 200 OK\r\n(.*\r\n)*\r\n\{"host":"none"\}$/);
+    });
+
     it("upgrade on the same server", async (context) => {
         const app = make();
         const peer = await started(app, context);

@@ -10,6 +10,9 @@ import pinoHttp from "pino-http";
 import { deferred } from "../deferred.mjs";
 import { suite } from "../suite.mjs";
 
+/** A FIN on loopback takes less than one; this is far above what a busy machine adds, and below any timer that might stand in for it. */
+const NOTICED_MS_MAX = 500;
+
 suite("on-finished", ({ http, it }) => {
     it("fires once the reply is out, for plain, late and repeated listeners", async ({ listen }) => {
         const seen = deferred();
@@ -59,6 +62,22 @@ suite("on-finished", ({ http, it }) => {
         await begun.promise;
         request.destroy();
         assert.deepEqual(await ended.promise, { error: null, ended: false, isFinished: true, request: true });
+    });
+
+    it("a client that leaves is noticed at once, while nothing is read or written", async ({ listen }) => {
+        const begun = deferred();
+        const closed = deferred();
+        const peer = await listen(http.createServer((request, response) => {
+            response.on("close", () => closed.resolve(performance.now()));
+            begun.resolve();
+        }));
+        const request = peer.open("GET", "/");
+        request.on("error", () => {});
+        request.end();
+        await begun.promise;
+        const left = performance.now();
+        request.destroy();
+        assert.ok((await closed.promise) - left < NOTICED_MS_MAX);
     });
 
     it("many requests on one connection, each with its own listener", async ({ listen }) => {
