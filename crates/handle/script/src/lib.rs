@@ -11,6 +11,9 @@ mod flow;
 mod group;
 mod ids;
 mod lane;
+mod latch;
+#[cfg(all(test, feature = "loom"))]
+mod loom_models;
 mod memory;
 mod out;
 mod port;

@@ -2,9 +2,9 @@
 //! compares the two.
 
 /// Bytes of the slabs that a host lends: room for the longest head with its spans, and for many usual ones.
-pub const SLAB_BYTES: usize = 64 * 1024;
+pub const SLAB_BYTES: usize = if cfg!(feature = "loom") { 64 } else { 64 * 1024 };
 /// Slabs that a host may have lent at once; this bounds what waits for a JavaScript thread.
-pub const SLABS_MAX: usize = 8;
+pub const SLABS_MAX: usize = if cfg!(feature = "loom") { 3 } else { 8 };
 /// Longest head that fits a slab together with its spans.
 pub const HEAD_BYTES_MAX: usize = 40 * 1024;
 /// Most fields of a head that fit with it.
@@ -16,7 +16,6 @@ pub const REPLY_WORDS: usize = 6;
 
 /// Kinds of records to JavaScript.
 pub(crate) mod to_script {
-    /// The rest of the slab is not used.
     pub(crate) const REQUEST: u32 = 1;
     pub(crate) const DATA: u32 = 2;
     pub(crate) const END: u32 = 3;
@@ -49,6 +48,7 @@ pub(crate) mod connection {
 /// Kinds of records from JavaScript.
 pub(crate) mod from_script {
     pub(crate) const HEAD: u32 = 1;
+    pub(crate) const DATA: u32 = 2;
     pub(crate) const END: u32 = 3;
     pub(crate) const READ: u32 = 4;
     pub(crate) const ABORT: u32 = 5;

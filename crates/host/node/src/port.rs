@@ -88,8 +88,14 @@ pub(crate) fn take_all(mut each: impl FnMut(Published)) {
     let Some(until) = begin() else { return };
     // Not borrowed while JavaScript runs: it supplies slabs meanwhile.
     let next = || ATTACHED.with_borrow_mut(|attached| attached.as_mut().and_then(|attached| attached.port.take(until)));
+    let mut nothing = true;
     while let Some(published) = next() {
+        nothing = false;
         each(published);
+    }
+    if nothing {
+        // JavaScript was told nothing, so it ends no turn.
+        ATTACHED.with_borrow_mut(|attached| attached.as_mut().map(|attached| attached.port.end_turn()));
     }
 }
 

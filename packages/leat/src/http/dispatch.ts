@@ -239,13 +239,15 @@ function onEnd(channel: Channel, slab: Slab, at: number): void {
 
 function onGone(channel: Channel, reason: Reason | undefined): void {
     channel.giveHead(Buffer.alloc(0));
-    const { socket, body } = channel;
+    const { socket, body, exchange } = channel;
     channel.lost();
     const error = reason === undefined || reason.code === "lane.aborted" ? undefined : clientError(reason, undefined);
     // A peer that ends its side in the middle of a body is an error to Node, elsewhere it is the end.
     const cutOff = error === undefined && body !== null && !body.complete && reason?.code === "peer.reset" ? resetError() : error;
     if (cutOff !== undefined && !channel.h2) socketErrored.call(socket, cutOff);
     socket.destroy();
+    // The engine waits for this, so that what was said before is not lost.
+    channel.refuse(exchange);
     if (channel.h2) channel.core.channels.delete(channel);
 }
 
