@@ -1,10 +1,13 @@
 import { type RequestListener } from "node:http";
 import { type Server as HttpsServer, type ServerOptions as NodeOptions } from "node:https";
-import { NodeHttpsServer } from "./node_symbols";
+import * as nodeHttps from "node:https";
 import { refuseUnsupported, UnsupportedOptionError } from "./options";
 import { type AnyResponseClass, inherit, prepare, type RequestClass, type ResponseClass, serveOnLane } from "./server";
 import { kHttp2, kTls, pushSettings, type ServerSettings } from "./settings";
 import { tlsSettings } from "./tls_settings";
+
+// Captured at load, as the other classes of Node.
+const NodeHttpsServer = nodeHttps.Server;
 
 /** Options of `https.createServer`: node:https', and Leat's own. */
 export interface ServerOptions<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass> extends NodeOptions<Request, Response> {
