@@ -21,6 +21,7 @@ export {
 } from "node:http";
 export { Server, type ServerConstructor, type ServerOptions } from "./server";
 export { UnsupportedOptionError } from "./options";
+export { metrics } from "./metrics";
 
 /** node:https' servers on Leat's engine. */
 export { https };
