@@ -76,6 +76,7 @@ case "${1:-}" in
         install_h2spec
         node_packages conformance
         node_packages corpus
+        node_packages packages/leat/test
         conformance/autobahn/install.sh
         node tools/nodes.mjs
         ;;

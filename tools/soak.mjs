@@ -1,5 +1,5 @@
-// `make soak`: long runs, each bounded by SOAK_SECONDS (60). Arguments pick runs by name; a run that the machine lacks
-// something for prints a SKIP line.
+// `make soak`: long runs, each bounded by SOAK_SECONDS (60) or by a count. Arguments pick runs by name; a run that the
+// machine lacks something for prints a SKIP line.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -29,6 +29,18 @@ function fuzzTargets() {
     }));
 }
 
+const LEAT_HTTP_REQUESTS = 1_000_000;
+const LEAT_HTTP_SECONDS_MAX = 1200;
+
+/** leat/http under all that clients do, until it has answered so many; the package's own tests run a short one. */
+const leatHttp = {
+    name: "leat-http",
+    needs: [process.execPath, ["-e", "require('./packages/leat/dist/native/load.js').addon()"], "packages/leat is not built: make build"],
+    prepare: [],
+    command: [process.execPath, ["packages/leat/test/soak/soak.mjs", "--requests", String(LEAT_HTTP_REQUESTS)]],
+    graceSeconds: LEAT_HTTP_SECONDS_MAX,
+};
+
 const quiet = ([program, args]) => spawnSync(program, args, { cwd: root, stdio: "ignore" }).status === 0;
 
 /** One run: "passed", "failed" or "skipped". */
@@ -47,7 +59,7 @@ function soak(run) {
     return "passed";
 }
 
-const runs = fuzzTargets();
+const runs = [...fuzzTargets(), leatHttp];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !runs.some((run) => run.name === name));
 if (unknown.length > 0) {

@@ -11,6 +11,9 @@ use crate::script::Script;
 /// A host that has been woken for so long without coming gets no new connection while another one comes in time.
 const BLOCKED_US: u64 = 250_000;
 
+/// Longest client certificate that JavaScript is told of; usual ones have 1 to 2 KiB.
+const CERTIFICATE_BYTES_MAX: usize = 16 * 1024;
+
 /// The servers that share an address: one, or one on each of several lanes.
 #[derive(Default)]
 pub struct Group {
@@ -101,7 +104,14 @@ impl Seat {
     }
 
     fn announce(&self, arrival: &Arrival, peer: &Peer) {
-        let server_name = peer.tls.as_ref().and_then(|tls| tls.server_name.as_deref()).unwrap_or_default();
+        let tls = peer.tls.as_ref();
+        let server_name = tls.and_then(|tls| tls.server_name.as_deref()).unwrap_or_default();
+        let (version, cipher) = tls.map_or(("", ""), |tls| (tls.version, tls.cipher));
+        let client = tls.and_then(|tls| tls.client.as_deref());
+        let problem = client.and_then(|client| client.problem).unwrap_or_default();
+        let certificate = client.and_then(|client| client.chain.first()).map_or(&[][..], |leaf| leaf);
+        // One that is too long to be told is one that nobody can have wanted to show.
+        let certificate = if certificate.len() > CERTIFICATE_BYTES_MAX { &[] } else { certificate };
         let mut flags = 0;
         for (set, flag) in [
             (peer.tls.is_some(), connection::TLS),
@@ -121,11 +131,16 @@ impl Seat {
             arrival.local.len() as u32,
             server_name.len() as u32,
             arrival.alpn.len() as u32,
+            version.len() as u32,
+            cipher.len() as u32,
+            problem.len() as u32,
+            certificate.len() as u32,
         ];
         let mut text = Vec::with_capacity(128);
-        for part in [&*arrival.remote, &*arrival.local, server_name, &*arrival.alpn] {
+        for part in [&*arrival.remote, &*arrival.local, server_name, &*arrival.alpn, version, cipher, problem] {
             text.extend_from_slice(part.as_bytes());
         }
+        text.extend_from_slice(certificate);
         self.lane().note(to_script::OPEN, flags, &words, &text);
     }
 

@@ -161,13 +161,13 @@ fn write_record(slab: &mut Slab, at: usize, record: &[u8]) {
 }
 
 /// Most words that a note has.
-const NOTE_WORDS_MAX: usize = 9;
+const NOTE_WORDS_MAX: usize = 13;
 
 /// How many words a note has before its bytes, by its kind.
 fn note_words(record: &[u8]) -> usize {
     use crate::record::to_script::{FAULT, OPEN};
     match record.first().map(|&kind| u32::from(kind)) {
-        Some(OPEN) => 11,
+        Some(OPEN) => 15,
         Some(FAULT) => 7,
         _ => 3,
     }

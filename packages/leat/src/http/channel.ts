@@ -19,6 +19,19 @@ export interface Facts {
     serverName: string;
     alpn: string;
     h2: boolean;
+    handshake: Handshake | undefined;
+}
+
+/** What a TLS handshake settled. */
+export interface Handshake {
+    /** `TLSv1.2` or `TLSv1.3`. */
+    version: string;
+    /** The cipher suite by its standard name. */
+    cipher: string;
+    /** Why the client's certificate can't be trusted, in OpenSSL's word for it; empty where it can, or where there is none. */
+    problem: string;
+    /** The client's certificate in DER form, if it showed one. */
+    certificate: Buffer | undefined;
 }
 
 /** Consumed body bytes that are saved up for one READ. The engine's first 256 KiB are four times that. */

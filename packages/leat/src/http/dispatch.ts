@@ -21,7 +21,7 @@ import {
     WRITABLE,
 } from "../native/records";
 import { type Slab } from "../native/slab";
-import { Channel, exchanges, type Facts, Mode } from "./channel";
+import { Channel, exchanges, type Facts, type Handshake, Mode } from "./channel";
 import { answerMissingHost, clientError, resetError, socketErrored } from "./client_error";
 import { type Core } from "./core";
 import { ageDate } from "./date";
@@ -283,6 +283,8 @@ function factsOf(slab: Slab, at: number, flags: number): Facts {
     const local = slab.word(at + 8);
     const name = slab.word(at + 9);
     const isLocal = (flags & OPEN_UNIX) !== 0;
+    const tls = (flags & OPEN_TLS) !== 0;
+    const afterNames = textAt + remote + local + name + slab.word(at + 10);
     return {
         remoteAddress: slab.text(textAt, remote),
         remotePort: slab.word(at + 4),
@@ -290,10 +292,25 @@ function factsOf(slab: Slab, at: number, flags: number): Facts {
         localPort: slab.word(at + 5),
         family: isLocal ? undefined : (flags & OPEN_IPV6) !== 0 ? "IPv6" : "IPv4",
         local: isLocal,
-        tls: (flags & OPEN_TLS) !== 0,
+        tls,
         serverName: slab.text(textAt + remote + local, name),
         alpn: slab.text(textAt + remote + local + name, slab.word(at + 10)),
         h2: (flags & OPEN_H2) !== 0,
+        handshake: tls ? handshakeOf(slab, at, afterNames) : undefined,
+    };
+}
+
+function handshakeOf(slab: Slab, at: number, textAt: number): Handshake {
+    const version = slab.word(at + 11);
+    const cipher = slab.word(at + 12);
+    const problem = slab.word(at + 13);
+    const certificate = slab.word(at + 14);
+    const problemAt = textAt + version + cipher;
+    return {
+        version: slab.text(textAt, version),
+        cipher: slab.text(textAt + version, cipher),
+        problem: slab.text(problemAt, problem),
+        certificate: certificate === 0 ? undefined : slab.copy(problemAt + problem, certificate),
     };
 }
 

@@ -94,3 +94,8 @@ function idleTime(server: ServerSettings): number {
 function time(value: number): number {
     return Number.isFinite(value) && value > 0 ? value : 0;
 }
+
+/** Whether a server asks its clients for a certificate. */
+export function asksCertificate(server: object): boolean {
+    return (server as ServerSettings)[kTls]?.["requestCert"] === true;
+}

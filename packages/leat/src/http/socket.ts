@@ -1,3 +1,5 @@
+import { asksCertificate } from "./settings";
+import { tlsFacts } from "./tls_facts";
 import { Socket } from "node:net";
 import { type Channel, Mode } from "./channel";
 import { socketErrored } from "./client_error";
@@ -109,7 +111,7 @@ export class LeatSocket extends Socket {
         this.on("timeout", timedOut);
         this.on("error", socketErrored);
         const { facts } = channel;
-        if (facts.tls) tlsFacts(this, facts.serverName, facts.alpn, channel.h2);
+        if (facts.tls) tlsFacts(this, facts, asksCertificate(channel.core.server));
     }
 
     override _write(chunk: string | Uint8Array, encoding: BufferEncoding, callback: Callback): void {
@@ -191,19 +193,4 @@ function address(out: Record<string, unknown>, text: string, family: string | un
     out["address"] = text;
     out["family"] = family;
     out["port"] = port;
-}
-
-/** What programs ask of a TLS socket. */
-function tlsFacts(socket: LeatSocket, serverName: string, alpn: string, h2: boolean): void {
-    Object.assign(socket, {
-        encrypted: true,
-        authorized: false,
-        authorizationError: null,
-        servername: serverName === "" ? false : serverName,
-        alpnProtocol: alpn === "" ? (h2 ? "h2" : false) : alpn,
-        getPeerCertificate: () => ({}),
-        getProtocol: () => "TLSv1.3",
-        getSession: () => undefined,
-        isSessionReused: () => false,
-    });
 }

@@ -1,0 +1,95 @@
+// One script being played against one server: its connections, its waits and their limits.
+import { Peer } from "./peer.mjs";
+import { Record, normalised } from "./record.mjs";
+
+const WAIT_MS = Number(process.env.LEAT_CASE_WAIT_MS ?? 8000);
+const QUIET_MS = Number(process.env.LEAT_CASE_QUIET_MS ?? 30);
+
+/** Thrown out of a script at the first wait that is not met, since everything behind it would fail too. */
+class Unmet extends Error {}
+
+export class Session {
+    record = new Record(() => this.#touch());
+    actions = new Map();
+    peer;
+    unmet = [];
+    #peers = [];
+    #where;
+    #secure;
+    #waiting = null;
+    #touches = 0;
+
+    /** Where the server listens; `secure` holds the TLS options of the client. */
+    target(where, secure) {
+        this.#where = where;
+        this.#secure = secure;
+    }
+
+    async run(steps) {
+        try {
+            await this.via(0, steps);
+        } catch (error) {
+            if (!(error instanceof Unmet)) throw error;
+            this.unmet.push(error.message);
+        }
+        await this.quiet();
+    }
+
+    async via(index, steps) {
+        const before = this.peer;
+        this.#peers[index] ??= await Peer.connect(this.#where, this.#secure, () => this.#touch());
+        this.peer = this.#peers[index];
+        for (const step of steps) {
+            if (typeof step === "function") await step(this);
+            else this.peer.send(step);
+        }
+        this.peer = before ?? this.peer;
+    }
+
+    /** Resolves when `met()` holds, which is asked again whenever bytes or log lines come. */
+    async until(met, what) {
+        if (met()) return;
+        await new Promise((resolve, reject) => {
+            const timer = setTimeout(() => {
+                this.#waiting = null;
+                reject(new Unmet(`waited in vain for ${what}`));
+            }, WAIT_MS);
+            this.#waiting = () => {
+                if (!met()) return;
+                clearTimeout(timer);
+                this.#waiting = null;
+                resolve();
+            };
+        });
+    }
+
+    async quiet() {
+        let touches = -1;
+        while (touches !== this.#touches) {
+            touches = this.#touches;
+            await new Promise((resolve) => void setTimeout(resolve, QUIET_MS));
+            // The timer may be late because the machine is busy; what is ready by now comes before anything is judged.
+            for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
+        }
+    }
+
+    /** What there is to compare, as plain data. */
+    result() {
+        return {
+            log: [...this.record.lines],
+            connections: this.#peers.map((peer) => ({ bytes: normalised(peer.text), end: peer.end })),
+            unmet: [...this.unmet],
+            lucky: this.#peers.some((peer) => peer.end !== "open" && !peer.endAwaited),
+        };
+    }
+
+    close() {
+        this.record.seal();
+        for (const peer of this.#peers) peer?.destroy();
+    }
+
+    #touch() {
+        this.#touches += 1;
+        this.#waiting?.();
+    }
+}
