@@ -25,7 +25,7 @@ function nodeTests(root, folders) {
  */
 export function stages(root) {
     const node = process.execPath;
-    const ours = nodeTests(root, ["tools", "corpus", "bench", "conformance"]);
+    const ours = nodeTests(root, ["tools", "corpus", "bench", "conformance", "examples"]);
     const packages = nodeTests(root, ["packages"]);
     const others = majors.filter((major) => major !== Number.parseInt(process.versions.node, 10));
     return [
