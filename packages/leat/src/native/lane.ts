@@ -9,8 +9,8 @@ export type { Listening, ListenOptions, Reason, Settings };
 /** Handles the records from word `at` up to word `end`. Must not throw. */
 export type Receiver = (slab: Slab, at: number, end: number) => void;
 
-/** Slabs that wait at the engine to be filled. */
-const SLABS_AHEAD = 4;
+/** Slabs of a lane: what waits for this thread is bounded by them. */
+const SLABS = 4;
 
 /** Records of one batch; a batch that is full leaves at once. */
 const RECORDS_MAX = 4096;
@@ -31,7 +31,7 @@ const later = setImmediate;
 const words = new Uint32Array(RECORDS_MAX * OUT_WORDS);
 const encodings = new Uint8Array(RECORDS_MAX);
 let native: Addon | undefined;
-let slabs: (Slab | undefined)[] = [];
+let slabs: Slab[] = [];
 let receive: Receiver = () => undefined;
 let settleTurn: () => void = () => undefined;
 
@@ -49,7 +49,11 @@ export function openLane(receiver: Receiver, settle: () => void): Addon {
     settleTurn = settle;
     opened.attach(onBatch, words);
     native = opened;
-    for (let i = 0; i < SLABS_AHEAD; i++) supply();
+    for (let i = 0; i < SLABS; i++) {
+        const slab = new Slab();
+        slabs.push(slab);
+        opened.supply(slab.bytes);
+    }
     // What was answered before the process ends is not lost.
     process.once("exit", deliver);
     return opened;
@@ -200,29 +204,17 @@ function onTurnEnd(): void {
     deliver();
 }
 
-function supply(): void {
-    const slab = new Slab();
-    slabs.push(slab);
-    lane().supply(slab.bytes);
-}
-
-/** Slabs that were filled and dropped from the front of `slabs`. */
-let dropped = 0;
+/** The number of the slab that is read now; those before it are lent again already. */
+let current = 0;
 
 function onBatch(number: number, from: number, to: number): void {
     schedule();
-    while (dropped < number) {
-        slabs.shift();
-        dropped++;
-        supply();
-    }
-    const slab = slabs[number - dropped];
-    if (slab !== undefined) receive(slab, from >>> 2, to >>> 2);
+    // Nothing keeps a part of a slab: strings and bodies are copies. So one that was left goes round.
+    for (; current < number; current++) lane().supply(slabOf(current).bytes);
+    receive(slabOf(number), from >>> 2, to >>> 2);
 }
 
-/** For tests: forgets the lane. */
-export function forgetLane(): void {
-    native = undefined;
-    slabs = [];
-    dropped = 0;
+/** Slabs are numbered in the order of supply, which is the order in which they are left. */
+function slabOf(number: number): Slab {
+    return slabs[number % SLABS] as Slab;
 }
