@@ -18,8 +18,13 @@ const RECORDS_MAX = 4096;
 /** Chars of a batch's text after which it leaves at once. */
 const TEXT_CHARS_MAX = 1 << 20;
 
-/** Buffers up to this length are copied, since their owner may change them before the batch leaves; longer ones leave at once. */
-const COPY_BYTES_MAX = 16_384;
+/** Buffers from this length on stay where they are until the engine has sent them. The addon has the same number. */
+const LENT_BYTES_MIN = 16_384;
+
+/** Whether the engine sends `chunk` from where it is: it is its owner's again only when the engine says so. */
+export function isLent(chunk: string | Uint8Array): boolean {
+    return typeof chunk !== "string" && chunk.byteLength >= LENT_BYTES_MIN;
+}
 
 /** How the chars of a record's text become bytes, where they are not ASCII. */
 export const LATIN1 = 0;
@@ -101,15 +106,10 @@ export function pushText(kind: number, flags: number, id: number, status: number
     return count++;
 }
 
-/** Adds a buffer to record `index`, which must be the newest. Its owner may change the bytes afterwards. */
+/** Adds a buffer to record `index`, which must be the newest. A short one is copied: its owner may change it at once. */
 export function addBuffer(index: number, bytes: Uint8Array): void {
     words[index * OUT_WORDS + 3]!++;
-    if (bytes.byteLength <= COPY_BYTES_MAX) {
-        buffers.push(Buffer.from(bytes));
-        return;
-    }
-    buffers.push(bytes);
-    deliver();
+    buffers.push(isLent(bytes) ? bytes : Buffer.from(bytes));
 }
 
 /** Whether record `index` of batch `number` is the newest, so that it can take more text or buffers. */
