@@ -51,7 +51,7 @@ const PARSE_ERRORS: Record<string, [code: string, reason: string]> = {
 const TIMEOUTS = new Set(["time.head", "time.body", "slow.sender"]);
 
 /** How an error reaches programs: Node's parser and sockets put these on it. */
-interface ClientError extends Error {
+export interface ClientError extends Error {
     code?: string;
     reason?: string;
     bytesParsed?: number;

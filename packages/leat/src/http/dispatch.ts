@@ -239,14 +239,18 @@ function onEnd(channel: Channel, slab: Slab, at: number): void {
 
 function onGone(channel: Channel, reason: Reason | undefined): void {
     channel.giveHead(Buffer.alloc(0));
-    const { socket, body } = channel;
+    const { socket, mode } = channel;
     channel.lost();
-    const error = reason === undefined || reason.code === "lane.aborted" ? undefined : clientError(reason, undefined);
-    // A peer that ends its side in the middle of a body is an error to Node, elsewhere it is the end.
-    const cutOff = error === undefined && body !== null && !body.complete && reason?.code === "peer.reset" ? resetError() : error;
-    if (cutOff !== undefined && !channel.h2) socketErrored.call(socket, cutOff);
-    socket.destroy();
-    if (channel.h2) channel.core.channels.delete(channel);
+    if (channel.h2) {
+        channel.core.channels.delete(channel);
+        socket.destroy();
+    } else if (reason === undefined || reason.code === "lane.aborted") {
+        socket.destroy();
+    } else {
+        const error = clientError(reason, undefined);
+        if (error !== undefined && mode === Mode.Http) socketErrored.call(socket, error);
+        if (!socket.destroyed) socket.destroy(resetError());
+    }
 }
 
 function onOpen(core: Core, slab: Slab, at: number, flags: number): void {
@@ -316,24 +320,37 @@ function handshakeOf(slab: Slab, at: number, textAt: number): Handshake {
 
 function onClosed(channel: Channel | undefined, reason: Reason | undefined): void {
     if (channel === undefined) return;
-    const { core, socket } = channel;
+    const { core, mode } = channel;
     connections.delete(channel.id);
     core.channels.delete(channel);
     if (channel.counted) release();
-    const { mode, ended } = channel;
+    const byPeer = !channel.ending && mode === Mode.Http;
     channel.lost();
     detach(core);
     const context = channel.resource ?? core.resource;
-    if (mode === Mode.Opaque && (reason === undefined || reason.status === 0)) {
-        // What has arrived is still to be read; the stream ends by itself.
-        if (ended && !socket.readableEnded) return;
-    }
-    context.runInAsyncScope(destroy, null, channel);
+    // What has arrived is still to be read; the stream ends by itself.
+    if (mode === Mode.Opaque && (reason === undefined || reason.status === 0) && channel.ended && !channel.socket.readableEnded) return;
+    context.runInAsyncScope(close, null, channel, reason, byPeer);
 }
 
-function destroy(channel: Channel): void {
+/** Lets the socket end as it would have by itself. */
+function close(channel: Channel, reason: Reason | undefined, byPeer: boolean): void {
+    const { socket } = channel;
     channel.giveHead(Buffer.alloc(0));
-    channel.socket.destroy();
+    if (socket.destroyed) return;
+    if (reason?.code === "time.idle") {
+        socket.emit("timeout");
+    } else if (byPeer && reason?.code === "peer.reset") {
+        socket.destroy(resetError());
+        return;
+    } else if (byPeer && channel.res === null) {
+        // Node's server ends its side by this event.
+        socket.once("end", () => socket.end());
+        socket.push(null);
+        socket.resume();
+        return;
+    }
+    socket.destroy();
 }
 
 function onFault(channel: Channel | undefined, slab: Slab, at: number): void {

@@ -35,7 +35,7 @@ checkAddon();
 export function createServer(options: https.ServerOptions, requestListener?: http.RequestListener): http.Server;
 export function createServer(requestListener?: http.RequestListener): http.Server;
 export function createServer(options?: https.ServerOptions | http.RequestListener, requestListener?: http.RequestListener): http.Server {
-    const secure = typeof options === "object" && (options.key !== undefined || options.cert !== undefined);
+    const secure = typeof options === "object" && (options as unknown) !== null && (options.key !== undefined || options.cert !== undefined);
     return secure ? https.createServer(options, requestListener) : createPlainServer(options, requestListener);
 }
 

@@ -170,13 +170,17 @@ function emitClose(res: ServerResponse): void {
 /** The socket is closed: what is open ends with it. */
 export function closed(this: LeatSocket): void {
     const channel = this[kChannel];
-    const { req, res } = channel;
+    const { req } = channel;
     channel.endOwed = false;
     channel.req = null;
     channel.res = null;
     channel.body = null;
     req?.destroy(aborted());
-    if (res !== null) emitClose(res);
+}
+
+/** The socket of a response that is not finished is closed. */
+export function closeResponse(res: ServerResponse): void {
+    emitClose(res);
 }
 
 /** The socket took what it was given. */
