@@ -44,6 +44,9 @@ export const Server: ServerConstructor = function Server(this: unknown, options?
     refuseUnsupported(given, true);
     // `setSecureContext` runs within Node's constructor, and keeps the options.
     (NodeHttpsServer as unknown as { call: (self: unknown, options: unknown, listener: unknown) => void }).call(this, options, requestListener);
+    // Node's constructor names HTTP/1.1 alone where nothing was named; what is offered then is settled when it listens.
+    const named = (given as ServerOptions | undefined)?.ALPNProtocols;
+    if (named === undefined) delete (this as unknown as TlsServer)[kTls]?.["ALPNProtocols"];
     prepare(this, given);
     return undefined;
 } as unknown as ServerConstructor;

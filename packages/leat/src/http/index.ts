@@ -23,6 +23,7 @@ export {
 } from "node:http";
 export { Server, type ServerConstructor, type ServerOptions } from "./server";
 export { UnsupportedOptionError } from "./options";
+export { metrics } from "./metrics";
 
 checkAddon();
 
