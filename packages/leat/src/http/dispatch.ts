@@ -253,7 +253,13 @@ function onEnd(channel: Channel, slab: Slab, at: number): void {
 
 function onGone(channel: Channel, reason: Reason | undefined): void {
     channel.giveHead(Buffer.alloc(0));
-    const { socket, body, exchange, mode } = channel;
+    const { socket, body, exchange, mode, res } = channel;
+    const server = channel.core.server as unknown as { httpAllowHalfOpen?: boolean };
+    if (server.httpAllowHalfOpen === true && res !== null && reason?.code === "peer.reset" && mode === Mode.Http && (body === null || body.complete)) {
+        // The client may still read: the reply is the last one.
+        (res as unknown as { _last: boolean })._last = true;
+        return;
+    }
     channel.lost();
     if (channel.h2) {
         channel.core.channels.delete(channel);
@@ -353,6 +359,10 @@ function close(channel: Channel, reason: Reason | undefined, byPeer: boolean): v
     const { socket } = channel;
     channel.giveHead(Buffer.alloc(0));
     if (socket.destroyed) return;
+    if (socket.writableEnded && !socket.writableFinished) {
+        socket.once("finish", () => socket.destroy());
+        return;
+    }
     if (reason?.code === "time.idle") {
         socket.emit("timeout");
     } else if (byPeer && reason?.code === "peer.reset") {
