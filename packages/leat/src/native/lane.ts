@@ -27,7 +27,7 @@ export function isLent(chunk: string | Uint8Array): boolean {
 }
 
 /** Slabs for long pieces of bodies. */
-const BODIES = 16;
+const BODIES = 32;
 
 /** Bytes of one of them: what the engine reads at once. */
 const BODY_BYTES = 65_536;
