@@ -87,12 +87,16 @@ function bytesOf(slab: Slab, at: number): Buffer {
     return slab.word(at) >>> 8 === DATA_OWN_SLAB ? takeBody(slab.word(at + 3), length) : slab.copy(slab.word(at + 3), length);
 }
 
+/** The connection of the request that was looked at last. */
+let asked: Channel | undefined;
+
 /** The server that the record at word `at` is for. */
 function coreOf(slab: Slab, at: number): Core | undefined {
     switch (slab.word(at) & 0xff) {
         case OPEN:
             return servers.get(slab.word(at + 3));
         case REQUEST:
+            return (asked = connections.get(slab.word(at + 3)))?.core;
         case FAULT:
             return connections.get(slab.word(at + 3))?.core;
         case CLOSED:
@@ -201,7 +205,8 @@ function continueExchange(channel: Channel, slab: Slab, at: number, kind: number
 }
 
 function onRequest(slab: Slab, at: number, flags: number): void {
-    const connection = connections.get(slab.word(at + 3));
+    // Found by coreOf, which is asked about every record first.
+    const connection = asked;
     if (connection === undefined) return;
     const exchange = slab.word(at + 2);
     const channel = (flags & H2) === 0 ? connection : new Channel(connection.core, connection.id, connection.facts, true);
@@ -214,7 +219,7 @@ function onRequest(slab: Slab, at: number, flags: number): void {
     channel.resource = resource;
     if (channel !== connection) connection.core.channels.add(channel);
     resource.runInAsyncScope(serveOne, null, channel, slab, at, flags);
-    if (!channel.done && channel.mode === Mode.Http) exchanges.set(exchange, channel);
+    if (!channel.done && channel.mode === Mode.Http) channel.register();
 }
 
 function serveOne(channel: Channel, slab: Slab, at: number, flags: number): void {
