@@ -6,8 +6,9 @@ use leat_stream::Timer;
 
 use crate::exchanges::Item;
 use crate::lane::{Lane, Place, ROOM_BYTES_MIN};
+use crate::memory::Slab;
 use crate::out::Draft;
-use crate::record::{CREDIT_BYTES, SLAB_BYTES, from_script, reply, request, to_script};
+use crate::record::{BODY_BYTES_MIN, CREDIT_BYTES, SLAB_BYTES, data, from_script, reply, request, to_script};
 use crate::script::Plan;
 
 /// How long a request waits for room in a lane whose host does not come, in milliseconds.
@@ -386,16 +387,12 @@ impl Flow {
             let opaque = matches!(self.output, Output::Opaque | Output::OpaqueEnded);
             match ready!(exchange.poll_body(cx))? {
                 Piece::Data(bytes) => {
-                    // Both are multiples of four, so what fits does so with its padding.
-                    let room = room - DATA_WORDS * 4;
-                    let bytes = bytes.get(..credit.min(room)).unwrap_or(bytes);
-                    let count = bytes.len();
-                    self.lane.write(to_script::DATA, 0, DATA_WORDS, count, |draft, bytes_at| {
-                        draft.word(id);
-                        draft.word(bytes_at);
-                        draft.word(count as u32);
-                        draft.bytes(bytes);
-                    });
+                    let bytes = bytes.get(..credit).unwrap_or(bytes);
+                    let own = if bytes.len() >= BODY_BYTES_MIN { self.lane.take_body() } else { None };
+                    let count = match own {
+                        Some((slab, number)) => self.write_own(id, bytes, slab, number),
+                        None => self.write_piece(id, bytes, room),
+                    };
                     exchange.consume(count);
                     self.lane.with_mail(id, |mail| mail.credit = mail.credit.saturating_sub(count));
                 }
@@ -423,6 +420,31 @@ impl Flow {
         }
         // What JavaScript has said before it heard of this still goes out; then it says that it has heard.
         self.timer.poll_due(cx).map(|()| Err(Reason::PeerReset))
+    }
+
+    /// Writes a piece of a body into the stream of records; says how many bytes of it there was room for.
+    fn write_piece(&self, id: u32, bytes: &[u8], room: usize) -> usize {
+        // Both are multiples of four, so what fits does so with its padding.
+        let bytes = bytes.get(..room - DATA_WORDS * 4).unwrap_or(bytes);
+        self.lane.write(to_script::DATA, 0, DATA_WORDS, bytes.len(), |draft, bytes_at| {
+            draft.word(id);
+            draft.word(bytes_at);
+            draft.word(bytes.len() as u32);
+            draft.bytes(bytes);
+        });
+        bytes.len()
+    }
+
+    /// Writes a piece of a body into a slab of its own, so that JavaScript need not copy it; says how many bytes of it.
+    fn write_own(&self, id: u32, bytes: &[u8], mut slab: Slab, number: u32) -> usize {
+        let bytes = bytes.get(..slab.len()).unwrap_or(bytes);
+        slab.write(0, bytes);
+        self.lane.write(to_script::DATA, data::OWN_SLAB, DATA_WORDS, 0, |draft, _| {
+            draft.word(id);
+            draft.word(number);
+            draft.word(bytes.len() as u32);
+        });
+        bytes.len()
     }
 
     /// Writes the end of the body with its trailers; says whether there was room for them.

@@ -9,7 +9,7 @@ use crate::exchanges::{Exchanges, Item, Mail};
 use crate::memory::Slab;
 use crate::out::{Draft, Out};
 use crate::port::Port;
-use crate::record::{REPLY_WORDS, SLABS_MAX, from_script, to_script};
+use crate::record::{BODIES_MAX, REPLY_WORDS, SLABS_MAX, from_script, to_script};
 use crate::ring::{Receiver, Sender, ring};
 use crate::shared::{Counts, Shared, Wake, add, subtract};
 use crate::sync::Arc;
@@ -25,6 +25,7 @@ const RECYCLED_MAX: usize = 16;
 pub struct LaneSeed {
     pub(crate) shared: Arc<Shared>,
     pub(crate) empties: Receiver<Slab>,
+    pub(crate) bodies: Receiver<Slab>,
     pub(crate) replies: Receiver<Batch>,
     pub(crate) recycled: Sender<Batch>,
 }
@@ -33,11 +34,13 @@ pub struct LaneSeed {
 pub fn lane(wake: Box<dyn Wake>) -> (LaneSeed, Port) {
     let shared = Shared::new(wake);
     let (empties, lent) = ring(SLABS_MAX);
+    let (bodies, for_bodies) = ring(BODIES_MAX);
     let (replies, received) = ring(BATCHES_MAX);
     let (recycled, done) = ring(RECYCLED_MAX);
     let port = Port {
         shared: Arc::clone(&shared),
         empties,
+        bodies,
         replies,
         recycled: done,
         lent: 0,
@@ -45,7 +48,7 @@ pub fn lane(wake: Box<dyn Wake>) -> (LaneSeed, Port) {
         waiting: std::collections::VecDeque::new(),
         in_turn: false,
     };
-    (LaneSeed { shared, empties: lent, replies: received, recycled }, port)
+    (LaneSeed { shared, empties: lent, bodies: for_bodies, replies: received, recycled }, port)
 }
 
 /// The engine's side of a lane. Belongs to one engine thread.
@@ -68,10 +71,10 @@ pub struct Lane {
 impl Lane {
     /// Takes its place on this thread.
     pub fn new(seed: LaneSeed) -> Rc<Self> {
-        let LaneSeed { shared, empties, replies, recycled } = seed;
+        let LaneSeed { shared, empties, bodies, replies, recycled } = seed;
         Rc::new(Self {
             shared,
-            out: RefCell::new(Out::new(empties)),
+            out: RefCell::new(Out::new(empties, bodies)),
             replies: RefCell::new(replies),
             recycled: Rc::new(RefCell::new(recycled)),
             exchanges: RefCell::default(),
@@ -267,6 +270,11 @@ impl Lane {
         }
         drop(out);
         self.wake_publisher();
+    }
+
+    /// Memory for a long piece of a body, if the host has lent any, and its number.
+    pub(crate) fn take_body(&self) -> Option<(Slab, u32)> {
+        if self.is_closed() { None } else { self.out.borrow_mut().take_body() }
     }
 
     /// Calls the waker once there may be room again. `place` is where the caller waits already, if it does.

@@ -54,7 +54,7 @@ const METHOD_BYTES_MAX = 64;
 const TIMEOUTS = new Set(["time.head", "time.body", "slow.sender"]);
 
 /** How an error reaches programs: Node's parser and sockets put these on it. */
-interface ClientError extends Error {
+export interface ClientError extends Error {
     code?: string;
     reason?: string;
     bytesParsed?: number;

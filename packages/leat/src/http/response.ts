@@ -90,14 +90,16 @@ export class ServerResponse extends NodeServerResponse {
         const channel = this[kLine];
         if (
             channel !== undefined &&
-            callback === undefined &&
-            (encoding === undefined || encoding === "utf8" || encoding === "utf-8") &&
+            callback == null &&
+            (encoding == null || encoding === "utf8" || encoding === "utf-8") &&
             replaceable.end === (nodeEnd as unknown) &&
             sendWhole(this as unknown as Private, channel, chunk)
         ) {
             return this;
         }
-        return replaceable.end.call(this, chunk, encoding, callback) as this;
+        // With as many arguments as were given, for those who count them.
+        if (encoding === undefined && callback === undefined) return (chunk === undefined ? replaceable.end.call(this) : replaceable.end.call(this, chunk)) as this;
+        return (callback === undefined ? replaceable.end.call(this, chunk, encoding) : replaceable.end.call(this, chunk, encoding, callback)) as this;
     }
 }
 
