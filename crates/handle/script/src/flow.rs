@@ -6,12 +6,15 @@ use leat_stream::Timer;
 
 use crate::exchanges::Item;
 use crate::lane::{Lane, Place, ROOM_BYTES_MIN};
+use crate::memory::Slab;
 use crate::out::Draft;
-use crate::record::{CREDIT_BYTES, SLAB_BYTES, from_script, reply, request, to_script};
+use crate::record::{BODY_BYTES_MIN, CREDIT_BYTES, SLAB_BYTES, data, from_script, reply, request, to_script};
 use crate::script::Plan;
 
 /// How long a request waits for room in a lane whose host does not come, in milliseconds.
 const BLOCKED_MS: u64 = 30_000;
+/// How long JavaScript may take to confirm that it has heard of a client's end, in milliseconds.
+const LAST_WORD_MS: u64 = 30_000;
 /// Least room that a piece of a body is worth a record.
 const PIECE_BYTES_MIN: usize = 1024;
 /// Words of a request before its fields.
@@ -31,6 +34,12 @@ pub(crate) struct Flow {
     output: Output,
     /// The record from JavaScript that is being written, and how many of its bytes were.
     item: Option<(Item, usize)>,
+    /// Whether JavaScript was told that nobody waits any more.
+    gone: bool,
+    /// Whether something was written that may still lie in the connection's buffer.
+    unflushed: bool,
+    /// Whether there is more to write once the client's direction had its turn.
+    again: bool,
     /// Where this exchange waits for room.
     place: Option<Place>,
     /// Whether the request waits for room, and until when.
@@ -79,6 +88,9 @@ impl Flow {
             input: Input::Head,
             output,
             item: None,
+            gone: false,
+            unflushed: false,
+            again: false,
             place: None,
             waiting: false,
             timer: Timer::default(),
@@ -96,6 +108,15 @@ impl Flow {
                 Err(reason) => return Poll::Ready(Err(reason.into())),
             },
         };
+        loop {
+            let polled = self.poll_both(cx, exchange, id);
+            if polled.is_ready() || !std::mem::take(&mut self.again) {
+                return polled;
+            }
+        }
+    }
+
+    fn poll_both<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X, id: u32) -> Poll<Result<(), Fault>> {
         match self.poll_out(cx, exchange, id) {
             Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
             Poll::Ready(Err(reason)) => return Poll::Ready(Err(self.gone(id, reason))),
@@ -148,6 +169,9 @@ impl Flow {
     }
 
     fn gone(&self, id: u32, reason: Reason) -> Fault {
+        if self.gone {
+            return reason.into();
+        }
         self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
         reason.into()
     }
@@ -256,13 +280,15 @@ impl Flow {
                     }
                     // Whatever was written leaves now; the exchange goes on.
                     None => {
-                        if self.output != Output::Waiting {
+                        if self.unflushed {
                             ready!(exchange.poll_flush(cx))?;
+                            self.unflushed = false;
                         }
                         return Poll::Pending;
                     }
                 },
             };
+            self.unflushed = true;
             let (sent, outcome) = send(cx, exchange, &item, sent);
             match outcome {
                 Poll::Pending => {
@@ -276,6 +302,11 @@ impl Flow {
             }
             if self.ends(exchange, &item) {
                 return Poll::Ready(Ok(()));
+            }
+            if item.kind == from_script::OPAQUE {
+                // What the client has sent already is told before anything that JavaScript said after taking over.
+                self.again = true;
+                return Poll::Pending;
             }
         }
     }
@@ -356,16 +387,12 @@ impl Flow {
             let opaque = matches!(self.output, Output::Opaque | Output::OpaqueEnded);
             match ready!(exchange.poll_body(cx))? {
                 Piece::Data(bytes) => {
-                    // Both are multiples of four, so what fits does so with its padding.
-                    let room = room - DATA_WORDS * 4;
-                    let bytes = bytes.get(..credit.min(room)).unwrap_or(bytes);
-                    let count = bytes.len();
-                    self.lane.write(to_script::DATA, 0, DATA_WORDS, count, |draft, bytes_at| {
-                        draft.word(id);
-                        draft.word(bytes_at);
-                        draft.word(count as u32);
-                        draft.bytes(bytes);
-                    });
+                    let bytes = bytes.get(..credit).unwrap_or(bytes);
+                    let own = if bytes.len() >= BODY_BYTES_MIN { self.lane.take_body() } else { None };
+                    let count = match own {
+                        Some((slab, number)) => self.write_own(id, bytes, slab, number),
+                        None => self.write_piece(id, bytes, room),
+                    };
                     exchange.consume(count);
                     self.lane.with_mail(id, |mail| mail.credit = mail.credit.saturating_sub(count));
                 }
@@ -385,7 +412,39 @@ impl Flow {
         if self.output == Output::Opaque || self.output == Output::OpaqueEnded {
             return Poll::Pending;
         }
-        exchange.poll_gone(cx).map(Err)
+        if !self.gone {
+            let reason = ready!(exchange.poll_gone(cx));
+            self.gone = true;
+            self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
+            self.timer.set_after(LAST_WORD_MS);
+        }
+        // What JavaScript has said before it heard of this still goes out; then it says that it has heard.
+        self.timer.poll_due(cx).map(|()| Err(Reason::PeerReset))
+    }
+
+    /// Writes a piece of a body into the stream of records; says how many bytes of it there was room for.
+    fn write_piece(&self, id: u32, bytes: &[u8], room: usize) -> usize {
+        // Both are multiples of four, so what fits does so with its padding.
+        let bytes = bytes.get(..room - DATA_WORDS * 4).unwrap_or(bytes);
+        self.lane.write(to_script::DATA, 0, DATA_WORDS, bytes.len(), |draft, bytes_at| {
+            draft.word(id);
+            draft.word(bytes_at);
+            draft.word(bytes.len() as u32);
+            draft.bytes(bytes);
+        });
+        bytes.len()
+    }
+
+    /// Writes a piece of a body into a slab of its own, so that JavaScript need not copy it; says how many bytes of it.
+    fn write_own(&self, id: u32, bytes: &[u8], mut slab: Slab, number: u32) -> usize {
+        let bytes = bytes.get(..slab.len()).unwrap_or(bytes);
+        slab.write(0, bytes);
+        self.lane.write(to_script::DATA, data::OWN_SLAB, DATA_WORDS, 0, |draft, _| {
+            draft.word(id);
+            draft.word(number);
+            draft.word(bytes.len() as u32);
+        });
+        bytes.len()
     }
 
     /// Writes the end of the body with its trailers; says whether there was room for them.
@@ -471,7 +530,7 @@ fn send<X: Exchange>(
         let bytes = if sent < text_len {
             item.batch.bytes(item.text.start + sent, item.text.end)
         } else {
-            item.batch.bytes(item.data.start + (sent - text_len), item.data.end)
+            item.batch.rest(item.buffers.clone(), item.data, sent - text_len)
         };
         if bytes.is_empty() {
             return (sent, Poll::Ready(Ok(())));

@@ -9,7 +9,7 @@ use crate::exchanges::{Exchanges, Item, Mail};
 use crate::memory::Slab;
 use crate::out::{Draft, Out};
 use crate::port::Port;
-use crate::record::{REPLY_WORDS, SLABS_MAX, from_script, to_script};
+use crate::record::{BODIES_MAX, REPLY_WORDS, SLABS_MAX, from_script, to_script};
 use crate::ring::{Receiver, Sender, ring};
 use crate::shared::{Counts, Shared, Wake, add, subtract};
 use crate::sync::Arc;
@@ -25,6 +25,7 @@ const RECYCLED_MAX: usize = 16;
 pub struct LaneSeed {
     pub(crate) shared: Arc<Shared>,
     pub(crate) empties: Receiver<Slab>,
+    pub(crate) bodies: Receiver<Slab>,
     pub(crate) replies: Receiver<Batch>,
     pub(crate) recycled: Sender<Batch>,
 }
@@ -33,11 +34,13 @@ pub struct LaneSeed {
 pub fn lane(wake: Box<dyn Wake>) -> (LaneSeed, Port) {
     let shared = Shared::new(wake);
     let (empties, lent) = ring(SLABS_MAX);
+    let (bodies, for_bodies) = ring(BODIES_MAX);
     let (replies, received) = ring(BATCHES_MAX);
     let (recycled, done) = ring(RECYCLED_MAX);
     let port = Port {
         shared: Arc::clone(&shared),
         empties,
+        bodies,
         replies,
         recycled: done,
         lent: 0,
@@ -45,7 +48,7 @@ pub fn lane(wake: Box<dyn Wake>) -> (LaneSeed, Port) {
         waiting: std::collections::VecDeque::new(),
         in_turn: false,
     };
-    (LaneSeed { shared, empties: lent, replies: received, recycled }, port)
+    (LaneSeed { shared, empties: lent, bodies: for_bodies, replies: received, recycled }, port)
 }
 
 /// The engine's side of a lane. Belongs to one engine thread.
@@ -68,10 +71,10 @@ pub struct Lane {
 impl Lane {
     /// Takes its place on this thread.
     pub fn new(seed: LaneSeed) -> Rc<Self> {
-        let LaneSeed { shared, empties, replies, recycled } = seed;
+        let LaneSeed { shared, empties, bodies, replies, recycled } = seed;
         Rc::new(Self {
             shared,
-            out: RefCell::new(Out::new(empties)),
+            out: RefCell::new(Out::new(empties, bodies)),
             replies: RefCell::new(replies),
             recycled: Rc::new(RefCell::new(recycled)),
             exchanges: RefCell::default(),
@@ -130,17 +133,16 @@ impl Lane {
     }
 
     fn hand_out(&self, batch: Batch) {
-        let held = Held::new(batch, &self.recycled);
+        let held = Held::new(batch, &self.recycled, &self.shared);
         let batch = held.batch();
         // What a record says of its lengths is held against what is there, so that no record reaches into another one's.
         let text_max = batch.text_bytes.min(batch.bytes.len());
-        let (mut text, mut data) = (0, text_max);
-        let mut buffers = batch.buffers.iter();
+        let (mut text, mut data, mut buffer) = (0, text_max, 0);
         for words in batch.words.chunks_exact(REPLY_WORDS) {
             let &[word, target, text_len, buffer_count, status, head_len] = words else { continue };
             let text_end = (text + text_len as usize).min(text_max);
-            let data_len = buffers.by_ref().take(buffer_count as usize).map(|&len| len as usize).sum::<usize>();
-            let data_end = (data + data_len).min(batch.bytes.len());
+            let buffers = buffer..(buffer + buffer_count as usize).min(batch.buffers.len());
+            let data_end = data + batch.copied_bytes(buffers.clone());
             match word & 0xff {
                 from_script::CLOSE => self.control(target, |control| control.close()),
                 from_script::DESTROY => self.control(target, |control| control.destroy()),
@@ -155,11 +157,12 @@ impl Lane {
                         head_len: (head_len as usize).min(text_end - text),
                         batch: held.clone(),
                         text: text..text_end,
-                        data: data..data_end,
+                        data,
+                        buffers: buffers.clone(),
                     });
                 }),
             }
-            (text, data) = (text_end, data_end);
+            (text, data, buffer) = (text_end, data_end, buffers.end);
         }
     }
 
@@ -267,6 +270,11 @@ impl Lane {
         }
         drop(out);
         self.wake_publisher();
+    }
+
+    /// Memory for a long piece of a body, if the host has lent any, and its number.
+    pub(crate) fn take_body(&self) -> Option<(Slab, u32)> {
+        if self.is_closed() { None } else { self.out.borrow_mut().take_body() }
     }
 
     /// Calls the waker once there may be room again. `place` is where the caller waits already, if it does.

@@ -174,7 +174,7 @@ fn records_arrive(preemptions: usize, records: usize, words: fn(u32) -> usize) {
         let written: Arc<Vec<UnsafeCell<u32>>> = Arc::new((0..records).map(|_| UnsafeCell::new(0)).collect());
         let seen = Arc::clone(&written);
         let engine = thread::spawn(move || {
-            let mut out = Out::new(seed.empties);
+            let mut out = Out::new(seed.empties, seed.bodies);
             for number in 0..records as u32 {
                 // SAFETY: not published yet.
                 written[number as usize].with_mut(|cell| unsafe { *cell = number + 1 });
@@ -232,7 +232,7 @@ fn a_flush_outside_of_a_turn_changes_nothing() {
         let mut lent = Lent::default();
         lent.supply(&mut port);
         let engine = thread::spawn(move || {
-            let mut out = Out::new(seed.empties);
+            let mut out = Out::new(seed.empties, seed.bodies);
             for number in 0..2 {
                 out.note(to_script::GONE, 0, &[number], &[], &seed.shared);
                 out.publish(&seed.shared);

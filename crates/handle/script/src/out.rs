@@ -9,6 +9,10 @@ use crate::sync::Arc;
 /// Writes records into the slabs that the host has lent, one behind the other.
 pub(crate) struct Out {
     empties: Receiver<Slab>,
+    /// Memory for long pieces of bodies.
+    bodies: Receiver<Slab>,
+    /// The number of the next of them.
+    body_number: u32,
     current: Option<Slab>,
     /// The current slab's number.
     number: u32,
@@ -45,8 +49,18 @@ impl Draft<'_> {
 }
 
 impl Out {
-    pub(crate) fn new(empties: Receiver<Slab>) -> Self {
-        Self { empties, current: None, number: 0, at: 0, late: VecDeque::new(), records: 0, bytes: 0 }
+    pub(crate) fn new(empties: Receiver<Slab>, bodies: Receiver<Slab>) -> Self {
+        Self {
+            empties,
+            bodies,
+            body_number: 0,
+            current: None,
+            number: 0,
+            at: 0,
+            late: VecDeque::new(),
+            records: 0,
+            bytes: 0,
+        }
     }
 
     /// Bytes that a record may have now; 0 while the host has lent no memory, or while older records wait.
@@ -165,12 +179,21 @@ impl Out {
         !self.late.is_empty()
     }
 
+    /// The next slab for a long piece of a body, and its number.
+    pub(crate) fn take_body(&mut self) -> Option<(Slab, u32)> {
+        let slab = self.bodies.pop()?;
+        let number = self.body_number;
+        self.body_number = number.wrapping_add(1);
+        Some((slab, number))
+    }
+
     /// Lets go of all lent memory.
     pub(crate) fn detach(&mut self) {
         self.current = None;
         self.late.clear();
         (self.records, self.bytes) = (0, 0);
         while self.empties.pop().is_some() {}
+        while self.bodies.pop().is_some() {}
     }
 }
 

@@ -15,6 +15,7 @@ const DETACH_TIME: Duration = Duration::from_secs(10);
 pub struct Port {
     pub(crate) shared: Arc<Shared>,
     pub(crate) empties: Sender<Slab>,
+    pub(crate) bodies: Sender<Slab>,
     pub(crate) replies: Sender<Batch>,
     pub(crate) recycled: Receiver<Batch>,
     /// Slabs lent so far.
@@ -54,6 +55,15 @@ impl Port {
         self.lent = self.lent.wrapping_add(1);
         self.shared.engine.wake();
         Ok(())
+    }
+
+    /// Lends a slab for a long piece of a body; once a record tells that it was filled it belongs to JavaScript. Gives it
+    /// back where as many as may be are lent already.
+    ///
+    /// # Errors
+    /// The slab.
+    pub fn supply_body(&mut self, slab: Slab) -> Result<(), Slab> {
+        self.bodies.push(slab)
     }
 
     /// Begins the turn that a wake-up asked for; says how far everything was published now, to be given to
@@ -124,6 +134,11 @@ impl Port {
             // The host comes back until the engine has made room.
             self.shared.schedule();
         }
+    }
+
+    /// The tokens of lent buffers that the engine needs no more, since the last call. To be asked once a turn.
+    pub fn returned(&self) -> Vec<usize> {
+        self.shared.take_back()
     }
 
     /// What is counted of this lane.

@@ -7,12 +7,16 @@ use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use leat_script::{Batch, Port, Published, REPLY_WORDS, Slab};
+use leat_script::{Batch, Buffer, Lent, Port, Published, REPLY_WORDS, Slab};
 use napi::sys;
 
 use crate::engine::Engine;
 use crate::error::{Coded, coded};
 use crate::wake::{Bell, Ring};
+
+/// Buffers from this length on are sent from where they are, and kept until they are sent. JavaScript waits for the engine's
+/// word before it tells a program that such a buffer is its own again (`LENT_BYTES_MIN` in `packages/leat`).
+const LENT_BYTES_MIN: usize = 16 * 1024;
 
 /// A JavaScript thread that has a lane.
 struct Attached {
@@ -70,12 +74,22 @@ unsafe extern "C" fn on_end(_: *mut c_void) {
 
 /// Lends a slab. JavaScript keeps the array until it has been filled, so its memory stays.
 pub(crate) fn supply(env: sys::napi_env, slab: sys::napi_value) -> Result<(), Coded> {
+    let slab = slab_of(env, slab)?;
+    with(|attached| attached.port.supply(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent")))
+}
+
+/// Lends a slab for a long piece of a body.
+pub(crate) fn supply_body(env: sys::napi_env, slab: sys::napi_value) -> Result<(), Coded> {
+    let slab = slab_of(env, slab)?;
+    with(|attached| attached.port.supply_body(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent")))
+}
+
+fn slab_of(env: sys::napi_env, slab: sys::napi_value) -> Result<Slab, Coded> {
     let (start, len, _) = typed_array(env, slab)?;
     let start = NonNull::new(start).ok_or_else(|| coded("LEAT_ARGUMENT", "an empty slab"))?;
-    // SAFETY: the memory of an array stays where it is; JavaScript holds this one and never writes to it, and
-    // `on_end` waits for the engine before the thread's memory goes.
-    let slab = unsafe { Slab::new(start, len) };
-    with(|attached| attached.port.supply(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent")))
+    // SAFETY: the memory of an array stays where it is; JavaScript holds this one and never writes to it before it was
+    // filled, and `on_end` waits for the engine before the thread's memory goes.
+    Ok(unsafe { Slab::new(start, len) })
 }
 
 /// Takes everything that was published up to now.
@@ -110,6 +124,7 @@ pub(crate) fn flush(
             attached.port.send(batch);
         }
         attached.port.end_turn();
+        let_go(env, attached.port.returned());
         Ok(())
     })
 }
@@ -152,13 +167,38 @@ fn fill(
         // SAFETY: as above.
         unsafe { sys::napi_get_element(env, buffers, index, &mut buffer) };
         let (start, len, _) = typed_array(env, buffer)?;
+        if let Some(start) = NonNull::new(start).filter(|_| len >= LENT_BYTES_MIN) {
+            let token = keep(env, buffer)?;
+            // SAFETY: the reference keeps the array, whose memory stays where it is; it is let go when the token comes back.
+            batch.buffers.push(Buffer::Lent(unsafe { Lent::new(start, len, token) }));
+            continue;
+        }
         if let Some(start) = NonNull::new(start) {
             // SAFETY: the bytes of an array that JavaScript does not touch during this call.
             batch.bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(start.as_ptr(), len) });
         }
-        batch.buffers.push(u32::try_from(len).map_err(|_| coded("LEAT_ARGUMENT", "a buffer of 4 GiB or more"))?);
+        batch.buffers.push(Buffer::Copied(len));
     }
     Ok(())
+}
+
+/// A reference that keeps a value alive, as a token.
+fn keep(env: sys::napi_env, value: sys::napi_value) -> Result<usize, Coded> {
+    let mut reference = ptr::null_mut();
+    // SAFETY: a value of this call's scope.
+    let status = unsafe { sys::napi_create_reference(env, value, 1, &mut reference) };
+    if status != sys::Status::napi_ok {
+        return Err(coded("LEAT_NODE_API", "Node-API gave no reference"));
+    }
+    Ok(reference as usize)
+}
+
+/// Lets go of what the engine has sent.
+fn let_go(env: sys::napi_env, tokens: Vec<usize>) {
+    for token in tokens {
+        // SAFETY: a reference that `keep` made, and that comes back once.
+        unsafe { sys::napi_delete_reference(env, token as sys::napi_ref) };
+    }
 }
 
 /// Whether this thread's lane keeps its event loop alive.

@@ -1,9 +1,10 @@
 import { type AsyncResource } from "node:async_hooks";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { ACK, INTERIM, KEEP, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW } from "../native/records";
-import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8 } from "../native/lane";
+import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8, isLent } from "../native/lane";
 import { type Core } from "./core";
 import { type Repeated } from "./incoming";
+import { hold, release } from "./refs";
 import { LeatSocket } from "./socket";
 
 /** Who is at the other end of a connection. */
@@ -82,14 +83,20 @@ export class Channel {
     /** The reply was the last one: the engine closes the connection after it. */
     ending = false;
     requests = 0;
+    /** Listeners of the socket's 'close' from before the request. */
+    closeListeners = 1;
     /** The newest request's fields, for the next one. */
     repeated: Repeated | null = null;
     /** The peer ended its direction of an upgraded connection. */
     ended = false;
     /** Whether the connection keeps the process alive. */
     counted = false;
+    /** The engine has closed the connection. */
+    gone = false;
+    /** Trailers of an HTTP/2 reply that is finished. */
+    trailer = "";
     /** The engine took the exchange over because of a fault, and closes the connection after it. */
-    private faulty = false;
+    faulty = false;
     /** Record and batch of the newest bytes of the exchange. */
     private record = -1;
     private batch = 0;
@@ -107,6 +114,20 @@ export class Channel {
         this.facts = facts;
         this.h2 = h2;
         this.socket = new LeatSocket(this, core.highWaterMark);
+    }
+
+    /** Keeps the process alive until the connection ends. */
+    holdProcess(): void {
+        if (this.counted || this.gone || this.h2) return;
+        this.counted = true;
+        hold();
+    }
+
+    /** Lets the process end though the connection is open. */
+    releaseProcess(): void {
+        if (!this.counted) return;
+        this.counted = false;
+        release();
     }
 
     /** Starts exchange `id`. */
@@ -130,9 +151,9 @@ export class Channel {
         return this.mode === Mode.Opaque;
     }
 
-    /** Whether the exchange is over for both directions. */
+    /** Whether the exchange is over for both directions, and nobody waits for the engine's word about it. */
     get done(): boolean {
-        return this.replyDone && this.bodyDone;
+        return this.replyDone && this.bodyDone && this.acknowledged === null;
     }
 
     /** Forgets the exchange once it is over. */
@@ -143,14 +164,18 @@ export class Channel {
     /** Sends what was written to the socket. Calls back at once, or when the engine has taken it if much is under way. */
     write(chunk: string | Uint8Array, encoding: BufferEncoding, callback: () => void): void {
         const bytes = this.put(chunk, encoding);
-        this.count(bytes, callback);
+        this.count(bytes, isLent(chunk), callback);
     }
 
     /** As `write`, for several chunks at once. */
     writeAll(chunks: { chunk: string | Uint8Array; encoding: BufferEncoding }[], callback: () => void): void {
         let bytes = 0;
-        for (const { chunk, encoding } of chunks) bytes += this.put(chunk, encoding);
-        this.count(bytes, callback);
+        let lent = false;
+        for (const { chunk, encoding } of chunks) {
+            bytes += this.put(chunk, encoding);
+            lent ||= isLent(chunk);
+        }
+        this.count(bytes, lent, callback);
     }
 
     /** The whole rest of the reply went out by record `index`, past the socket; all but its end, if that `waits`. */
@@ -179,6 +204,7 @@ export class Channel {
         const callback = this.acknowledged;
         this.acknowledged = null;
         callback?.();
+        this.release();
     }
 
     /**
@@ -219,8 +245,8 @@ export class Channel {
     }
 
     private endStream(): void {
-        const trailer = (this.res as unknown as { _trailer?: string } | null)?._trailer;
-        if (trailer) pushText(OUT_END, LAST, this.exchange, 1, 0, trailer, LATIN1);
+        const trailer = (this.res as unknown as { _trailer: string } | null)?._trailer ?? this.trailer;
+        if (trailer !== "") pushText(OUT_END, LAST, this.exchange, 1, 0, trailer, LATIN1);
         else pushEnd(this.record, this.batch, this.exchange, true);
     }
 
@@ -236,7 +262,8 @@ export class Channel {
     /** Calls back with the first bytes of the connection that was taken over, or none if none are there yet. */
     onHead(callback: (head: Buffer) => void): void {
         this.head = callback;
-        this.acknowledged = () => this.giveHead(Buffer.alloc(0));
+        // Bytes that are there already come in the same batch.
+        this.acknowledged = () => process.nextTick(() => this.giveHead(Buffer.alloc(0)));
         pushRecord(OUT_DATA, ACK, this.exchange, 0, 0);
     }
 
@@ -268,8 +295,16 @@ export class Channel {
     /** Half-closes: nothing more is written to the socket. */
     shutdown(): void {
         if (this.mode === Mode.Opaque) pushRecord(OUT_END, 0, this.exchange, 0, 0);
+        else if (!this.headSent && !this.replyDone) this.abandon();
         else if (!this.replyDone || this.endWaits) this.endReply(false, false);
         else if (!this.ending) this.closeAfterReply();
+    }
+
+    /** Closes the connection in place of a reply. */
+    private abandon(): void {
+        this.replyDone = true;
+        this.ending = true;
+        pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
     }
 
     /** The socket was destroyed. What was written before still goes out, as it does with a TCP socket. */
@@ -285,7 +320,7 @@ export class Channel {
             this.replyDone = true;
             this.endWaits = false;
             // An end without a head would be answered by the engine.
-            if (reset || this.h2 || !this.headSent) pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
+            if (reset || this.h2 || !this.headSent) this.abandon();
             else pushEnd(this.record, this.batch, this.exchange, false);
         } else if (!this.ending && !this.h2) {
             if (reset) pushRecord(OUT_DESTROY, 0, this.id, 0, 0);
@@ -336,9 +371,9 @@ export class Channel {
         this.credit = 0;
     }
 
-    private count(bytes: number, callback: () => void): void {
+    private count(bytes: number, lent: boolean, callback: () => void): void {
         this.unacknowledged += bytes;
-        if (this.mode === Mode.Closed || this.unacknowledged <= this.core.unacknowledgedMax) {
+        if (this.mode === Mode.Closed || (!lent && this.unacknowledged <= this.core.unacknowledgedMax)) {
             callback();
             return;
         }

@@ -1,5 +1,5 @@
 import { ACK, KEEP, LAST, OUT_DATA, OUT_HEAD } from "../native/records";
-import { addBuffer, batchNumber, LATIN1, pushText, UTF8 } from "../native/lane";
+import { addBuffer, batchNumber, LATIN1, pushText, UTF8, isLent } from "../native/lane";
 import { type Channel } from "./channel";
 import { type HeadState, isPlainValue, knownName, plainHead, statusLine } from "./head";
 import { finished, isHeard, settleLater } from "./lifecycle";
@@ -90,14 +90,16 @@ export class ServerResponse extends NodeServerResponse {
         const channel = this[kLine];
         if (
             channel !== undefined &&
-            callback === undefined &&
-            (encoding === undefined || encoding === "utf8" || encoding === "utf-8") &&
+            callback == null &&
+            (encoding == null || encoding === "utf8" || encoding === "utf-8") &&
             replaceable.end === (nodeEnd as unknown) &&
             sendWhole(this as unknown as Private, channel, chunk)
         ) {
             return this;
         }
-        return replaceable.end.call(this, chunk, encoding, callback) as this;
+        // With as many arguments as were given, for those who count them.
+        if (encoding === undefined && callback === undefined) return (chunk === undefined ? replaceable.end.call(this) : replaceable.end.call(this, chunk)) as this;
+        return (callback === undefined ? replaceable.end.call(this, chunk, encoding) : replaceable.end.call(this, chunk, encoding, callback)) as this;
     }
 }
 
@@ -190,7 +192,7 @@ function send(res: Private, channel: Channel, isString: boolean, text: string | 
     }
     const keep = !res._last;
     const total = head.length + length;
-    const wait = channel.overflows(total);
+    const wait = channel.overflows(total) || (bytes !== undefined && !isString && isLent(bytes));
     // Whether the rest of the request is of interest shows at the end of the turn.
     const waits = keep && !channel.bodyDone;
     let flags = waits ? KEEP : keep ? LAST | KEEP : LAST;
