@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util';
 
 const USAGE = `usage: node bench/run.mjs [NAME…] [--quick] [--rounds N] [--seconds N] [--quiet N] [--again N]
                           [--leat PATH] [--no-build] [--list]
-  NAME          scenarios of this name, or that begin with NAME- (ONLY=NAME,NAME); all unless told
+  NAME          scenarios of this name, or that begin with NAME- (ONLY=NAME,NAME); all unless told, but for those
+                that --list marks as run only by their full name
   --quick       2 rounds of 1 s; prints, and leaves results and docs as they are (QUICK=1)
   --rounds N    5 unless told (ROUNDS)
   --seconds N   length of a measurement: 5 unless told (DURATION)
@@ -15,7 +16,7 @@ const USAGE = `usage: node bench/run.mjs [NAME…] [--quick] [--rounds N] [--sec
   --list        print the scenarios`;
 
 /** Settings of a run, or an `Error` whose message says what to write instead. */
-export function options(argv, env, names) {
+export function options(argv, env, names, asked = []) {
   let values;
   let positionals;
   try {
@@ -38,15 +39,15 @@ export function options(argv, env, names) {
     quiet: count('quiet', values.quiet ?? env.QUIET ?? (quick ? '0' : '10'), 0),
     again: count('again', values.again ?? env.AGAIN ?? (quick ? '0' : '2'), 0),
     warmup: 1,
-    names: select(positionals.length ? positionals.join(',') : env.ONLY, names),
+    names: select(positionals.length ? positionals.join(',') : env.ONLY, names, asked),
   };
 }
 
-/** The scenarios that `only` names, in their own order; all without it. */
-export function select(only, names) {
-  if (!only) return names;
+/** The scenarios that `only` names, in their own order; all without it. Those in `asked` only by their full name. */
+export function select(only, names, asked = []) {
+  if (!only) return names.filter((name) => !asked.includes(name));
   const wanted = only.split(/[\s,]+/).filter(Boolean);
-  const matches = (wish, name) => name === wish || name.startsWith(`${wish}-`);
+  const matches = (wish, name) => name === wish || (name.startsWith(`${wish}-`) && !asked.includes(name));
   const unknown = wanted.filter((wish) => !names.some((name) => matches(wish, name)));
   if (unknown.length) throw new Error(`no scenario ${unknown.join(', ')}; there are: ${names.join(', ')}`);
   return names.filter((name) => wanted.some((wish) => matches(wish, name)));
