@@ -31,6 +31,10 @@ pub(crate) struct Flow {
     output: Output,
     /// The record from JavaScript that is being written, and how many of its bytes were.
     item: Option<(Item, usize)>,
+    /// Whether something was written that may still lie in the connection's buffer.
+    unflushed: bool,
+    /// Whether there is more to write once the client's direction had its turn.
+    again: bool,
     /// Whether the request waits for room, and until when.
     waiting: bool,
     timer: Timer,
@@ -69,7 +73,19 @@ impl Flow {
             }
             Plan::Refused(_) => Output::Opaque,
         };
-        Self { lane, connection, plan, id: None, input: Input::Head, output, item: None, waiting: false, timer: Timer::default() }
+        Self {
+            lane,
+            connection,
+            plan,
+            id: None,
+            input: Input::Head,
+            output,
+            item: None,
+            unflushed: false,
+            again: false,
+            waiting: false,
+            timer: Timer::default(),
+        }
     }
 
     pub(crate) fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Fault>> {
@@ -83,6 +99,15 @@ impl Flow {
                 Err(reason) => return Poll::Ready(Err(reason.into())),
             },
         };
+        loop {
+            let polled = self.poll_both(cx, exchange, id);
+            if polled.is_ready() || !std::mem::take(&mut self.again) {
+                return polled;
+            }
+        }
+    }
+
+    fn poll_both<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X, id: u32) -> Poll<Result<(), Fault>> {
         match self.poll_out(cx, exchange, id) {
             Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
             Poll::Ready(Err(reason)) => return Poll::Ready(Err(self.gone(id, reason))),
@@ -235,13 +260,15 @@ impl Flow {
                     }
                     // Whatever was written leaves now; the exchange goes on.
                     None => {
-                        if self.output != Output::Waiting {
+                        if self.unflushed {
                             ready!(exchange.poll_flush(cx))?;
+                            self.unflushed = false;
                         }
                         return Poll::Pending;
                     }
                 },
             };
+            self.unflushed = true;
             let (sent, outcome) = send(cx, exchange, &item, sent);
             match outcome {
                 Poll::Pending => {
@@ -255,6 +282,11 @@ impl Flow {
             }
             if self.ends(exchange, &item)? {
                 return Poll::Ready(Ok(()));
+            }
+            if item.kind == from_script::OPAQUE {
+                // What the client has sent already is told before anything that JavaScript said after taking over.
+                self.again = true;
+                return Poll::Pending;
             }
         }
     }

@@ -74,7 +74,13 @@ impl Out {
 
     /// Begins a record of `words` words in all (`words_len` of them before its bytes) where there is room for it; gives
     /// the byte offset of its bytes too. The caller has asked [`Out::room`] and writes exactly what it announces.
-    pub(crate) fn begin(&mut self, kind: u32, flags: u32, words_len: usize, bytes_len: usize) -> Option<(Draft<'_>, u32)> {
+    pub(crate) fn begin(
+        &mut self,
+        kind: u32,
+        flags: u32,
+        words_len: usize,
+        bytes_len: usize,
+    ) -> Option<(Draft<'_>, u32)> {
         let bytes = words_len * 4 + bytes_len.next_multiple_of(4);
         let slab = self.current.as_mut()?;
         let at = self.at;

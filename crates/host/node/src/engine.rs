@@ -29,7 +29,14 @@ pub(crate) enum Order {
     /// Serve a lane.
     Attach(u64, LaneSeed),
     /// Serve a listener, or none, for a lane's server.
-    Open { lane: u64, server: u64, listener: Option<Listener>, settings: Box<Settings>, options: Box<ServeOptions>, ipv6: bool },
+    Open {
+        lane: u64,
+        server: u64,
+        listener: Option<Listener>,
+        settings: Box<Settings>,
+        options: Box<ServeOptions>,
+        ipv6: bool,
+    },
     /// A lane's server shares the listener of another one.
     Join { lane: u64, server: u64, with: u64 },
     /// Serve a connection that was accepted elsewhere.

@@ -203,7 +203,13 @@ fn tcp_of(place: &Place) -> Result<Option<Tcp>, Coded> {
     let ip = host.parse().map_err(|_| coded("EINVAL", format!("{host} is not an IP address")))?;
     let reuse_port = place.reuse_port.unwrap_or(false);
     let backlog = place.backlog.unwrap_or(BACKLOG);
-    Ok(Some(Tcp { ip, port: place.port.unwrap_or(0), backlog, ipv6_only: place.ipv6_only.unwrap_or(false), reuse_port }))
+    Ok(Some(Tcp {
+        ip,
+        port: place.port.unwrap_or(0),
+        backlog,
+        ipv6_only: place.ipv6_only.unwrap_or(false),
+        reuse_port,
+    }))
 }
 
 fn open(place: &Place, tcp: Option<&Tcp>) -> std::io::Result<Bound> {

@@ -123,7 +123,8 @@ fn fill(
     // SAFETY: within the array, which JavaScript does not write to during this call.
     let words = unsafe { std::slice::from_raw_parts(attached.words.as_ptr(), words_len) };
     batch.words.extend_from_slice(words);
-    let text_len: usize = words.chunks_exact(REPLY_WORDS).filter_map(|record| record.get(2)).map(|&len| len as usize).sum();
+    let text_len: usize =
+        words.chunks_exact(REPLY_WORDS).filter_map(|record| record.get(2)).map(|&len| len as usize).sum();
     // One more for the NUL that Node-API writes.
     batch.bytes.reserve(text_len + 1);
     let mut written = 0;

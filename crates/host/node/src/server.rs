@@ -153,11 +153,8 @@ fn tune(socket: &Socket, settings: &Settings) {
     if settings.keep_alive == Some(true) {
         let delay = settings.keep_alive_initial_delay.unwrap_or(0.0).max(0.0) / 1000.0;
         let keepalive = TcpKeepalive::new();
-        let keepalive = if delay >= 1.0 {
-            keepalive.with_time(std::time::Duration::from_secs(delay as u64))
-        } else {
-            keepalive
-        };
+        let keepalive =
+            if delay >= 1.0 { keepalive.with_time(std::time::Duration::from_secs(delay as u64)) } else { keepalive };
         let _ = SockRef::from(stream).set_tcp_keepalive(&keepalive);
     }
 }

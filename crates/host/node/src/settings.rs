@@ -90,7 +90,12 @@ impl Settings {
     pub(crate) fn serve_options(&self) -> Result<ServeOptions, Coded> {
         let http2 = self.http2.unwrap_or(false);
         let tls = self.tls.as_ref().map(|tls| tls.settings(http2)).transpose()?;
-        Ok(ServeOptions { http2_plain: http2 && tls.is_none(), tls, handshake_time_ms: 120_000, ..ServeOptions::default() })
+        Ok(ServeOptions {
+            http2_plain: http2 && tls.is_none(),
+            tls,
+            handshake_time_ms: 120_000,
+            ..ServeOptions::default()
+        })
     }
 
     /// Forms that Node takes are taken.

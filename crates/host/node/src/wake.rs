@@ -99,8 +99,7 @@ unsafe extern "C" fn on_wake(env: sys::napi_env, on_batch: sys::napi_value, _: *
                 sys::napi_create_uint32(env, number, value);
             }
             let mut result = ptr::null_mut();
-            let status =
-                sys::napi_call_function(env, this, on_batch, arguments.len(), arguments.as_ptr(), &mut result);
+            let status = sys::napi_call_function(env, this, on_batch, arguments.len(), arguments.as_ptr(), &mut result);
             if status == sys::Status::napi_pending_exception {
                 report(env);
             }
