@@ -1,7 +1,11 @@
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
+use crate::memory::Lent;
 use crate::ring::Sender;
+use crate::shared::Shared;
+use crate::sync::Arc;
 
 /// Replies of one turn of a host's loop: records of [`REPLY_WORDS`](crate::REPLY_WORDS) words, and the bytes they speak of.
 #[derive(Debug, Default)]
@@ -12,14 +16,41 @@ pub struct Batch {
     pub bytes: Vec<u8>,
     /// How many of `bytes` are text.
     pub text_bytes: usize,
-    /// The lengths of the buffers.
-    pub buffers: Vec<u32>,
+    /// The buffers, in the order of the records.
+    pub buffers: Vec<Buffer>,
+}
+
+/// The bytes of one buffer.
+#[derive(Debug)]
+pub enum Buffer {
+    /// So many of the batch's bytes.
+    Copied(usize),
+    /// Bytes that are still where the host has them.
+    Lent(Lent),
+}
+
+impl Buffer {
+    fn len(&self) -> usize {
+        match self {
+            Self::Copied(len) => *len,
+            Self::Lent(lent) => lent.len(),
+        }
+    }
 }
 
 /// Memory that a batch may keep when it is used again.
 const KEPT_BYTES_MAX: usize = 1024 * 1024;
 
 impl Batch {
+    /// How many of some buffers' bytes were copied.
+    pub(crate) fn copied_bytes(&self, buffers: Range<usize>) -> usize {
+        let copied = |buffer: &Buffer| match buffer {
+            Buffer::Copied(len) => *len,
+            Buffer::Lent(_) => 0,
+        };
+        self.buffers.get(buffers).unwrap_or_default().iter().map(copied).sum()
+    }
+
     /// Makes it ready for the next turn; keeps its memory, unless one turn needed very much.
     fn clear(&mut self) {
         self.words.clear();
@@ -39,15 +70,35 @@ pub(crate) struct Held(Rc<Inner>);
 struct Inner {
     batch: Batch,
     recycled: Rc<RefCell<Sender<Batch>>>,
+    shared: Arc<Shared>,
 }
 
 impl Held {
-    pub(crate) fn new(batch: Batch, recycled: &Rc<RefCell<Sender<Batch>>>) -> Self {
-        Self(Rc::new(Inner { batch, recycled: Rc::clone(recycled) }))
+    pub(crate) fn new(batch: Batch, recycled: &Rc<RefCell<Sender<Batch>>>, shared: &Arc<Shared>) -> Self {
+        Self(Rc::new(Inner { batch, recycled: Rc::clone(recycled), shared: Arc::clone(shared) }))
     }
 
     pub(crate) fn batch(&self) -> &Batch {
         &self.0.batch
+    }
+
+    /// The rest of a record's buffers from byte `at` of them on, as far as it lies in one piece; empty at their end.
+    /// `buffers` are theirs, `start` is where their copied bytes begin.
+    pub(crate) fn rest(&self, buffers: Range<usize>, mut start: usize, mut at: usize) -> &[u8] {
+        for buffer in self.0.batch.buffers.get(buffers).unwrap_or_default() {
+            let len = buffer.len();
+            if at < len {
+                return match buffer {
+                    Buffer::Copied(_) => self.bytes(start + at, start + len),
+                    Buffer::Lent(lent) => lent.bytes().get(at..).unwrap_or_default(),
+                };
+            }
+            at -= len;
+            if let Buffer::Copied(len) = buffer {
+                start += len;
+            }
+        }
+        &[]
     }
 
     /// Bytes from `start` to `end`; empty where there are none, which would be a bug of the host.
@@ -59,6 +110,11 @@ impl Held {
 impl Drop for Inner {
     fn drop(&mut self) {
         let mut batch = std::mem::take(&mut self.batch);
+        let lent = batch.buffers.iter().filter_map(|buffer| match buffer {
+            Buffer::Lent(lent) => Some(lent.token()),
+            Buffer::Copied(_) => None,
+        });
+        self.shared.give_back(lent);
         batch.clear();
         // Where the host has enough of them, this one is freed.
         let _ = self.recycled.borrow_mut().push(batch);

@@ -29,7 +29,9 @@ pub(crate) struct Item {
     pub(crate) head_len: usize,
     pub(crate) batch: Held,
     pub(crate) text: Range<usize>,
-    pub(crate) data: Range<usize>,
+    /// Where the copied bytes of its buffers begin.
+    pub(crate) data: usize,
+    pub(crate) buffers: Range<usize>,
 }
 
 impl Exchanges {

@@ -471,7 +471,7 @@ fn send<X: Exchange>(
         let bytes = if sent < text_len {
             item.batch.bytes(item.text.start + sent, item.text.end)
         } else {
-            item.batch.bytes(item.data.start + (sent - text_len), item.data.end)
+            item.batch.rest(item.buffers.clone(), item.data, sent - text_len)
         };
         if bytes.is_empty() {
             return (sent, Poll::Ready(Ok(())));

@@ -121,14 +121,14 @@ impl Lane {
     }
 
     fn hand_out(&self, batch: Batch) {
-        let held = Held::new(batch, &self.recycled);
+        let held = Held::new(batch, &self.recycled, &self.shared);
         let batch = held.batch();
-        let (mut text, mut data) = (0, batch.text_bytes);
-        let mut buffers = batch.buffers.iter();
+        let (mut text, mut data, mut buffer) = (0, batch.text_bytes, 0);
         for words in batch.words.chunks_exact(REPLY_WORDS) {
             let &[word, target, text_len, buffer_count, status, head_len] = words else { continue };
             let text_end = text + text_len as usize;
-            let data_end = data + buffers.by_ref().take(buffer_count as usize).map(|&len| len as usize).sum::<usize>();
+            let buffers = buffer..(buffer + buffer_count as usize).min(batch.buffers.len());
+            let data_end = data + batch.copied_bytes(buffers.clone());
             match word & 0xff {
                 from_script::CLOSE => self.control(target, |control| control.close()),
                 from_script::DESTROY => self.control(target, |control| control.destroy()),
@@ -141,11 +141,12 @@ impl Lane {
                         head_len: head_len as usize,
                         batch: held.clone(),
                         text: text..text_end,
-                        data: data..data_end,
+                        data,
+                        buffers: buffers.clone(),
                     });
                 }),
             }
-            (text, data) = (text_end, data_end);
+            (text, data, buffer) = (text_end, data_end, buffers.end);
         }
     }
 

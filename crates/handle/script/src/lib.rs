@@ -20,11 +20,11 @@ mod script;
 mod shared;
 mod sync;
 
-pub use batch::Batch;
+pub use batch::{Batch, Buffer};
 pub use connections::Control;
 pub use group::{Arrival, Group};
 pub use lane::{Lane, LaneSeed, lane};
-pub use memory::Slab;
+pub use memory::{Lent, Slab};
 pub use port::{Port, Published};
 pub use record::{CREDIT_BYTES, FIELDS_MAX, HEAD_BYTES_MAX, REPLY_WORDS, SLAB_BYTES, SLABS_MAX};
 pub use script::{Plan, Script};

@@ -41,3 +41,42 @@ impl Slab {
         true
     }
 }
+
+/// Bytes of a reply that stay where the host has them until the engine has sent them.
+#[derive(Debug)]
+pub struct Lent {
+    start: NonNull<u8>,
+    len: usize,
+    /// What the host calls it; given back once the bytes are not needed any more.
+    token: usize,
+}
+
+// SAFETY: whoever made it promised that the memory may be read from the engine's thread.
+unsafe impl Send for Lent {}
+
+impl Lent {
+    /// Lends `len` bytes from `start` on.
+    ///
+    /// # Safety
+    /// The memory stays where it is and valid for reads from another thread until `token` came back through
+    /// [`Port::returned`](crate::Port::returned), or until [`Port::close`](crate::Port::close) has returned. Whoever writes to
+    /// it meanwhile changes what is sent, as with any buffer that is given to a socket.
+    pub unsafe fn new(start: NonNull<u8>, len: usize, token: usize) -> Self {
+        Self { start, len, token }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn token(&self) -> usize {
+        self.token
+    }
+
+    /// The bytes. To be looked at only while the lane is open, which every exchange asks before it goes on.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: valid for reads as long as the lane is open and the token was not given back, which happens when the batch
+        // that owns this value is dropped.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}

@@ -103,6 +103,11 @@ impl Port {
         }
     }
 
+    /// The tokens of lent buffers that the engine needs no more, since the last call. To be asked once a turn.
+    pub fn returned(&self) -> Vec<usize> {
+        self.shared.take_back()
+    }
+
     /// What is counted of this lane.
     pub fn counts(&self) -> &Counts {
         &self.shared.counts

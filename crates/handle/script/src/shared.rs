@@ -21,6 +21,8 @@ pub(crate) struct Shared {
     closed: AtomicBool,
     pub(crate) engine: AtomicWaker,
     wake: Box<dyn Wake>,
+    /// Tokens of lent buffers that are not needed any more.
+    returned: Mutex<Vec<usize>>,
     detached: Mutex<bool>,
     on_detach: Condvar,
     pub(crate) counts: Counts,
@@ -69,6 +71,7 @@ impl Shared {
             closed: AtomicBool::new(false),
             engine: AtomicWaker::new(),
             wake,
+            returned: Mutex::default(),
             detached: Mutex::new(false),
             on_detach: Condvar::new(),
             counts: Counts::default(),
@@ -131,6 +134,19 @@ impl Shared {
             0 => 0,
             woken => self.now_us().saturating_sub(woken),
         }
+    }
+
+    /// Gives lent buffers back. Takes the lock only where there are any.
+    pub(crate) fn give_back(&self, tokens: impl Iterator<Item = usize>) {
+        let mut tokens = tokens.peekable();
+        if tokens.peek().is_some() {
+            self.returned.lock().unwrap_or_else(PoisonError::into_inner).extend(tokens);
+        }
+    }
+
+    /// What was given back.
+    pub(crate) fn take_back(&self) -> Vec<usize> {
+        std::mem::take(&mut *self.returned.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn close(&self) {

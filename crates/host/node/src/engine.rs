@@ -45,6 +45,8 @@ pub(crate) enum Order {
     Change(u64, Box<Settings>),
     /// Stop accepting for a server; answers once its socket is closed.
     Close(u64, oneshot::Sender<()>),
+    /// A lane has ended: close what it leaves.
+    Ended,
     /// Tell the counters.
     Count(std::sync::mpsc::SyncSender<Snapshot>),
 }
@@ -65,7 +67,10 @@ impl Engine {
             .map_err(|error| format!("the engine's event loop can't start: {error}"))?;
         std::thread::Builder::new()
             .name("leat-engine".into())
-            .spawn(move || LocalSet::new().block_on(&runtime, run(received)))
+            .spawn({
+                let orders = orders.clone();
+                move || LocalSet::new().block_on(&runtime, run(received, orders))
+            })
             .map_err(|error| format!("the engine's thread can't start: {error}"))?;
         Ok(Self { orders, lanes: AtomicU64::new(0), servers: AtomicU64::new(0), shared: Mutex::default() })
     }
@@ -102,17 +107,18 @@ impl Engine {
 }
 
 /// What the engine's thread owns.
-#[derive(Default)]
 struct Thread {
+    /// To itself.
+    orders: mpsc::UnboundedSender<Order>,
     lanes: HashMap<u64, Rc<Lane>>,
     /// Servers by number. Those that share a listener are the same one.
     servers: HashMap<u64, (Rc<Lane>, Rc<Server>)>,
 }
 
-async fn run(mut orders: mpsc::UnboundedReceiver<Order>) {
+async fn run(mut received: mpsc::UnboundedReceiver<Order>, orders: mpsc::UnboundedSender<Order>) {
     tokio::task::spawn_local(leat_stream::clock::run());
-    let mut thread = Thread::default();
-    while let Some(order) = orders.recv().await {
+    let mut thread = Thread { orders, lanes: HashMap::new(), servers: HashMap::new() };
+    while let Some(order) = received.recv().await {
         thread.obey(order);
     }
 }
@@ -122,8 +128,12 @@ impl Thread {
         match order {
             Order::Attach(number, seed) => {
                 let lane = Lane::new(seed);
-                tokio::task::spawn_local(Rc::clone(&lane).run());
-                self.forget_ended();
+                let (running, orders) = (Rc::clone(&lane).run(), self.orders.clone());
+                tokio::task::spawn_local(async move {
+                    running.await;
+                    // Received by this thread, which outlives its tasks.
+                    let _ = orders.send(Order::Ended);
+                });
                 self.lanes.insert(number, lane);
             }
             Order::Open { lane, server, listener, settings, options, ipv6 } => {
@@ -155,6 +165,7 @@ impl Thread {
                     server.leave(&lane, number, Some(closed));
                 }
             }
+            Order::Ended => self.forget_ended(),
             Order::Count(answer) => {
                 let lanes = self.lanes.iter().filter(|(_, lane)| !lane.is_closed());
                 let mut snapshot = Snapshot::new(lanes.map(|(number, lane)| (*number, &**lane)));

@@ -7,12 +7,16 @@ use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use leat_script::{Batch, Port, Published, REPLY_WORDS, Slab};
+use leat_script::{Batch, Buffer, Lent, Port, Published, REPLY_WORDS, Slab};
 use napi::sys;
 
 use crate::engine::Engine;
 use crate::error::{Coded, coded};
 use crate::wake::{Bell, Ring};
+
+/// Buffers from this length on are sent from where they are, and kept until they are sent. JavaScript waits for the engine's
+/// word before it tells a program that such a buffer is its own again (`LENT_BYTES_MIN` in `packages/leat`).
+const LENT_BYTES_MIN: usize = 16 * 1024;
 
 /// A JavaScript thread that has a lane.
 struct Attached {
@@ -104,6 +108,7 @@ pub(crate) fn flush(
             attached.port.send(batch);
         }
         attached.port.end_turn();
+        let_go(env, attached.port.returned());
         Ok(())
     })
 }
@@ -146,13 +151,38 @@ fn fill(
         // SAFETY: as above.
         unsafe { sys::napi_get_element(env, buffers, index, &mut buffer) };
         let (start, len, _) = typed_array(env, buffer)?;
+        if let Some(start) = NonNull::new(start).filter(|_| len >= LENT_BYTES_MIN) {
+            let token = keep(env, buffer)?;
+            // SAFETY: the reference keeps the array, whose memory stays where it is; it is let go when the token comes back.
+            batch.buffers.push(Buffer::Lent(unsafe { Lent::new(start, len, token) }));
+            continue;
+        }
         if let Some(start) = NonNull::new(start) {
             // SAFETY: the bytes of an array that JavaScript does not touch during this call.
             batch.bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(start.as_ptr(), len) });
         }
-        batch.buffers.push(u32::try_from(len).map_err(|_| coded("LEAT_ARGUMENT", "a buffer of 4 GiB or more"))?);
+        batch.buffers.push(Buffer::Copied(len));
     }
     Ok(())
+}
+
+/// A reference that keeps a value alive, as a token.
+fn keep(env: sys::napi_env, value: sys::napi_value) -> Result<usize, Coded> {
+    let mut reference = ptr::null_mut();
+    // SAFETY: a value of this call's scope.
+    let status = unsafe { sys::napi_create_reference(env, value, 1, &mut reference) };
+    if status != sys::Status::napi_ok {
+        return Err(coded("LEAT_NODE_API", "Node-API gave no reference"));
+    }
+    Ok(reference as usize)
+}
+
+/// Lets go of what the engine has sent.
+fn let_go(env: sys::napi_env, tokens: Vec<usize>) {
+    for token in tokens {
+        // SAFETY: a reference that `keep` made, and that comes back once.
+        unsafe { sys::napi_delete_reference(env, token as sys::napi_ref) };
+    }
 }
 
 /// Whether this thread's lane keeps its event loop alive.

@@ -1,7 +1,7 @@
 import { type AsyncResource } from "node:async_hooks";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { ACK, INTERIM, KEEP, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW } from "../native/records";
-import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8 } from "../native/lane";
+import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8, isLent } from "../native/lane";
 import { type Core } from "./core";
 import { type Repeated } from "./incoming";
 import { LeatSocket } from "./socket";
@@ -130,9 +130,9 @@ export class Channel {
         return this.mode === Mode.Opaque;
     }
 
-    /** Whether the exchange is over for both directions. */
+    /** Whether the exchange is over for both directions, and nobody waits for the engine's word about it. */
     get done(): boolean {
-        return this.replyDone && this.bodyDone;
+        return this.replyDone && this.bodyDone && this.acknowledged === null;
     }
 
     /** Forgets the exchange once it is over. */
@@ -143,14 +143,18 @@ export class Channel {
     /** Sends what was written to the socket. Calls back at once, or when the engine has taken it if much is under way. */
     write(chunk: string | Uint8Array, encoding: BufferEncoding, callback: () => void): void {
         const bytes = this.put(chunk, encoding);
-        this.count(bytes, callback);
+        this.count(bytes, isLent(chunk), callback);
     }
 
     /** As `write`, for several chunks at once. */
     writeAll(chunks: { chunk: string | Uint8Array; encoding: BufferEncoding }[], callback: () => void): void {
         let bytes = 0;
-        for (const { chunk, encoding } of chunks) bytes += this.put(chunk, encoding);
-        this.count(bytes, callback);
+        let lent = false;
+        for (const { chunk, encoding } of chunks) {
+            bytes += this.put(chunk, encoding);
+            lent ||= isLent(chunk);
+        }
+        this.count(bytes, lent, callback);
     }
 
     /** The whole rest of the reply went out by record `index`, past the socket; all but its end, if that `waits`. */
@@ -179,6 +183,7 @@ export class Channel {
         const callback = this.acknowledged;
         this.acknowledged = null;
         callback?.();
+        this.release();
     }
 
     /**
@@ -336,9 +341,9 @@ export class Channel {
         this.credit = 0;
     }
 
-    private count(bytes: number, callback: () => void): void {
+    private count(bytes: number, lent: boolean, callback: () => void): void {
         this.unacknowledged += bytes;
-        if (this.mode === Mode.Closed || this.unacknowledged <= this.core.unacknowledgedMax) {
+        if (this.mode === Mode.Closed || (!lent && this.unacknowledged <= this.core.unacknowledgedMax)) {
             callback();
             return;
         }

@@ -1,5 +1,5 @@
 import { ACK, KEEP, LAST, OUT_DATA, OUT_HEAD } from "../native/records";
-import { addBuffer, batchNumber, LATIN1, pushText, UTF8 } from "../native/lane";
+import { addBuffer, batchNumber, LATIN1, pushText, UTF8, isLent } from "../native/lane";
 import { type Channel } from "./channel";
 import { type HeadState, isPlainValue, knownName, plainHead, statusLine } from "./head";
 import { finished, isHeard, settleLater } from "./lifecycle";
@@ -190,7 +190,7 @@ function send(res: Private, channel: Channel, isString: boolean, text: string | 
     }
     const keep = !res._last;
     const total = head.length + length;
-    const wait = channel.overflows(total);
+    const wait = channel.overflows(total) || (bytes !== undefined && !isString && isLent(bytes));
     // Whether the rest of the request is of interest shows at the end of the turn.
     const waits = keep && !channel.bodyDone;
     let flags = waits ? KEEP : keep ? LAST | KEEP : LAST;

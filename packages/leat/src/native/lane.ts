@@ -9,8 +9,8 @@ export type { Listening, ListenOptions, Reason, Settings };
 /** Handles the records from word `at` up to word `end`. Must not throw. */
 export type Receiver = (slab: Slab, at: number, end: number) => void;
 
-/** Slabs that wait at the engine to be filled. */
-const SLABS_AHEAD = 4;
+/** Slabs of a lane: what waits for this thread is bounded by them. */
+const SLABS = 4;
 
 /** Records of one batch; a batch that is full leaves at once. */
 const RECORDS_MAX = 4096;
@@ -18,8 +18,13 @@ const RECORDS_MAX = 4096;
 /** Chars of a batch's text after which it leaves at once. */
 const TEXT_CHARS_MAX = 1 << 20;
 
-/** Buffers up to this length are copied, since their owner may change them before the batch leaves; longer ones leave at once. */
-const COPY_BYTES_MAX = 16_384;
+/** Buffers from this length on stay where they are until the engine has sent them. The addon has the same number. */
+const LENT_BYTES_MIN = 16_384;
+
+/** Whether the engine sends `chunk` from where it is: it is its owner's again only when the engine says so. */
+export function isLent(chunk: string | Uint8Array): boolean {
+    return typeof chunk !== "string" && chunk.byteLength >= LENT_BYTES_MIN;
+}
 
 /** How the chars of a record's text become bytes, where they are not ASCII. */
 export const LATIN1 = 0;
@@ -31,7 +36,7 @@ const later = setImmediate;
 const words = new Uint32Array(RECORDS_MAX * OUT_WORDS);
 const encodings = new Uint8Array(RECORDS_MAX);
 let native: Addon | undefined;
-let slabs: (Slab | undefined)[] = [];
+let slabs: Slab[] = [];
 let receive: Receiver = () => undefined;
 let settleTurn: () => void = () => undefined;
 
@@ -49,7 +54,11 @@ export function openLane(receiver: Receiver, settle: () => void): Addon {
     settleTurn = settle;
     opened.attach(onBatch, words);
     native = opened;
-    for (let i = 0; i < SLABS_AHEAD; i++) supply();
+    for (let i = 0; i < SLABS; i++) {
+        const slab = new Slab();
+        slabs.push(slab);
+        opened.supply(slab.bytes);
+    }
     // What was answered before the process ends is not lost.
     process.once("exit", deliver);
     return opened;
@@ -97,15 +106,10 @@ export function pushText(kind: number, flags: number, id: number, status: number
     return count++;
 }
 
-/** Adds a buffer to record `index`, which must be the newest. Its owner may change the bytes afterwards. */
+/** Adds a buffer to record `index`, which must be the newest. A short one is copied: its owner may change it at once. */
 export function addBuffer(index: number, bytes: Uint8Array): void {
     words[index * OUT_WORDS + 3]!++;
-    if (bytes.byteLength <= COPY_BYTES_MAX) {
-        buffers.push(Buffer.from(bytes));
-        return;
-    }
-    buffers.push(bytes);
-    deliver();
+    buffers.push(isLent(bytes) ? bytes : Buffer.from(bytes));
 }
 
 /** Whether record `index` of batch `number` is the newest, so that it can take more text or buffers. */
@@ -200,29 +204,17 @@ function onTurnEnd(): void {
     deliver();
 }
 
-function supply(): void {
-    const slab = new Slab();
-    slabs.push(slab);
-    lane().supply(slab.bytes);
-}
-
-/** Slabs that were filled and dropped from the front of `slabs`. */
-let dropped = 0;
+/** The number of the slab that is read now; those before it are lent again already. */
+let current = 0;
 
 function onBatch(number: number, from: number, to: number): void {
     schedule();
-    while (dropped < number) {
-        slabs.shift();
-        dropped++;
-        supply();
-    }
-    const slab = slabs[number - dropped];
-    if (slab !== undefined) receive(slab, from >>> 2, to >>> 2);
+    // Nothing keeps a part of a slab: strings and bodies are copies. So one that was left goes round.
+    for (; current < number; current++) lane().supply(slabOf(current).bytes);
+    receive(slabOf(number), from >>> 2, to >>> 2);
 }
 
-/** For tests: forgets the lane. */
-export function forgetLane(): void {
-    native = undefined;
-    slabs = [];
-    dropped = 0;
+/** Slabs are numbered in the order of supply, which is the order in which they are left. */
+function slabOf(number: number): Slab {
+    return slabs[number % SLABS] as Slab;
 }

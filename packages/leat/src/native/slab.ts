@@ -1,6 +1,6 @@
 import { FIELD_WORDS } from "./records";
 
-/** Bytes of one slab. The engine fills it from the start and never rewrites what it published. */
+/** Bytes of one slab. The engine fills it from the start; once it goes on with another one, this one is lent again. */
 export const SLAB_BYTES = 65_536;
 
 /** What Buffer has besides its documented methods: the quickest way from bytes to text. */
