@@ -23,6 +23,7 @@ try {
   const asked = scenarios.filter((scenario) => scenario.asked).map(({ name }) => name);
   const settings = options(process.argv.slice(2), process.env, scenarios.map(({ name }) => name), asked);
   if (settings.list) for (const { name, title } of scenarios) console.log(`${name.padEnd(26)}${title}${asked.includes(name) ? ' (only by its full name)' : ''}`);
+  else if (settings.page) writePage();
   else await main(settings);
 } catch (error) {
   say(error.message);

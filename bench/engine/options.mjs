@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 
 const USAGE = `usage: node bench/run.mjs [NAME…] [--quick] [--rounds N] [--seconds N] [--quiet N] [--again N]
-                          [--leat PATH] [--no-build] [--list]
+                          [--leat PATH] [--no-build] [--list] [--page]
   NAME          scenarios of this name, or that begin with NAME- (ONLY=NAME,NAME); all unless told, but for those
                 that --list marks as run only by their full name
   --quick       2 rounds of 1 s; prints, and leaves results and docs as they are (QUICK=1)
@@ -13,7 +13,8 @@ const USAGE = `usage: node bench/run.mjs [NAME…] [--quick] [--rounds N] [--sec
   --again N     repeat what other programs disturbed up to N times: 2 unless told, 0 if quick (AGAIN)
   --leat PATH   the binary to measure: target/release/leat unless told (LEAT)
   --no-build    measure the programs as they are (NO_BUILD=1)
-  --list        print the scenarios`;
+  --list        print the scenarios
+  --page        measure nothing; write docs/benchmarks.md from the results that are there`;
 
 /** Settings of a run, or an `Error` whose message says what to write instead. */
 export function options(argv, env, names, asked = []) {
@@ -22,7 +23,7 @@ export function options(argv, env, names, asked = []) {
   try {
     ({ values, positionals } = parseArgs({ args: argv, allowPositionals: true, options: {
       quick: { type: 'boolean' }, rounds: { type: 'string' }, seconds: { type: 'string' }, quiet: { type: 'string' }, again: { type: 'string' },
-      leat: { type: 'string' }, 'no-build': { type: 'boolean' }, list: { type: 'boolean' }, help: { type: 'boolean' },
+      leat: { type: 'string' }, 'no-build': { type: 'boolean' }, list: { type: 'boolean' }, page: { type: 'boolean' }, help: { type: 'boolean' },
     } }));
   } catch (error) {
     throw new Error(`${error.message}\n${USAGE}`);
@@ -32,6 +33,7 @@ export function options(argv, env, names, asked = []) {
   return {
     quick,
     list: values.list ?? false,
+    page: values.page ?? false,
     build: !(values['no-build'] ?? on(env.NO_BUILD)),
     leat: values.leat ?? env.LEAT,
     rounds: count('rounds', values.rounds ?? env.ROUNDS ?? (quick ? '2' : '5')),

@@ -26,6 +26,8 @@ export function page(results) {
     '',
     '## What lost',
     '',
+    'Every comparison below that went against Leat by more than chance, in ratios.',
+    '',
     ...lost(results),
     ...results.flatMap(section),
   ].join('\n');
