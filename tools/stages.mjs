@@ -46,6 +46,8 @@ export function stages(root) {
         { name: "replay", command: [node, "conformance/differential/run.mjs", "--gateway"], minutes: 10 },
         { name: "h2spec", command: [node, "conformance/h2spec/run.mjs"], minutes: 3 },
         { name: "websocket", command: [node, "--test", "conformance/websocket/run.mjs"], minutes: 2 },
+        { name: "frameworks", command: [node, "conformance/frameworks/run.mjs"], minutes: 3 },
+        { name: "fastify", command: [node, "conformance/fastify/run.mjs"], minutes: 4 },
         { name: "autobahn", command: [node, "conformance/autobahn/run.mjs"], minutes: 5 },
     ];
 }

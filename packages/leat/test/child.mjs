@@ -68,8 +68,8 @@ export function start(file, args = [], { execArgv = [], env = {}, ipc = false, l
         },
         /** The next line that starts with `prefix` and a space, without them. */
         line: async (prefix) => (await next("line", (line) => line === prefix || line.startsWith(`${prefix} `), `a line "${prefix}"`)).slice(prefix.length + 1),
-        /** The next message whose `is` is `kind`. */
-        message: (kind) => next("message", (message) => message.is === kind, `a message "${kind}"`),
+        /** The next message whose `is` is `kind`, of `name` if one is given. */
+        message: (kind, name) => next("message", (message) => message.is === kind && (name === undefined || message.name === name), `a message "${kind}"`),
         /** The next `count` messages of a kind, one after the other. */
         async several(kind, count) {
             const come = [];

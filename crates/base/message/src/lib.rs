@@ -12,7 +12,7 @@ mod record;
 
 pub use handler::{Ended, Exchange, Fault, Fixed, Handler, Piece, Reply, Step};
 pub use head::{Field, FieldIter, Fields, Head, Length, RequestLines, ResponseHead, ResponseLines, Span, Version};
-pub use limits::{BodyLimits, Limits, Profile};
+pub use limits::{BodyLimits, LeftToHandler, Limits, Profile};
 pub use method::Method;
 pub use name::Name;
 pub use peer::{Address, ClientCertificate, HostPolicy, Peer, Scheme, TlsInfo};

@@ -56,8 +56,11 @@ pub struct Limits {
     pub handshake_time_ms: u64,
     /// HTTP/2 streams that one connection may have open.
     pub h2_streams_max: u32,
-    /// Whether the handler judges an `Expect` other than 100-continue. It is refused with 417 otherwise.
-    pub expect_any: bool,
+    /// What the engine leaves for the handler to judge.
+    pub left_to_handler: LeftToHandler,
+    /// How long a client that has ended its direction may still wait for its reply. Whether it only has nothing more to say
+    /// (`nc -N`) or is gone looks the same from here; after this time it is taken to be gone, so that the work for nobody ends.
+    pub half_closed_ms: u64,
     /// Memory in buffers of this process, in bytes, above which new requests get 503.
     pub memory_bytes_max: usize,
 }
@@ -87,10 +90,20 @@ impl Default for Limits {
             handshakes_max: 1_000,
             handshake_time_ms: 10_000,
             h2_streams_max: 128,
-            expect_any: false,
+            left_to_handler: LeftToHandler::default(),
+            half_closed_ms: 1_000,
             memory_bytes_max: 512 * 1024 * 1024,
         }
     }
+}
+
+/// Rules for a request that the engine applies itself, unless the handler has its own answer for who breaks them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftToHandler {
+    /// An `Expect` other than 100-continue, which is refused with 417.
+    pub expect: bool,
+    /// An HTTP/1.1 request without `Host`, which is refused with 400.
+    pub host: bool,
 }
 
 /// What a handler may set for one exchange's request body before it reads it.

@@ -5,13 +5,16 @@ use leat_message::{Exchange, Fault, Fields, Head, Length, Method, Name, Piece, R
 use leat_stream::Timer;
 
 use crate::exchanges::Item;
-use crate::lane::Lane;
+use crate::lane::{Lane, Place, ROOM_BYTES_MIN};
+use crate::memory::Slab;
 use crate::out::Draft;
-use crate::record::{CREDIT_BYTES, SLAB_BYTES, from_script, reply, request, to_script};
+use crate::record::{BODY_BYTES_MIN, CREDIT_BYTES, SLAB_BYTES, data, from_script, reply, request, to_script};
 use crate::script::Plan;
 
 /// How long a request waits for room in a lane whose host does not come, in milliseconds.
 const BLOCKED_MS: u64 = 30_000;
+/// How long JavaScript may take to confirm that it has heard of a client's end, in milliseconds.
+const LAST_WORD_MS: u64 = 30_000;
 /// Least room that a piece of a body is worth a record.
 const PIECE_BYTES_MIN: usize = 1024;
 /// Words of a request before its fields.
@@ -31,10 +34,14 @@ pub(crate) struct Flow {
     output: Output,
     /// The record from JavaScript that is being written, and how many of its bytes were.
     item: Option<(Item, usize)>,
+    /// Whether JavaScript was told that nobody waits any more.
+    gone: bool,
     /// Whether something was written that may still lie in the connection's buffer.
     unflushed: bool,
     /// Whether there is more to write once the client's direction had its turn.
     again: bool,
+    /// Where this exchange waits for room.
+    place: Option<Place>,
     /// Whether the request waits for room, and until when.
     waiting: bool,
     timer: Timer,
@@ -81,8 +88,10 @@ impl Flow {
             input: Input::Head,
             output,
             item: None,
+            gone: false,
             unflushed: false,
             again: false,
+            place: None,
             waiting: false,
             timer: Timer::default(),
         }
@@ -90,7 +99,7 @@ impl Flow {
 
     pub(crate) fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Fault>> {
         if self.lane.is_closed() {
-            return Poll::Ready(Err(Reason::LaneGone.into()));
+            return self.poll_closed(cx, exchange).map_err(Fault::from);
         }
         let id = match self.id {
             Some(id) => id,
@@ -125,6 +134,15 @@ impl Flow {
         Poll::Pending
     }
 
+    /// The host has ended: what it had said still goes out; what it had not is answered by the engine, or cut off.
+    fn poll_closed<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Reason>> {
+        let Some(id) = self.id else { return Poll::Ready(Err(Reason::LaneGone)) };
+        match self.poll_out(cx, exchange, id) {
+            Poll::Pending if self.item.is_none() => Poll::Ready(Err(Reason::LaneGone)),
+            outcome => outcome,
+        }
+    }
+
     /// Asks to be woken by the next record from JavaScript.
     fn listen(&self, cx: &Context<'_>, id: u32) {
         self.lane.with_mail(id, |mail| {
@@ -145,12 +163,15 @@ impl Flow {
         }
         self.plan = Plan::Refused(reason);
         (self.input, self.output) = (Input::Done, Output::Opaque);
-        let words = [id, self.connection, reason as u32 + 1, crate::out::BYTES_AT, 0];
+        let words = [id, self.connection, reason as u32 + 1, 0, 0];
         self.lane.note(to_script::FAULT, 0, &words, &[]);
         true
     }
 
     fn gone(&self, id: u32, reason: Reason) -> Fault {
+        if self.gone {
+            return reason.into();
+        }
         self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
         reason.into()
     }
@@ -170,7 +191,7 @@ impl Flow {
             return Poll::Ready(Err(Reason::LimitHeadBytes));
         }
         if self.lane.room(wanted) < wanted {
-            self.lane.wait_for_room(cx.waker());
+            self.lane.wait_for_room(cx.waker(), &mut self.place);
             if let Poll::Ready(reason) = exchange.poll_gone(cx) {
                 return Poll::Ready(Err(reason));
             }
@@ -252,11 +273,10 @@ impl Flow {
                             // What was said before it still goes out, as far as the client takes it at once.
                             let _ = exchange.poll_flush(cx);
                         }
-                        if let Err(reason) = self.begin_item(exchange, &item) {
-                            return Poll::Ready(Err(reason));
+                        match self.begin_item(exchange, &item) {
+                            Ok(sent) => (item, sent),
+                            Err(reason) => return Poll::Ready(Err(reason)),
                         }
-                        let head_len = if item.kind == from_script::HEAD { item.head_len } else { 0 };
-                        (item, head_len)
                     }
                     // Whatever was written leaves now; the exchange goes on.
                     None => {
@@ -280,7 +300,7 @@ impl Flow {
             if item.flags & reply::ACK != 0 {
                 self.lane.note(to_script::WRITABLE, 0, &[id], &[]);
             }
-            if self.ends(exchange, &item)? {
+            if self.ends(exchange, &item) {
                 return Poll::Ready(Ok(()));
             }
             if item.kind == from_script::OPAQUE {
@@ -291,39 +311,48 @@ impl Flow {
         }
     }
 
-    /// Does what a record says before any of its bytes is written.
-    fn begin_item<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> Result<(), Reason> {
+    /// Does what a record says before any of its bytes is written; says how many of these that has taken. `Err` where the
+    /// record has no place at this point of the reply, which would be a bug of the host.
+    fn begin_item<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> Result<usize, Reason> {
         let head = item.batch.bytes(item.text.start, item.text.start + item.head_len);
-        match item.kind {
-            from_script::HEAD if item.flags & reply::INTERIM != 0 => exchange.interim_verbatim(item.status, head),
-            from_script::HEAD if self.output == Output::Waiting => {
+        match (item.kind, self.output) {
+            (from_script::HEAD, Output::Waiting) if item.flags & reply::INTERIM != 0 => {
+                exchange.interim_verbatim(item.status, head);
+            }
+            // Too late: the final head was written.
+            (from_script::HEAD, _) if item.flags & reply::INTERIM != 0 => {}
+            (from_script::HEAD, Output::Waiting) => {
                 // Whether the connection goes on is said by the record that ends the reply.
                 if item.flags & reply::END != 0 {
                     exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
                 }
                 exchange.verbatim(item.status, head);
                 self.output = Output::Body;
+                return Ok(item.head_len);
             }
-            from_script::OPAQUE if self.output == Output::Waiting => {
+            // A reply that met, on its way here, the end of the request it belongs to: raw bytes by now.
+            (from_script::HEAD, Output::Opaque) => {}
+            (from_script::OPAQUE, Output::Waiting | Output::Body) => {
                 if !exchange.take_over() {
                     return Err(Reason::UpgradeInvalid);
                 }
                 self.output = Output::Opaque;
                 self.input = Input::Body;
             }
-            from_script::ABORT => return Err(Reason::LaneAborted),
-            _ => {}
+            (from_script::DATA | from_script::END, Output::Body | Output::Opaque) => {}
+            // Of both sides that may end a tunnel, one is enough.
+            (from_script::END, Output::OpaqueEnded) | (from_script::OPAQUE, Output::Opaque) => {}
+            // What has no head can't be ended: it is cut off.
+            (from_script::ABORT, _) | (from_script::END, Output::Waiting) => return Err(Reason::LaneAborted),
+            _ => return Err(Reason::HandlerFailed),
         }
-        Ok(())
+        Ok(0)
     }
 
     /// Ends the reply where a record says so; says whether the exchange is over.
-    ///
-    /// # Errors
-    /// `lane.aborted` where JavaScript ends what has no head.
-    fn ends<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> Result<bool, Reason> {
+    fn ends<X: Exchange>(&mut self, exchange: &mut X, item: &Item) -> bool {
         let ends = item.kind == from_script::END || item.flags & reply::END != 0;
-        Ok(match self.output {
+        match self.output {
             _ if !ends || item.flags & reply::INTERIM != 0 => false,
             Output::Opaque => {
                 exchange.end(None);
@@ -332,7 +361,7 @@ impl Flow {
                 matches!(self.plan, Plan::Refused(_)) || self.input == Input::Done
             }
             Output::OpaqueEnded => self.input == Input::Done,
-            Output::Waiting => return Err(Reason::LaneAborted),
+            Output::Waiting => false,
             Output::Body => {
                 exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
                 let trailers = if item.kind == from_script::END { trailers_of(item) } else { Vec::new() };
@@ -340,7 +369,7 @@ impl Flow {
                 exchange.end((!trailers.is_empty()).then(|| Fields::new(text, &trailers)));
                 true
             }
-        })
+        }
     }
 
     /// Gives body bytes to JavaScript. Ready once an opaque exchange is over, or with what went wrong.
@@ -350,22 +379,20 @@ impl Flow {
             if credit == 0 {
                 return Poll::Pending;
             }
-            let room = self.lane.room(PIECE_BYTES_MIN).saturating_sub(DATA_WORDS * 4) & !3;
-            if room < PIECE_BYTES_MIN / 2 {
-                self.lane.wait_for_room(cx.waker());
+            let room = self.lane.room(PIECE_BYTES_MIN);
+            if room < ROOM_BYTES_MIN {
+                self.lane.wait_for_room(cx.waker(), &mut self.place);
                 return Poll::Pending;
             }
             let opaque = matches!(self.output, Output::Opaque | Output::OpaqueEnded);
             match ready!(exchange.poll_body(cx))? {
                 Piece::Data(bytes) => {
-                    let bytes = bytes.get(..credit.min(room)).unwrap_or(bytes);
-                    let count = bytes.len();
-                    self.lane.write(to_script::DATA, 0, DATA_WORDS, count, |draft, bytes_at| {
-                        draft.word(id);
-                        draft.word(bytes_at);
-                        draft.word(count as u32);
-                        draft.bytes(bytes);
-                    });
+                    let bytes = bytes.get(..credit).unwrap_or(bytes);
+                    let own = if bytes.len() >= BODY_BYTES_MIN { self.lane.take_body() } else { None };
+                    let count = match own {
+                        Some((slab, number)) => self.write_own(id, bytes, slab, number),
+                        None => self.write_piece(id, bytes, room),
+                    };
                     exchange.consume(count);
                     self.lane.with_mail(id, |mail| mail.credit = mail.credit.saturating_sub(count));
                 }
@@ -385,7 +412,39 @@ impl Flow {
         if self.output == Output::Opaque || self.output == Output::OpaqueEnded {
             return Poll::Pending;
         }
-        exchange.poll_gone(cx).map(Err)
+        if !self.gone {
+            let reason = ready!(exchange.poll_gone(cx));
+            self.gone = true;
+            self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
+            self.timer.set_after(LAST_WORD_MS);
+        }
+        // What JavaScript has said before it heard of this still goes out; then it says that it has heard.
+        self.timer.poll_due(cx).map(|()| Err(Reason::PeerReset))
+    }
+
+    /// Writes a piece of a body into the stream of records; says how many bytes of it there was room for.
+    fn write_piece(&self, id: u32, bytes: &[u8], room: usize) -> usize {
+        // Both are multiples of four, so what fits does so with its padding.
+        let bytes = bytes.get(..room - DATA_WORDS * 4).unwrap_or(bytes);
+        self.lane.write(to_script::DATA, 0, DATA_WORDS, bytes.len(), |draft, bytes_at| {
+            draft.word(id);
+            draft.word(bytes_at);
+            draft.word(bytes.len() as u32);
+            draft.bytes(bytes);
+        });
+        bytes.len()
+    }
+
+    /// Writes a piece of a body into a slab of its own, so that JavaScript need not copy it; says how many bytes of it.
+    fn write_own(&self, id: u32, bytes: &[u8], mut slab: Slab, number: u32) -> usize {
+        let bytes = bytes.get(..slab.len()).unwrap_or(bytes);
+        slab.write(0, bytes);
+        self.lane.write(to_script::DATA, data::OWN_SLAB, DATA_WORDS, 0, |draft, _| {
+            draft.word(id);
+            draft.word(number);
+            draft.word(bytes.len() as u32);
+        });
+        bytes.len()
     }
 
     /// Writes the end of the body with its trailers; says whether there was room for them.
@@ -423,7 +482,7 @@ fn ready_fault<X: Exchange>(flow: &mut Flow, cx: &mut Context<'_>, exchange: &mu
     };
     let room = flow.lane.room(PIECE_BYTES_MIN).saturating_sub(7 * 4);
     let bytes = bytes.get(..room & !3).unwrap_or(bytes);
-    let words = [id, flow.connection, reason as u32 + 1, crate::out::BYTES_AT, bytes.len() as u32];
+    let words = [id, flow.connection, reason as u32 + 1, 0, bytes.len() as u32];
     flow.lane.note(to_script::FAULT, 0, &words, bytes);
     let count = bytes.len();
     exchange.consume(count);

@@ -127,7 +127,8 @@ impl Seat {
             self.member.server,
             arrival.remote_port.into(),
             arrival.local_port.into(),
-            crate::out::BYTES_AT,
+            // Where the text is.
+            0,
             arrival.remote.len() as u32,
             arrival.local.len() as u32,
             server_name.len() as u32,

@@ -9,40 +9,46 @@ use crate::exchanges::{Exchanges, Item, Mail};
 use crate::memory::Slab;
 use crate::out::{Draft, Out};
 use crate::port::Port;
-use crate::record::{REPLY_WORDS, SLABS_MAX, from_script, to_script};
+use crate::record::{BODIES_MAX, REPLY_WORDS, SLABS_MAX, from_script, to_script};
 use crate::ring::{Receiver, Sender, ring};
 use crate::shared::{Counts, Shared, Wake, add, subtract};
 use crate::sync::Arc;
 
 /// Batches of replies that may wait for the engine; further ones wait at the host.
-const BATCHES_MAX: usize = 256;
+const BATCHES_MAX: usize = if cfg!(feature = "loom") { 1 } else { 256 };
+/// Room that is worth waking those who wait for it.
+pub(crate) const ROOM_BYTES_MIN: usize = 512;
 /// Batches whose memory is kept for another use.
 const RECYCLED_MAX: usize = 16;
 
 /// The engine's side of a lane on its way to the engine's thread.
 pub struct LaneSeed {
-    shared: Arc<Shared>,
-    empties: Receiver<Slab>,
-    replies: Receiver<Batch>,
-    recycled: Sender<Batch>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) empties: Receiver<Slab>,
+    pub(crate) bodies: Receiver<Slab>,
+    pub(crate) replies: Receiver<Batch>,
+    pub(crate) recycled: Sender<Batch>,
 }
 
 /// Makes a lane; `wake` is called on the engine's thread.
 pub fn lane(wake: Box<dyn Wake>) -> (LaneSeed, Port) {
     let shared = Shared::new(wake);
-    // One less than can be told apart, since one is being filled.
-    let (empties, lent) = ring(SLABS_MAX - 1);
+    let (empties, lent) = ring(SLABS_MAX);
+    let (bodies, for_bodies) = ring(BODIES_MAX);
     let (replies, received) = ring(BATCHES_MAX);
     let (recycled, done) = ring(RECYCLED_MAX);
     let port = Port {
         shared: Arc::clone(&shared),
         empties,
+        bodies,
         replies,
         recycled: done,
+        lent: 0,
         taken: (0, 0),
         waiting: std::collections::VecDeque::new(),
+        in_turn: false,
     };
-    (LaneSeed { shared, empties: lent, replies: received, recycled }, port)
+    (LaneSeed { shared, empties: lent, bodies: for_bodies, replies: received, recycled }, port)
 }
 
 /// The engine's side of a lane. Belongs to one engine thread.
@@ -55,6 +61,8 @@ pub struct Lane {
     connections: RefCell<Connections>,
     /// Who waits for room in the slabs.
     waiting: RefCell<Vec<Waker>>,
+    /// How often those who wait were woken: a place in `waiting` is good for one round.
+    rounds: Cell<u64>,
     /// Publishes, once everybody else had their turn.
     publisher: RefCell<Option<Waker>>,
     woken: Cell<bool>,
@@ -63,15 +71,16 @@ pub struct Lane {
 impl Lane {
     /// Takes its place on this thread.
     pub fn new(seed: LaneSeed) -> Rc<Self> {
-        let LaneSeed { shared, empties, replies, recycled } = seed;
+        let LaneSeed { shared, empties, bodies, replies, recycled } = seed;
         Rc::new(Self {
             shared,
-            out: RefCell::new(Out::new(empties)),
+            out: RefCell::new(Out::new(empties, bodies)),
             replies: RefCell::new(replies),
             recycled: Rc::new(RefCell::new(recycled)),
             exchanges: RefCell::default(),
             connections: RefCell::default(),
             waiting: RefCell::default(),
+            rounds: Cell::new(0),
             publisher: RefCell::default(),
             woken: Cell::new(false),
         })
@@ -93,17 +102,16 @@ impl Lane {
         }
         drop(publisher);
         self.shared.engine.register(cx.waker());
-        if self.shared.is_closed() {
-            return Poll::Ready(());
-        }
+        // Looked at first: what the host has sent before it ended is handed out nevertheless.
+        let closed = self.shared.is_closed();
         while let Some(batch) = self.next_batch() {
             self.hand_out(batch);
         }
-        self.out.borrow_mut().publish(&self.shared);
-        let waiting = std::mem::take(&mut *self.waiting.borrow_mut());
-        if !waiting.is_empty() {
-            self.give_room(waiting);
+        if closed {
+            return Poll::Ready(());
         }
+        self.out.borrow_mut().publish(&self.shared);
+        self.give_room();
         Poll::Pending
     }
 
@@ -111,34 +119,42 @@ impl Lane {
         self.replies.borrow_mut().pop()
     }
 
-    /// Wakes those who wait for room, if there is any now.
-    fn give_room(&self, waiting: Vec<Waker>) {
-        if self.out.borrow_mut().room(1, &self.shared) > 0 {
-            waiting.into_iter().for_each(Waker::wake);
-        } else {
-            self.waiting.borrow_mut().extend(waiting);
+    /// Wakes those who wait for room, if there may be any now. All of them: each knows itself how much it needs, and those
+    /// that find none wait again in the same order.
+    fn give_room(&self) {
+        if !self.waiting.borrow().is_empty() && self.out.borrow_mut().may_have_room(ROOM_BYTES_MIN, &self.shared) {
+            self.wake_waiting();
         }
+    }
+
+    fn wake_waiting(&self) {
+        self.rounds.set(self.rounds.get() + 1);
+        std::mem::take(&mut *self.waiting.borrow_mut()).into_iter().for_each(Waker::wake);
     }
 
     fn hand_out(&self, batch: Batch) {
         let held = Held::new(batch, &self.recycled, &self.shared);
         let batch = held.batch();
-        let (mut text, mut data, mut buffer) = (0, batch.text_bytes, 0);
+        // What a record says of its lengths is held against what is there, so that no record reaches into another one's.
+        let text_max = batch.text_bytes.min(batch.bytes.len());
+        let (mut text, mut data, mut buffer) = (0, text_max, 0);
         for words in batch.words.chunks_exact(REPLY_WORDS) {
             let &[word, target, text_len, buffer_count, status, head_len] = words else { continue };
-            let text_end = text + text_len as usize;
+            let text_end = (text + text_len as usize).min(text_max);
             let buffers = buffer..(buffer + buffer_count as usize).min(batch.buffers.len());
             let data_end = data + batch.copied_bytes(buffers.clone());
             match word & 0xff {
                 from_script::CLOSE => self.control(target, |control| control.close()),
                 from_script::DESTROY => self.control(target, |control| control.destroy()),
-                from_script::READ => self.deliver(target, |mail| mail.credit += status as usize),
+                from_script::READ => {
+                    self.deliver(target, |mail| mail.credit = mail.credit.saturating_add(status as usize))
+                }
                 kind => self.deliver(target, |mail| {
                     mail.items.push_back(Item {
                         kind,
                         flags: word >> 8,
                         status: u16::try_from(status).unwrap_or(0),
-                        head_len: head_len as usize,
+                        head_len: (head_len as usize).min(text_end - text),
                         batch: held.clone(),
                         text: text..text_end,
                         data,
@@ -172,7 +188,7 @@ impl Lane {
         self.out.borrow_mut().detach();
         self.shared.detach();
         self.exchanges.borrow_mut().wake_all();
-        std::mem::take(&mut *self.waiting.borrow_mut()).into_iter().for_each(Waker::wake);
+        self.wake_waiting();
     }
 
     /// Whether the host has ended.
@@ -247,18 +263,31 @@ impl Lane {
             return;
         }
         let mut out = self.out.borrow_mut();
-        if let Some((mut draft, bytes_at)) = out.begin(kind, flags, words_len, bytes_len) {
+        let begun = out.begin(kind, flags, words_len, bytes_len);
+        debug_assert!(begun.is_some(), "the caller has asked for room");
+        if let Some((mut draft, bytes_at)) = begun {
             write(&mut draft, bytes_at);
         }
         drop(out);
         self.wake_publisher();
     }
 
-    /// Calls the waker once there may be room again.
-    pub(crate) fn wait_for_room(&self, waker: &Waker) {
+    /// Memory for a long piece of a body, if the host has lent any, and its number.
+    pub(crate) fn take_body(&self) -> Option<(Slab, u32)> {
+        if self.is_closed() { None } else { self.out.borrow_mut().take_body() }
+    }
+
+    /// Calls the waker once there may be room again. `place` is where the caller waits already, if it does.
+    pub(crate) fn wait_for_room(&self, waker: &Waker, place: &mut Option<Place>) {
         let mut waiting = self.waiting.borrow_mut();
-        if !waiting.iter().any(|known| known.will_wake(waker)) {
-            waiting.push(waker.clone());
+        let round = self.rounds.get();
+        let known = place.filter(|place| place.round == round).and_then(|place| waiting.get_mut(place.index));
+        match known {
+            Some(known) => known.clone_from(waker),
+            None => {
+                *place = Some(Place { round, index: waiting.len() });
+                waiting.push(waker.clone());
+            }
         }
     }
 
@@ -269,6 +298,13 @@ impl Lane {
             waker.wake_by_ref();
         }
     }
+}
+
+/// A place among those who wait for room.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    round: u64,
+    index: usize,
 }
 
 impl Drop for Lane {

@@ -11,6 +11,9 @@ mod flow;
 mod group;
 mod ids;
 mod lane;
+mod latch;
+#[cfg(all(test, feature = "loom"))]
+mod loom_models;
 mod memory;
 mod out;
 mod port;
@@ -26,6 +29,6 @@ pub use group::{Arrival, Group};
 pub use lane::{Lane, LaneSeed, lane};
 pub use memory::{Lent, Slab};
 pub use port::{Port, Published};
-pub use record::{CREDIT_BYTES, FIELDS_MAX, HEAD_BYTES_MAX, REPLY_WORDS, SLAB_BYTES, SLABS_MAX};
+pub use record::{BODIES_MAX, CREDIT_BYTES, FIELDS_MAX, HEAD_BYTES_MAX, REPLY_WORDS, SLAB_BYTES, SLABS_MAX};
 pub use script::{Plan, Script};
 pub use shared::{Counts, Wake};

@@ -21,7 +21,8 @@ impl Slab {
     /// The memory stays where it is and valid for writes from another thread until the lane has published its last byte,
     /// or until [`Port::close`](crate::Port::close) has returned; until published nobody else touches it.
     pub unsafe fn new(start: NonNull<u8>, len: usize) -> Self {
-        Self { start, len }
+        // Offsets are words, and records begin at multiples of four.
+        Self { start, len: len.min(u32::MAX as usize) & !3 }
     }
 
     /// Its size, in bytes.

@@ -1,6 +1,7 @@
 use std::collections::VecDeque;
 
 use crate::memory::Slab;
+use crate::record::to_script;
 use crate::ring::Receiver;
 use crate::shared::{Shared, add};
 use crate::sync::Arc;
@@ -8,6 +9,10 @@ use crate::sync::Arc;
 /// Writes records into the slabs that the host has lent, one behind the other.
 pub(crate) struct Out {
     empties: Receiver<Slab>,
+    /// Memory for long pieces of bodies.
+    bodies: Receiver<Slab>,
+    /// The number of the next of them.
+    body_number: u32,
     current: Option<Slab>,
     /// The current slab's number.
     number: u32,
@@ -15,9 +20,10 @@ pub(crate) struct Out {
     at: usize,
     /// Records about exchanges and connections that found no room: a few words for each of them, so they are as bounded
     /// as those are. They go out before anything else.
-    late: VecDeque<Vec<u8>>,
-    /// Whether something was written that is not published.
-    dirty: bool,
+    late: VecDeque<Late>,
+    /// Records that were written and are not published, and their bytes.
+    records: u64,
+    bytes: u64,
 }
 
 /// A record under construction in a slab: words first, then bytes.
@@ -43,8 +49,18 @@ impl Draft<'_> {
 }
 
 impl Out {
-    pub(crate) fn new(empties: Receiver<Slab>) -> Self {
-        Self { empties, current: None, number: 0, at: 0, late: VecDeque::new(), dirty: false }
+    pub(crate) fn new(empties: Receiver<Slab>, bodies: Receiver<Slab>) -> Self {
+        Self {
+            empties,
+            bodies,
+            body_number: 0,
+            current: None,
+            number: 0,
+            at: 0,
+            late: VecDeque::new(),
+            records: 0,
+            bytes: 0,
+        }
     }
 
     /// Bytes that a record may have now; 0 while the host has lent no memory, or while older records wait.
@@ -53,6 +69,11 @@ impl Out {
             return 0;
         }
         self.slab_room(wanted, shared)
+    }
+
+    /// Whether a record that waits may have room now: the rest of the slab is worth a try, or there is another one.
+    pub(crate) fn may_have_room(&mut self, wanted: usize, shared: &Arc<Shared>) -> bool {
+        self.room(wanted, shared) >= wanted || !self.empties.is_empty()
     }
 
     fn slab_room(&mut self, wanted: usize, shared: &Arc<Shared>) -> usize {
@@ -72,8 +93,8 @@ impl Out {
         len
     }
 
-    /// Begins a record of `words` words in all (`words_len` of them before its bytes) where there is room for it; gives
-    /// the byte offset of its bytes too. The caller has asked [`Out::room`] and writes exactly what it announces.
+    /// Begins a record of `words_len` words and `bytes_len` bytes behind them; `None` where there is no room for it. Gives
+    /// the offset of its bytes too. The caller has asked [`Out::room`] and writes exactly what it announces.
     pub(crate) fn begin(
         &mut self,
         kind: u32,
@@ -81,27 +102,32 @@ impl Out {
         words_len: usize,
         bytes_len: usize,
     ) -> Option<(Draft<'_>, u32)> {
-        let bytes = words_len * 4 + bytes_len.next_multiple_of(4);
+        let len = record_bytes(words_len, bytes_len);
         let slab = self.current.as_mut()?;
         let at = self.at;
-        if slab.len().saturating_sub(at) < bytes {
+        if slab.len().saturating_sub(at) < len {
             return None;
         }
-        self.at += bytes;
-        self.dirty = true;
+        self.at += len;
+        self.records += 1;
+        self.bytes += len as u64;
         let mut draft = Draft { slab, at };
         draft.word(kind | flags << 8);
-        draft.word((bytes / 4) as u32);
+        draft.word((len / 4) as u32);
         Some((draft, (at + words_len * 4) as u32))
     }
 
-    /// Writes a record of a few words now, or as soon as there is room.
+    /// Writes a record of a few words now, or as soon as there is room. Where it has bytes, the word that is to tell their
+    /// offset is filled in here.
     pub(crate) fn note(&mut self, kind: u32, flags: u32, words: &[u32], bytes: &[u8], shared: &Arc<Shared>) {
-        let len = (2 + words.len()) * 4 + bytes.len().next_multiple_of(4);
+        let len = record_bytes(2 + words.len(), bytes.len());
+        let offset_at = offset_word(kind);
         if self.room(len, shared) >= len
             && let Some((mut draft, bytes_at)) = self.begin(kind, flags, 2 + words.len(), bytes.len())
         {
-            words.iter().for_each(|&word| draft.word(if word == BYTES_AT { bytes_at } else { word }));
+            for (index, &word) in words.iter().enumerate() {
+                draft.word(if offset_at == Some(index + 2) { bytes_at } else { word });
+            }
             draft.bytes(bytes);
             return;
         }
@@ -111,21 +137,26 @@ impl Out {
         words.iter().for_each(|word| record.extend_from_slice(&word.to_le_bytes()));
         record.extend_from_slice(bytes);
         record.resize(len, 0);
-        self.late.push_back(record);
+        self.late.push_back(Late { record, offset: offset_at.map(|word| (word * 4, (2 + words.len()) * 4)) });
     }
 
     /// Writes what found no room before; says whether all of it did now.
     fn write_late(&mut self, shared: &Arc<Shared>) -> bool {
-        while let Some(record) = self.late.pop_front() {
-            if self.slab_room(record.len(), shared) < record.len() {
-                self.late.push_front(record);
+        while let Some(late) = self.late.pop_front() {
+            let len = late.record.len();
+            if self.slab_room(len, shared) < len {
+                self.late.push_front(late);
                 return false;
             }
-            let bytes_at = self.at;
+            let at = self.at;
             let Some(slab) = &mut self.current else { return false };
-            write_record(slab, bytes_at, &record);
-            self.at += record.len();
-            self.dirty = true;
+            slab.write(at, &late.record);
+            if let Some((word_at, bytes_at)) = late.offset {
+                slab.write(at + word_at, &((at + bytes_at) as u32).to_le_bytes());
+            }
+            self.at += len;
+            self.records += 1;
+            self.bytes += len as u64;
         }
         true
     }
@@ -135,46 +166,54 @@ impl Out {
         if !self.late.is_empty() {
             self.write_late(shared);
         }
-        if std::mem::take(&mut self.dirty) {
-            add(&shared.counts.records, 1);
+        if self.records > 0 {
+            add(&shared.counts.records, std::mem::take(&mut self.records));
+            add(&shared.counts.published_bytes, std::mem::take(&mut self.bytes));
             shared.publish(self.number, u32::try_from(self.at).unwrap_or(u32::MAX));
         }
+    }
+
+    /// Whether a record waits for room.
+    #[cfg(all(test, feature = "loom"))]
+    pub(crate) fn has_late(&self) -> bool {
+        !self.late.is_empty()
+    }
+
+    /// The next slab for a long piece of a body, and its number.
+    pub(crate) fn take_body(&mut self) -> Option<(Slab, u32)> {
+        let slab = self.bodies.pop()?;
+        let number = self.body_number;
+        self.body_number = number.wrapping_add(1);
+        Some((slab, number))
     }
 
     /// Lets go of all lent memory.
     pub(crate) fn detach(&mut self) {
         self.current = None;
         self.late.clear();
-        self.dirty = false;
+        (self.records, self.bytes) = (0, 0);
         while self.empties.pop().is_some() {}
+        while self.bodies.pop().is_some() {}
     }
 }
 
-/// Stands in a note's words for the offset of its bytes.
-pub(crate) const BYTES_AT: u32 = u32::MAX - 1;
-
-/// Copies a record that was kept, with the offset of its bytes filled in.
-fn write_record(slab: &mut Slab, at: usize, record: &[u8]) {
-    slab.write(at, record);
-    for (index, word) in record.chunks_exact(4).enumerate().skip(2).take(NOTE_WORDS_MAX) {
-        if word == BYTES_AT.to_le_bytes() {
-            // The bytes are the last thing in a note, so their place follows from the word that tells their length.
-            let words = note_words(record);
-            slab.write(at + index * 4, &((at + words * 4) as u32).to_le_bytes());
-            return;
-        }
-    }
+/// A record that waits for room.
+struct Late {
+    record: Vec<u8>,
+    /// Where its word for the offset of its bytes is, and where these are: bytes from the record's start.
+    offset: Option<(usize, usize)>,
 }
 
-/// Most words that a note has.
-const NOTE_WORDS_MAX: usize = 13;
+/// Bytes of a record.
+fn record_bytes(words_len: usize, bytes_len: usize) -> usize {
+    words_len * 4 + bytes_len.next_multiple_of(4)
+}
 
-/// How many words a note has before its bytes, by its kind.
-fn note_words(record: &[u8]) -> usize {
-    use crate::record::to_script::{FAULT, OPEN};
-    match record.first().map(|&kind| u32::from(kind)) {
-        Some(OPEN) => 15,
-        Some(FAULT) => 7,
-        _ => 3,
+/// Which word of a note tells the offset of its bytes.
+fn offset_word(kind: u32) -> Option<usize> {
+    match kind {
+        to_script::OPEN => Some(6),
+        to_script::FAULT => Some(5),
+        _ => None,
     }
 }

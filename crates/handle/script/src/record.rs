@@ -2,9 +2,13 @@
 //! compares the two.
 
 /// Bytes of the slabs that a host lends: room for the longest head with its spans, and for many usual ones.
-pub const SLAB_BYTES: usize = 64 * 1024;
+pub const SLAB_BYTES: usize = if cfg!(feature = "loom") { 64 } else { 64 * 1024 };
 /// Slabs that a host may have lent at once; this bounds what waits for a JavaScript thread.
-pub const SLABS_MAX: usize = 8;
+pub const SLABS_MAX: usize = if cfg!(feature = "loom") { 3 } else { 8 };
+/// Slabs for long pieces of bodies that a host may have lent at once.
+pub const BODIES_MAX: usize = 32;
+/// Pieces of bodies from this length on get a slab of their own, which is then JavaScript's for good.
+pub(crate) const BODY_BYTES_MIN: usize = 16 * 1024;
 /// Longest head that fits a slab together with its spans.
 pub const HEAD_BYTES_MAX: usize = 40 * 1024;
 /// Most fields of a head that fit with it.
@@ -16,7 +20,6 @@ pub const REPLY_WORDS: usize = 6;
 
 /// Kinds of records to JavaScript.
 pub(crate) mod to_script {
-    /// The rest of the slab is not used.
     pub(crate) const REQUEST: u32 = 1;
     pub(crate) const DATA: u32 = 2;
     pub(crate) const END: u32 = 3;
@@ -26,6 +29,12 @@ pub(crate) mod to_script {
     pub(crate) const WRITABLE: u32 = 7;
     pub(crate) const FAULT: u32 = 8;
     pub(crate) const EOF: u32 = 9;
+}
+
+/// Flags of a piece of a body.
+pub(crate) mod data {
+    /// It lies in a slab of its own, whose number stands in place of the offset.
+    pub(crate) const OWN_SLAB: u32 = 1;
 }
 
 /// Flags of a request.
@@ -49,6 +58,7 @@ pub(crate) mod connection {
 /// Kinds of records from JavaScript.
 pub(crate) mod from_script {
     pub(crate) const HEAD: u32 = 1;
+    pub(crate) const DATA: u32 = 2;
     pub(crate) const END: u32 = 3;
     pub(crate) const READ: u32 = 4;
     pub(crate) const ABORT: u32 = 5;

@@ -56,6 +56,11 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
+    /// Whether there is nothing to take.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.head.load(Ordering::Relaxed) == self.0.tail.load(Ordering::Acquire)
+    }
+
     /// Takes the oldest value.
     pub(crate) fn pop(&mut self) -> Option<T> {
         let ring = &*self.0;
@@ -92,7 +97,7 @@ impl<T> Drop for Ring<T> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
 

@@ -1,11 +1,9 @@
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use atomic_waker::AtomicWaker;
-
+use crate::latch::Latch;
 use crate::record::SLABS_MAX;
-use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, AtomicWaker, Ordering};
 
 /// Wakes a host's thread. Called from the engine's thread, at most once until the host has said that it is ready again.
 pub trait Wake: Send + Sync {
@@ -22,9 +20,8 @@ pub(crate) struct Shared {
     pub(crate) engine: AtomicWaker,
     wake: Box<dyn Wake>,
     /// Tokens of lent buffers that are not needed any more.
-    returned: Mutex<Vec<usize>>,
-    detached: Mutex<bool>,
-    on_detach: Condvar,
+    returned: std::sync::Mutex<Vec<usize>>,
+    detached: Latch,
     pub(crate) counts: Counts,
     began: Instant,
 }
@@ -71,15 +68,16 @@ impl Shared {
             closed: AtomicBool::new(false),
             engine: AtomicWaker::new(),
             wake,
-            returned: Mutex::default(),
-            detached: Mutex::new(false),
-            on_detach: Condvar::new(),
+            returned: std::sync::Mutex::default(),
+            detached: Latch::new(),
             counts: Counts::default(),
             began: Instant::now(),
         })
     }
 
-    /// Says that a slab was left, filled up to `bytes`. To be called before anything of the next one is published.
+    /// Says that a slab was left, filled up to `bytes`. To be called before anything of the next one is published. The
+    /// host has read what stood in this place before: it is lent no more slabs than there are places, counted from the
+    /// one that it is reading.
     pub(crate) fn leave_slab(&self, slab: u32, bytes: u32) {
         if let Some(filled) = self.published.filled.get(slab as usize % SLABS_MAX) {
             filled.store(bytes, Ordering::Relaxed);
@@ -93,29 +91,31 @@ impl Shared {
 
     /// Publishes everything up to `bytes` of `slab`, and wakes the host unless it was woken already.
     pub(crate) fn publish(&self, slab: u32, bytes: u32) {
-        // SeqCst with the swap below and with `rearm`: either the host sees these bytes, or we see that it waits.
-        self.published.at.store(u64::from(slab) << 32 | u64::from(bytes), Ordering::SeqCst);
+        // Release: who sees this position sees the bytes before it, and how far the slabs before were filled.
+        self.published.at.store(u64::from(slab) << 32 | u64::from(bytes), Ordering::Release);
         self.schedule();
     }
 
     /// How far was published.
     pub(crate) fn published(&self) -> (u32, u32) {
-        let at = self.published.at.load(Ordering::SeqCst);
+        let at = self.published.at.load(Ordering::Acquire);
         ((at >> 32) as u32, at as u32)
     }
 
     /// Wakes the host unless it was woken already.
     pub(crate) fn schedule(&self) {
-        if !self.scheduled.swap(true, Ordering::SeqCst) {
+        // Both swaps of this flag stand in one order. Where ours comes after `rearm`'s, it finds the flag down and wakes;
+        // where it comes before, `rearm` takes over (release, acquire) what was published, and the host looks for that next.
+        if !self.scheduled.swap(true, Ordering::AcqRel) {
             self.counts.woken_us.store(self.now_us().max(1), Relaxed);
             add(&self.counts.wakes, 1);
             self.wake.wake();
         }
     }
 
-    /// The host is ready to be woken again.
+    /// The host is ready to be woken again. It must look at [`Shared::published`] afterwards.
     pub(crate) fn rearm(&self) {
-        self.scheduled.store(false, Ordering::SeqCst);
+        self.scheduled.swap(false, Ordering::AcqRel);
     }
 
     /// The host has begun to take a batch: notes how late it was.
@@ -140,13 +140,13 @@ impl Shared {
     pub(crate) fn give_back(&self, tokens: impl Iterator<Item = usize>) {
         let mut tokens = tokens.peekable();
         if tokens.peek().is_some() {
-            self.returned.lock().unwrap_or_else(PoisonError::into_inner).extend(tokens);
+            self.returned.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(tokens);
         }
     }
 
     /// What was given back.
     pub(crate) fn take_back(&self) -> Vec<usize> {
-        std::mem::take(&mut *self.returned.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.returned.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
     pub(crate) fn close(&self) {
@@ -160,15 +160,12 @@ impl Shared {
 
     /// The engine touches no lent memory any more.
     pub(crate) fn detach(&self) {
-        *self.detached.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.on_detach.notify_all();
+        self.detached.open();
     }
 
     /// Waits for [`Shared::detach`]; says whether it came in time.
     pub(crate) fn wait_detached(&self, within: Duration) -> bool {
-        let detached = self.detached.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.on_detach.wait_timeout_while(detached, within, |detached| !*detached);
-        waited.is_ok_and(|(detached, _)| *detached)
+        self.detached.wait(within)
     }
 
     fn now_us(&self) -> u64 {

@@ -55,6 +55,11 @@ pub fn supply(env: &Env, slab: Unknown<'_>) -> Result<(), Coded> {
 }
 
 #[napi]
+pub fn supply_body(env: &Env, slab: Unknown<'_>) -> Result<(), Coded> {
+    port::supply_body(env.raw(), slab.raw())
+}
+
+#[napi]
 pub fn flush(env: &Env, count: u32, text: Unknown<'_>, buffers: Unknown<'_>) -> Result<(), Coded> {
     port::flush(env.raw(), count, text.raw(), buffers.raw())
 }

@@ -74,12 +74,22 @@ unsafe extern "C" fn on_end(_: *mut c_void) {
 
 /// Lends a slab. JavaScript keeps the array until it has been filled, so its memory stays.
 pub(crate) fn supply(env: sys::napi_env, slab: sys::napi_value) -> Result<(), Coded> {
+    let slab = slab_of(env, slab)?;
+    with(|attached| attached.port.supply(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent")))
+}
+
+/// Lends a slab for a long piece of a body.
+pub(crate) fn supply_body(env: sys::napi_env, slab: sys::napi_value) -> Result<(), Coded> {
+    let slab = slab_of(env, slab)?;
+    with(|attached| attached.port.supply_body(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent")))
+}
+
+fn slab_of(env: sys::napi_env, slab: sys::napi_value) -> Result<Slab, Coded> {
     let (start, len, _) = typed_array(env, slab)?;
     let start = NonNull::new(start).ok_or_else(|| coded("LEAT_ARGUMENT", "an empty slab"))?;
-    // SAFETY: the memory of an array stays where it is; JavaScript holds this one and never writes to it, and
-    // `on_end` waits for the engine before the thread's memory goes.
-    let slab = unsafe { Slab::new(start, len) };
-    with(|attached| attached.port.supply(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent")))
+    // SAFETY: the memory of an array stays where it is; JavaScript holds this one and never writes to it before it was
+    // filled, and `on_end` waits for the engine before the thread's memory goes.
+    Ok(unsafe { Slab::new(start, len) })
 }
 
 /// Takes everything that was published up to now.
@@ -88,8 +98,14 @@ pub(crate) fn take_all(mut each: impl FnMut(Published)) {
     let Some(until) = begin() else { return };
     // Not borrowed while JavaScript runs: it supplies slabs meanwhile.
     let next = || ATTACHED.with_borrow_mut(|attached| attached.as_mut().and_then(|attached| attached.port.take(until)));
+    let mut nothing = true;
     while let Some(published) = next() {
+        nothing = false;
         each(published);
+    }
+    if nothing {
+        // JavaScript was told nothing, so it ends no turn.
+        ATTACHED.with_borrow_mut(|attached| attached.as_mut().map(|attached| attached.port.end_turn()));
     }
 }
 

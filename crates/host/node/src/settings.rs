@@ -1,5 +1,5 @@
 use leat_listen::{CertificateText, ClientAuth, ServeOptions, TlsSettings, TlsTextOptions, TlsVersions};
-use leat_message::{Limits, Profile};
+use leat_message::{LeftToHandler, Limits, Profile};
 use leat_script::{FIELDS_MAX, HEAD_BYTES_MAX};
 use napi::Either;
 use napi_derive::napi;
@@ -74,7 +74,9 @@ impl Settings {
             head_time_ms,
             idle_time_ms: time(self.keep_alive_timeout, 5_000),
             first_time_ms: Some(head_time_ms),
-            expect_any: true,
+            // Node's server has its own words for both.
+            left_to_handler: LeftToHandler { expect: true, host: true },
+            half_closed_ms: 0,
             body_time_ms: (request_time_ms < NEVER_MS).then_some(request_time_ms),
             throughput_bytes_min: 0,
             drain_bytes_max: DRAIN_BYTES_MAX,

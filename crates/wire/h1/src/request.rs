@@ -1,4 +1,4 @@
-use leat_message::{Length, Limits, Method, Profile, Reason, RequestLines, Version};
+use leat_message::{LeftToHandler, Length, Limits, Method, Profile, Reason, RequestLines, Version};
 
 use crate::connection::{Options, Protocols};
 use crate::fields::{self, Kind, SectionLimits, Seen};
@@ -49,8 +49,8 @@ pub fn parse_request(
     // Everything else is written anew by a complete parse.
     lines.fields.clear();
     let target_bytes_max = limits.target_bytes_max;
-    let expect_any = limits.expect_any;
-    match lanes::run(Request { bytes: head, start, profile, section, target_bytes_max, expect_any, lines }) {
+    let left = limits.left_to_handler;
+    match lanes::run(Request { bytes: head, start, profile, section, target_bytes_max, left, lines }) {
         Ok(len) => Ok(Some(len)),
         Err(stop) => {
             progress.begin(bytes.len() > start);
@@ -66,7 +66,7 @@ struct Request<'a> {
     profile: Profile,
     section: SectionLimits,
     target_bytes_max: usize,
-    expect_any: bool,
+    left: LeftToHandler,
     lines: &'a mut RequestLines,
 }
 
@@ -75,12 +75,12 @@ impl Job for Request<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) -> Self::Output {
-        let Self { bytes, start, profile, section, target_bytes_max, expect_any, lines } = self;
+        let Self { bytes, start, profile, section, target_bytes_max, left, lines } = self;
         let mut scan = Scan::<L>::new(bytes, start);
         let fields_start = request_line::parse(&mut scan, start, profile, target_bytes_max, lines)?;
         let mut seen = Seen::default();
         let end = fields::parse(&mut scan, fields_start, section, &mut lines.fields, &mut seen)?;
-        judge::<L>(bytes, &seen, profile, expect_any, lines)?;
+        judge::<L>(bytes, &seen, profile, left, lines)?;
         Ok(end)
     }
 }
@@ -108,13 +108,13 @@ fn judge<L: Lanes>(
     bytes: &[u8],
     seen: &Seen,
     profile: Profile,
-    expect_any: bool,
+    left: LeftToHandler,
     lines: &mut RequestLines,
 ) -> Result<(), Reason> {
     if profile == Profile::Strict {
         ascii_values(bytes, lines)?;
     }
-    target::judge::<L>(bytes, seen, profile, lines)?;
+    target::judge::<L>(bytes, seen, profile, left.host, lines)?;
     lines.length = framing::announced(bytes, seen, lines.version, profile)?;
     if lines.length != Length::None {
         body_allowed(lines.method, lines.length, profile)?;
@@ -124,7 +124,7 @@ fn judge<L: Lanes>(
     lines.upgrade = seen.count(Kind::Upgrade) > 0 && upgrade(bytes, options, lines)?;
     if seen.count(Kind::Expect) > 0 {
         lines.expect_continue = match expect_continue(bytes, seen, lines) {
-            Err(_) if expect_any => false,
+            Err(_) if left.expect => false,
             expected => expected?,
         };
     }

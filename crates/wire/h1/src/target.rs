@@ -11,6 +11,7 @@ pub(crate) fn judge<L: Lanes>(
     bytes: &[u8],
     seen: &Seen,
     profile: Profile,
+    host_left: bool,
     lines: &mut RequestLines,
 ) -> Result<(), Reason> {
     let host = seen.value(Kind::Host);
@@ -20,7 +21,7 @@ pub(crate) fn judge<L: Lanes>(
         lines.authority = host;
         return Ok(());
     }
-    judge_closely(bytes, seen, is_path, profile, lines)
+    judge_closely(bytes, seen, is_path, profile, host_left, lines)
 }
 
 #[inline(never)]
@@ -29,6 +30,7 @@ fn judge_closely(
     seen: &Seen,
     is_path: bool,
     profile: Profile,
+    host_left: bool,
     lines: &mut RequestLines,
 ) -> Result<(), Reason> {
     lines.authority = Span::default();
@@ -38,7 +40,7 @@ fn judge_closely(
     }
     let host = seen.value(Kind::Host);
     match seen.count(Kind::Host) {
-        0 if lines.version == Version::Http10 => {}
+        0 if host_left || lines.version == Version::Http10 => {}
         0 => return Err(Reason::HostMissing),
         // Legal for a target URI without authority (RFC 9110 section 7.2); http has none.
         1 if host.is_empty() && absolute.is_none() && profile == Profile::Compatible => {}

@@ -82,6 +82,8 @@ export class Channel {
     /** The reply was the last one: the engine closes the connection after it. */
     ending = false;
     requests = 0;
+    /** Listeners of the socket's 'close' from before the request. */
+    closeListeners = 1;
     /** The newest request's fields, for the next one. */
     repeated: Repeated | null = null;
     /** The peer ended its direction of an upgraded connection. */
@@ -89,7 +91,7 @@ export class Channel {
     /** Whether the connection keeps the process alive. */
     counted = false;
     /** The engine took the exchange over because of a fault, and closes the connection after it. */
-    private faulty = false;
+    faulty = false;
     /** Record and batch of the newest bytes of the exchange. */
     private record = -1;
     private batch = 0;
@@ -241,7 +243,8 @@ export class Channel {
     /** Calls back with the first bytes of the connection that was taken over, or none if none are there yet. */
     onHead(callback: (head: Buffer) => void): void {
         this.head = callback;
-        this.acknowledged = () => this.giveHead(Buffer.alloc(0));
+        // Bytes that are there already come in the same batch.
+        this.acknowledged = () => process.nextTick(() => this.giveHead(Buffer.alloc(0)));
         pushRecord(OUT_DATA, ACK, this.exchange, 0, 0);
     }
 
@@ -273,8 +276,16 @@ export class Channel {
     /** Half-closes: nothing more is written to the socket. */
     shutdown(): void {
         if (this.mode === Mode.Opaque) pushRecord(OUT_END, 0, this.exchange, 0, 0);
+        else if (!this.headSent && !this.replyDone) this.abandon();
         else if (!this.replyDone || this.endWaits) this.endReply(false, false);
         else if (!this.ending) this.closeAfterReply();
+    }
+
+    /** Closes the connection in place of a reply. */
+    private abandon(): void {
+        this.replyDone = true;
+        this.ending = true;
+        pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
     }
 
     /** The socket was destroyed. What was written before still goes out, as it does with a TCP socket. */
@@ -290,7 +301,7 @@ export class Channel {
             this.replyDone = true;
             this.endWaits = false;
             // An end without a head would be answered by the engine.
-            if (reset || this.h2 || !this.headSent) pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
+            if (reset || this.h2 || !this.headSent) this.abandon();
             else pushEnd(this.record, this.batch, this.exchange, false);
         } else if (!this.ending && !this.h2) {
             if (reset) pushRecord(OUT_DESTROY, 0, this.id, 0, 0);

@@ -1,5 +1,5 @@
 // 'clientError': what Node says of bytes that are no request, and what it answers if nobody listens.
-import { STATUS_CODES } from "node:http";
+import { METHODS, STATUS_CODES } from "node:http";
 import { type Reason } from "../native/lane";
 import { dateNow } from "./date";
 import { kChannel, type LeatSocket } from "./socket";
@@ -48,10 +48,13 @@ const PARSE_ERRORS: Record<string, [code: string, reason: string]> = {
     "limit.chunk_extension": ["HPE_CHUNK_EXTENSIONS_OVERFLOW", "Chunk extensions overflow"],
 };
 
+/** No method that is known is longer. */
+const METHOD_BYTES_MAX = 64;
+
 const TIMEOUTS = new Set(["time.head", "time.body", "slow.sender"]);
 
 /** How an error reaches programs: Node's parser and sockets put these on it. */
-interface ClientError extends Error {
+export interface ClientError extends Error {
     code?: string;
     reason?: string;
     bytesParsed?: number;
@@ -64,13 +67,22 @@ interface ClientError extends Error {
  */
 export function clientError(reason: Reason, packet: Buffer | undefined): ClientError | undefined {
     if (TIMEOUTS.has(reason.code)) return nodeError("ERR_HTTP_REQUEST_TIMEOUT", "Request timeout");
-    const known = PARSE_ERRORS[reason.code];
+    const known = PARSE_ERRORS[startsOtherwise(reason, packet) ? "line.method_invalid" : reason.code];
     if (known === undefined) {
         if (reason.status === 0) return undefined;
         // A refusal that is the engine's own.
         return parseError("HPE_USER", reason.text.replace(/\.$/, ""), packet);
     }
     return parseError(known[0], known[1], packet);
+}
+
+const KNOWN_METHODS = new Set(METHODS);
+
+/** llhttp stops at a method that it does not know, and so never sees what else is wrong with that line. */
+function startsOtherwise(reason: Reason, packet: Buffer | undefined): boolean {
+    if (packet === undefined || !reason.code.startsWith("line.") || reason.code === "line.http2_preface") return false;
+    const [method] = /^[^ \r\n]*/.exec(packet.toString("latin1", 0, METHOD_BYTES_MAX).replace(/^[\r\n]+/, "")) ?? [""];
+    return !KNOWN_METHODS.has(method);
 }
 
 /** The error for a request that llhttp would not take though the engine does. */

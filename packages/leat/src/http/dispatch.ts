@@ -1,10 +1,11 @@
 // Records from the engine become calls: each in the async context that Node would run it in, and each with its own
 // error boundary.
 import { AsyncResource } from "node:async_hooks";
-import { lane, openLane, type Reason } from "../native/lane";
+import { lane, openLane, takeBody, type Reason } from "../native/lane";
 import {
     CLOSED,
     DATA,
+    DATA_OWN_SLAB,
     END,
     END_FIELDS_AT,
     EOF,
@@ -70,9 +71,21 @@ function receive(slab: Slab, from: number, end: number): void {
     while (at < end) {
         const core = coreOf(slab, at);
         // Something late for what is over.
-        if (core === undefined) at += slab.word(at + 1);
+        if (core === undefined) at = skip(slab, at);
         else at = core.resource.runInAsyncScope(receiveFor, null, core, slab, at, end);
     }
+}
+
+/** Passes over a record that came too late; gives the next one's place. */
+function skip(slab: Slab, at: number): number {
+    if ((slab.word(at) & 0xff) === DATA) bytesOf(slab, at);
+    return at + slab.word(at + 1);
+}
+
+/** The bytes of a piece of a body. */
+function bytesOf(slab: Slab, at: number): Buffer {
+    const length = slab.word(at + 4);
+    return slab.word(at) >>> 8 === DATA_OWN_SLAB ? takeBody(slab.word(at + 3), length) : slab.copy(slab.word(at + 3), length);
 }
 
 /** The server that the record at word `at` is for. */
@@ -178,6 +191,8 @@ function continueExchange(channel: Channel, slab: Slab, at: number, kind: number
             channel.giveHead(Buffer.alloc(0));
             channel.socket.push(null);
             channel.socket.read(0);
+            // After bytes that were no request Node's server ends its side too.
+            if (channel.faulty) channel.socket.end();
             break;
         case GONE:
             onGone(channel, reasons[slab.word(at + 3)]);
@@ -212,8 +227,8 @@ function serveOne(channel: Channel, slab: Slab, at: number, flags: number): void
 }
 
 function onData(channel: Channel, slab: Slab, at: number): void {
-    const length = slab.word(at + 4);
-    const chunk = slab.copy(slab.word(at + 3), length);
+    const chunk = bytesOf(slab, at);
+    const { length } = chunk;
     if (channel.mode === Mode.Opaque) {
         if (channel.giveHead(chunk)) channel.socket.countRead(length);
         else channel.socket.receive(chunk);
@@ -239,14 +254,19 @@ function onEnd(channel: Channel, slab: Slab, at: number): void {
 
 function onGone(channel: Channel, reason: Reason | undefined): void {
     channel.giveHead(Buffer.alloc(0));
-    const { socket, body } = channel;
+    const { socket, body, exchange, mode } = channel;
     channel.lost();
-    const error = reason === undefined || reason.code === "lane.aborted" ? undefined : clientError(reason, undefined);
-    // A peer that ends its side in the middle of a body is an error to Node, elsewhere it is the end.
-    const cutOff = error === undefined && body !== null && !body.complete && reason?.code === "peer.reset" ? resetError() : error;
-    if (cutOff !== undefined && !channel.h2) socketErrored.call(socket, cutOff);
+    if (channel.h2) {
+        channel.core.channels.delete(channel);
+    } else if (reason !== undefined && reason.code !== "lane.aborted" && mode === Mode.Http) {
+        const error = clientError(reason, undefined);
+        if (error !== undefined) socketErrored.call(socket, error);
+        // A peer that goes in the middle of a body is an error to Node, elsewhere it is the end.
+        else if (body !== null && !body.complete) socket.destroy(resetError());
+    }
     socket.destroy();
-    if (channel.h2) channel.core.channels.delete(channel);
+    // The engine waits for this, so that what was said before is not lost.
+    channel.refuse(exchange);
 }
 
 function onOpen(core: Core, slab: Slab, at: number, flags: number): void {
@@ -316,24 +336,37 @@ function handshakeOf(slab: Slab, at: number, textAt: number): Handshake {
 
 function onClosed(channel: Channel | undefined, reason: Reason | undefined): void {
     if (channel === undefined) return;
-    const { core, socket } = channel;
+    const { core, mode } = channel;
     connections.delete(channel.id);
     core.channels.delete(channel);
     if (channel.counted) release();
-    const { mode, ended } = channel;
+    const byPeer = !channel.ending && mode === Mode.Http;
     channel.lost();
     detach(core);
     const context = channel.resource ?? core.resource;
-    if (mode === Mode.Opaque && (reason === undefined || reason.status === 0)) {
-        // What has arrived is still to be read; the stream ends by itself.
-        if (ended && !socket.readableEnded) return;
-    }
-    context.runInAsyncScope(destroy, null, channel);
+    // What has arrived is still to be read; the stream ends by itself.
+    if (mode === Mode.Opaque && (reason === undefined || reason.status === 0) && channel.ended && !channel.socket.readableEnded) return;
+    context.runInAsyncScope(close, null, channel, reason, byPeer);
 }
 
-function destroy(channel: Channel): void {
+/** Lets the socket end as it would have by itself. */
+function close(channel: Channel, reason: Reason | undefined, byPeer: boolean): void {
+    const { socket } = channel;
     channel.giveHead(Buffer.alloc(0));
-    channel.socket.destroy();
+    if (socket.destroyed) return;
+    if (reason?.code === "time.idle") {
+        socket.emit("timeout");
+    } else if (byPeer && reason?.code === "peer.reset") {
+        socket.destroy(resetError());
+        return;
+    } else if (byPeer && channel.res === null) {
+        // Node's server ends its side by this event.
+        socket.once("end", () => socket.end());
+        socket.push(null);
+        socket.resume();
+        return;
+    }
+    socket.destroy();
 }
 
 function onFault(channel: Channel | undefined, slab: Slab, at: number): void {

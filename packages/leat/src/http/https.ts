@@ -2,24 +2,37 @@ import { type RequestListener } from "node:http";
 import { type Server as HttpsServer, type ServerOptions as NodeOptions } from "node:https";
 import { NodeHttpsServer } from "./node_symbols";
 import { refuseUnsupported, UnsupportedOptionError } from "./options";
-import { inherit, prepare, serveOnLane } from "./server";
+import { type AnyResponseClass, inherit, prepare, type RequestClass, type ResponseClass, serveOnLane } from "./server";
 import { kHttp2, kTls, pushSettings, type ServerSettings } from "./settings";
 import { tlsSettings } from "./tls_settings";
 
 /** Options of `https.createServer`: node:https', and Leat's own. */
-export interface ServerOptions extends NodeOptions {
+export interface ServerOptions<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass> extends NodeOptions<Request, Response> {
     /** Offers HTTP/2 beside HTTP/1.1. */
     http2?: boolean;
 }
 
 /** The constructor of servers, which may be called with or without `new`, and inherited from. */
 export interface ServerConstructor {
-    new (requestListener?: RequestListener): HttpsServer;
-    new (options: ServerOptions, requestListener?: RequestListener): HttpsServer;
-    (requestListener?: RequestListener): HttpsServer;
-    (options: ServerOptions, requestListener?: RequestListener): HttpsServer;
+    new <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
+        requestListener?: RequestListener<Request, Response>,
+    ): HttpsServer<Request, Response>;
+    new <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
+        options: ServerOptions<Request, Response>,
+        requestListener?: RequestListener<Request, Response>,
+    ): HttpsServer<Request, Response>;
+    <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
+        requestListener?: RequestListener<Request, Response>,
+    ): HttpsServer<Request, Response>;
+    <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
+        options: ServerOptions<Request, Response>,
+        requestListener?: RequestListener<Request, Response>,
+    ): HttpsServer<Request, Response>;
     readonly prototype: HttpsServer;
 }
+
+/** What takes node:https' server takes this one. */
+export type Server<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass> = HttpsServer<Request, Response>;
 
 /** node:https' server, on Leat's engine. */
 export const Server: ServerConstructor = function Server(this: unknown, options?: unknown, requestListener?: unknown): unknown {
@@ -60,6 +73,13 @@ for (const [name, value] of Object.entries(methods)) {
 }
 
 /** Makes a TLS server; `requestListener` is called for each request. */
-export function createServer(options?: ServerOptions | RequestListener, requestListener?: RequestListener): HttpsServer {
+export function createServer<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
+    requestListener?: RequestListener<Request, Response>,
+): HttpsServer<Request, Response>;
+export function createServer<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
+    options: ServerOptions<Request, Response>,
+    requestListener?: RequestListener<Request, Response>,
+): HttpsServer<Request, Response>;
+export function createServer(options?: unknown, requestListener?: RequestListener): HttpsServer {
     return new (Server)(options as ServerOptions, requestListener);
 }

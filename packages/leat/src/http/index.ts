@@ -2,7 +2,9 @@
 import * as http from "node:http";
 import { checkAddon } from "../native/check";
 import * as https from "./https";
-import { createServer as createPlainServer } from "./server";
+import { type AnyResponseClass, createServer as createPlainServer, type RequestClass, type ResponseClass } from "./server";
+
+export type * from "node:http";
 
 export {
     Agent,
@@ -31,10 +33,15 @@ checkAddon();
  * Makes a server; `requestListener` is called for each request. With `key` and `cert` among the options it speaks TLS, and
  * then it is one of `https`.
  */
-export function createServer(options: https.ServerOptions, requestListener?: http.RequestListener): http.Server;
-export function createServer(requestListener?: http.RequestListener): http.Server;
+export function createServer<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
+    requestListener?: http.RequestListener<Request, Response>,
+): http.Server<Request, Response>;
+export function createServer<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
+    options: https.ServerOptions<Request, Response>,
+    requestListener?: http.RequestListener<Request, Response>,
+): http.Server<Request, Response>;
 export function createServer(options?: https.ServerOptions | http.RequestListener, requestListener?: http.RequestListener): http.Server {
-    const secure = typeof options === "object" && (options.key !== undefined || options.cert !== undefined);
+    const secure = typeof options === "object" && (options as unknown) !== null && (options.key !== undefined || options.cert !== undefined);
     return secure ? https.createServer(options, requestListener) : createPlainServer(options, requestListener);
 }
 

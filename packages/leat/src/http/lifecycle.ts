@@ -2,7 +2,7 @@
 import { channel as diagnostics } from "node:diagnostics_channel";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Channel, Mode } from "./channel";
-import { kDetachAbortSignal, kNeedDrain, kWritableFinished, NODE_MAJOR } from "./node_symbols";
+import { kDetachAbortSignal, kEndCallbacks, kNeedDrain, kWritableFinished, NODE_MAJOR } from "./node_symbols";
 import { kChannel, type LeatSocket } from "./socket";
 
 /** Published when a reply is finished, as by node:http. */
@@ -61,7 +61,8 @@ export function settle(): void {
 
 /** Whether somebody could notice the events of the exchange. */
 export function isHeard(req: IncomingMessage, res: ServerResponse): boolean {
-    return (res as unknown as ResponseState)._eventsCount !== 0 || listens(req) || responseFinish.hasSubscribers;
+    if ((res as unknown as ResponseState)._eventsCount !== 0 || listens(req) || responseFinish.hasSubscribers) return true;
+    return kEndCallbacks !== undefined && (res as unknown as Bag)[kEndCallbacks] !== null;
 }
 
 /** Whether the request has a listener. Node 20 counts none from the start and newer ones keep no count until there is one. */
@@ -73,7 +74,13 @@ export function listens(req: IncomingMessage): boolean {
 /** The reply's bytes were taken: 'finish', after what the server does by it. */
 export function finished(channel: Channel, req: IncomingMessage, res: ServerResponse): void {
     if (channel.res !== res) return;
-    if (kWritableFinished !== undefined) (res as unknown as Bag)[kWritableFinished] = true;
+    const bag = res as unknown as Bag;
+    if (kWritableFinished !== undefined) bag[kWritableFinished] = true;
+    const callbacks = kEndCallbacks === undefined ? null : (bag[kEndCallbacks] as ((error: null) => void)[] | null);
+    if (callbacks !== null && kEndCallbacks !== undefined) {
+        bag[kEndCallbacks] = null;
+        for (const callback of callbacks) callback(null);
+    }
     afterFinish(channel, req, res);
     res.emit("finish");
 }
@@ -170,13 +177,17 @@ function emitClose(res: ServerResponse): void {
 /** The socket is closed: what is open ends with it. */
 export function closed(this: LeatSocket): void {
     const channel = this[kChannel];
-    const { req, res } = channel;
+    const { req } = channel;
     channel.endOwed = false;
     channel.req = null;
     channel.res = null;
     channel.body = null;
     req?.destroy(aborted());
-    if (res !== null) emitClose(res);
+}
+
+/** The socket of a response that is not finished is closed. */
+export function closeResponse(res: ServerResponse): void {
+    emitClose(res);
 }
 
 /** The socket took what it was given. */

@@ -78,7 +78,7 @@ export function listen2(this: ListeningServer, address: string | null, port: num
             [listening, bound] = listenOn(options, address);
         }
     } catch (error) {
-        const failure = asNodeError(error, bound, isPath ? -1 : port);
+        const failure = asNodeError(isPath ? pipeError(error) : error, bound, isPath ? -1 : port);
         process.nextTick(() => this.emit("error", failure));
         return;
     }
@@ -186,6 +186,11 @@ function asNodeError(error: unknown, address: string | null, port: number | null
     out["address"] = where;
     if (port) out["port"] = port;
     return out;
+}
+
+/** For a socket in a folder that is not there libuv says what it says for one that may not be written. */
+function pipeError(error: unknown): unknown {
+    return (error as { code?: string }).code === "ENOENT" ? { code: "EACCES" } : error;
 }
 
 function describe(code: string | undefined, errno: number | undefined): [number: number | undefined, name: string, words: string] {

@@ -97,7 +97,9 @@ export class ServerResponse extends NodeServerResponse {
         ) {
             return this;
         }
-        return replaceable.end.call(this, chunk, encoding, callback) as this;
+        // With as many arguments as were given, for those who count them.
+        if (encoding === undefined && callback === undefined) return (chunk === undefined ? replaceable.end.call(this) : replaceable.end.call(this, chunk)) as this;
+        return (callback === undefined ? replaceable.end.call(this, chunk, encoding) : replaceable.end.call(this, chunk, encoding, callback)) as this;
     }
 }
 

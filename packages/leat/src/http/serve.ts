@@ -174,6 +174,7 @@ function newResponse(channel: Channel, server: ServerState, req: NodeRequest, fl
     }
     if (NodeServerResponse.prototype.assignSocket === nodeAssignSocket && !core.makers.ownResponse) {
         socket._httpMessage = res;
+        channel.closeListeners = socket.listenerCount("close");
         state.socket = socket;
     } else {
         res.assignSocket(socket);
@@ -193,7 +194,9 @@ function refuseMethod(channel: Channel, slab: Slab, at: number): void {
     const packet = slab.copy(slab.word(at + 7), slab.word(at + 8));
     channel.takeOver();
     exchanges.set(channel.exchange, channel);
-    socketErrored.call(channel.socket, parseError("HPE_INVALID_METHOD", "Invalid method encountered", packet));
+    const error = parseError("HPE_INVALID_METHOD", "Invalid method encountered", packet);
+    error.bytesParsed = 1;
+    socketErrored.call(channel.socket, error);
 }
 
 export type { ServerResponse };

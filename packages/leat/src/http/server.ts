@@ -1,4 +1,10 @@
-import { type IncomingMessage as NodeRequest, type RequestListener, type Server as HttpServer, type ServerOptions as NodeOptions } from "node:http";
+import {
+    type IncomingMessage as NodeRequest,
+    type RequestListener,
+    type Server as HttpServer,
+    type ServerOptions as NodeOptions,
+    type ServerResponse as NodeResponse,
+} from "node:http";
 import { type Channel } from "./channel";
 import { kChannels, kReusePort, listen2, type ListeningServer } from "./listen";
 import { NodeServer } from "./node_symbols";
@@ -6,22 +12,40 @@ import { refuseUnsupported } from "./options";
 import { defineSettings, kHttp2 } from "./settings";
 import { LeatSocket } from "./socket";
 
+/** A class of requests, and one of responses to them, as node:http's types name them. */
+export type RequestClass = typeof NodeRequest;
+export type ResponseClass<Request extends RequestClass> = typeof NodeResponse<InstanceType<Request>>;
+export type AnyResponseClass = typeof NodeResponse;
+
 /** Options of `createServer`: node:http's, and Leat's own. */
-export interface ServerOptions extends NodeOptions {
+export interface ServerOptions<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass> extends NodeOptions<Request, Response> {
     /** Speaks HTTP/2 too, without TLS to clients that know beforehand. */
     http2?: boolean;
 }
 
 /** The constructor of servers, which may be called with or without `new`, and inherited from. */
 export interface ServerConstructor {
-    new (requestListener?: RequestListener): HttpServer;
-    new (options: ServerOptions, requestListener?: RequestListener): HttpServer;
-    (requestListener?: RequestListener): HttpServer;
-    (options: ServerOptions, requestListener?: RequestListener): HttpServer;
+    new <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
+        requestListener?: RequestListener<Request, Response>,
+    ): HttpServer<Request, Response>;
+    new <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
+        options: ServerOptions<Request, Response>,
+        requestListener?: RequestListener<Request, Response>,
+    ): HttpServer<Request, Response>;
+    <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
+        requestListener?: RequestListener<Request, Response>,
+    ): HttpServer<Request, Response>;
+    <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
+        options: ServerOptions<Request, Response>,
+        requestListener?: RequestListener<Request, Response>,
+    ): HttpServer<Request, Response>;
     readonly prototype: HttpServer;
 }
 
 type Construct = (this: unknown, options: unknown, listener: unknown) => void;
+
+/** What takes node:http's server takes this one. */
+export type Server<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass> = HttpServer<Request, Response>;
 
 /** node:http's server, on Leat's engine. */
 export const Server: ServerConstructor = function Server(this: unknown, options?: unknown, requestListener?: unknown): unknown {

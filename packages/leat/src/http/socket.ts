@@ -3,7 +3,7 @@ import { tlsFacts } from "./tls_facts";
 import { Socket } from "node:net";
 import { type Channel, Mode } from "./channel";
 import { socketErrored } from "./client_error";
-import { closed, drained, hookFinish, timedOut } from "./lifecycle";
+import { closed, closeResponse, drained, hookFinish, timedOut } from "./lifecycle";
 
 type Callback = (error?: Error | null) => void;
 
@@ -32,10 +32,13 @@ class Handle {
         return 0;
     }
 
-    /** Answers that it is done already. */
-    shutdown(): number {
+    /** Done in a later turn, as with a handle of libuv. */
+    shutdown(request: { oncomplete(status: number): void }): number {
         this.channel.shutdown();
-        return 1;
+        setImmediate(() => {
+            request.oncomplete(0);
+        });
+        return 0;
     }
 
     close(callback?: () => void): void {
@@ -76,6 +79,21 @@ class Handle {
     }
 }
 
+/** Stands in for Node's parser. */
+class Parser {
+    readonly socket: LeatSocket;
+
+    constructor(socket: LeatSocket) {
+        this.socket = socket;
+    }
+
+    get incoming(): unknown {
+        const channel = this.socket[kChannel];
+        return channel.req ?? channel.body;
+    }
+}
+
+const kParser = Symbol("leat.parser");
 const kHandle = Symbol("leat.handle");
 /** The channel behind a socket. */
 export const kChannel = Symbol("leat.channel");
@@ -88,8 +106,8 @@ export class LeatSocket extends Socket {
     declare _httpMessage: unknown;
     declare server: unknown;
     declare _paused: boolean;
-    declare parser: null;
     declare encrypted?: boolean;
+    declare private [kParser]: Parser | undefined;
 
     constructor(channel: Channel, highWaterMark: number | undefined) {
         const handle = new Handle(channel);
@@ -105,7 +123,6 @@ export class LeatSocket extends Socket {
         this[kHandle] = handle;
         this._httpMessage = null;
         this._paused = false;
-        this.parser = null;
         this.on("close", closed);
         this.on("drain", drained);
         this.on("timeout", timedOut);
@@ -148,6 +165,34 @@ export class LeatSocket extends Socket {
         return super.resume();
     }
 
+    /** What programs that know Node's server look for the current request in. */
+    get parser(): unknown {
+        const channel = this[kChannel];
+        return channel.mode === Mode.Http ? (this[kParser] ??= new Parser(this)) : null;
+    }
+
+    override setEncoding(encoding?: BufferEncoding): this {
+        if (this[kChannel].mode !== Mode.Http) return super.setEncoding(encoding);
+        const error = Object.assign(new Error("Changing the socket encoding is not allowed per RFC7230 Section 3."), { code: "ERR_HTTP_SOCKET_ENCODING" });
+        error.stack = error.stack?.replace(/^Error/, "Error [ERR_HTTP_SOCKET_ENCODING]") ?? "";
+        throw error;
+    }
+
+    /** At 'close' the response's turn comes where Node's listener for it would stand: behind those from before the request. */
+    override emit(event: string | symbol, ...args: unknown[]): boolean {
+        const channel = this[kChannel];
+        if (event !== "close" || channel.res === null) return super.emit(event, ...args);
+        const listeners = this.rawListeners("close");
+        const { res } = channel;
+        const before = Math.min(channel.closeListeners, listeners.length);
+        listeners.forEach((listener, at) => {
+            if (at === before) closeResponse(res);
+            Reflect.apply(listener, this, args);
+        });
+        if (before === listeners.length) closeResponse(res);
+        return true;
+    }
+
     override resetAndDestroy(): this {
         this[kHandle].reset = true;
         return this.destroy();
@@ -188,6 +233,9 @@ export class LeatSocket extends Socket {
 
 /** The `write` that sends to the engine, to see whether somebody replaced it. */
 export const socketWrite = LeatSocket.prototype.write;
+
+// Programs print it, and tell sockets by it.
+Object.defineProperty(LeatSocket, "name", { value: "Socket" });
 
 function address(out: Record<string, unknown>, text: string, family: string | undefined, port: number): void {
     out["address"] = text;

@@ -71,6 +71,8 @@ export interface Addon {
     attach(onBatch: OnBatch, words: Uint32Array): void;
     /** Gives the engine a fresh slab to fill, which is never modified or used again; one that it filled needs a new one. */
     supply(slab: Uint8Array): void;
+    /** Gives the engine memory for a long piece of a body. Once a record tells its number it is JavaScript's again, for good. */
+    supplyBody(slab: Uint8Array): void;
     /**
      * Hands over `count` records of six words with their `text` (all chars at most U+00FF) and `buffers`, all of them
      * copied before it returns. Needed once after every round of batches even if there is nothing: it re-arms the wake-up.

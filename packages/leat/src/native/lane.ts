@@ -26,6 +26,12 @@ export function isLent(chunk: string | Uint8Array): boolean {
     return typeof chunk !== "string" && chunk.byteLength >= LENT_BYTES_MIN;
 }
 
+/** Slabs for long pieces of bodies. */
+const BODIES = 32;
+
+/** Bytes of one of them: what the engine reads at once. */
+const BODY_BYTES = 65_536;
+
 /** How the chars of a record's text become bytes, where they are not ASCII. */
 export const LATIN1 = 0;
 export const UTF8 = 1;
@@ -36,7 +42,7 @@ const later = setImmediate;
 const words = new Uint32Array(RECORDS_MAX * OUT_WORDS);
 const encodings = new Uint8Array(RECORDS_MAX);
 let native: Addon | undefined;
-let slabs: Slab[] = [];
+const slabs: Slab[] = [];
 let receive: Receiver = () => undefined;
 let settleTurn: () => void = () => undefined;
 
@@ -59,6 +65,7 @@ export function openLane(receiver: Receiver, settle: () => void): Addon {
         slabs.push(slab);
         opened.supply(slab.bytes);
     }
+    for (let i = 0; i < BODIES; i++) supplyBody(opened, i);
     // What was answered before the process ends is not lost.
     process.once("exit", deliver);
     return opened;
@@ -217,4 +224,19 @@ function onBatch(number: number, from: number, to: number): void {
 /** Slabs are numbered in the order of supply, which is the order in which they are left. */
 function slabOf(number: number): Slab {
     return slabs[number % SLABS] as Slab;
+}
+
+const bodies: Buffer[] = [];
+
+function supplyBody(native: Addon, number: number): void {
+    const body = Buffer.allocUnsafeSlow(BODY_BYTES);
+    bodies[number % BODIES] = body;
+    native.supplyBody(body);
+}
+
+/** The piece of a body that fills slab `number`; from now on it is the caller's. To be taken once, in the order of the records. */
+export function takeBody(number: number, length: number): Buffer {
+    const body = bodies[number % BODIES] as Buffer;
+    supplyBody(lane(), number);
+    return length === BODY_BYTES ? body : body.subarray(0, length);
 }

@@ -3,6 +3,8 @@
 /** What a record from the engine says. Offsets named `*_AT` are words from its start. */
 export const REQUEST = 1;
 export const DATA = 2;
+/** Flag of DATA: the bytes fill a slab of their own, whose number stands in place of the offset. */
+export const DATA_OWN_SLAB = 1;
 export const END = 3;
 export const GONE = 4;
 export const OPEN = 5;

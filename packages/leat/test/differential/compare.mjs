@@ -19,9 +19,11 @@ export function differences(reference, other) {
 }
 
 /** What is wrong with a case, seen on the reference: a script that waits for what never comes, or leaves something to luck. */
-export function mistakes(reference) {
+export function mistakes(reference, entry) {
     const found = reference.unmet.map((what) => `the script ${what} on the reference`);
     if (reference.lucky) found.push("the reference ends the connection, and the script doesn't wait for that");
+    const strays = reference.log.some((line) => line.startsWith("uncaught (") || line.startsWith("the case threw"));
+    if (strays && !entry.serial) found.push("something is thrown that nobody catches, and the case isn't `serial`");
     return found;
 }
 

@@ -10,6 +10,7 @@ import { get, reply } from "./script.mjs";
  * - `script`: bytes and steps (script.mjs); left out: one GET and its reply
  * - `listen`: arguments for listen() in place of port 0 on 127.0.0.1
  * - `secure`: an https server; `client`: TLS options of the client
+ * - `joined`: where a reply's body is cut into chunks depends on how reads fall, and is not compared
  * - `serial`: touches what the process shares (uncaught exceptions, diagnostics channels): runs by itself
  * - `dies`: ends the process; `node`: the least major version of Node that has what it shows
  */
@@ -19,7 +20,7 @@ export async function play(entry, target) {
     let server;
     try {
         if (entry.program !== undefined) {
-            await entry.program(ctx);
+            await bounded(entry.program(ctx));
             await session.quiet();
         } else {
             server = entry.server === undefined ? made(entry, ctx) : await entry.server(ctx);
@@ -31,10 +32,18 @@ export async function play(entry, target) {
     } catch (error) {
         session.record.add("the case threw", error);
     }
-    const result = session.result();
+    const result = session.result(entry);
     session.close();
     for (const opened of ctx.opened) takeDown(opened);
     return result;
+}
+
+const PROGRAM_MS = 15_000;
+
+function bounded(program) {
+    let timer;
+    const limit = new Promise((_, reject) => void (timer = setTimeout(() => reject(new Error("it does not come to an end")), PROGRAM_MS)));
+    return Promise.race([program, limit]).finally(() => clearTimeout(timer));
 }
 
 function made(entry, ctx) {

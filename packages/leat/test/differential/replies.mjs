@@ -35,3 +35,29 @@ function trailersEnd(text, at) {
     const end = text.indexOf("\r\n\r\n", at);
     return end === -1 ? -1 : end + 4;
 }
+
+/** `text` with every run of chunks made one line of its size: for bodies that are cut wherever the reads cut them. */
+export function chunksJoined(text) {
+    let joined = "";
+    let at = 0;
+    for (;;) {
+        const head = text.indexOf("\r\n\r\n", at);
+        if (head === -1) return joined + text.slice(at);
+        joined += text.slice(at, head + 4);
+        const chunked = /\r\ntransfer-encoding:[^\r]*chunked/i.test(text.slice(at, head + 2));
+        at = replyEnd(text, at);
+        if (at === -1) return joined + text.slice(head + 4);
+        joined += chunked ? dechunked(text.slice(head + 4, at)) : text.slice(head + 4, at);
+    }
+}
+
+function dechunked(body) {
+    let data = "";
+    for (let at = 0; ; ) {
+        const lineEnd = body.indexOf("\r\n", at);
+        const size = Number.parseInt(body.slice(at, lineEnd), 16);
+        if (!(size > 0)) return `(chunks of ${data.length} bytes)\r\n${data}\r\n${body.slice(at)}`;
+        data += body.slice(lineEnd + 2, lineEnd + 2 + size);
+        at = lineEnd + 2 + size + 2;
+    }
+}

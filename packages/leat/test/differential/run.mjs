@@ -39,7 +39,7 @@ export async function run(table, names, target, certificate) {
         let left = share;
         while (left.length > 0) {
             const { died, under } = await host(guarded ? left : left.slice(0, 1), { width: 1, guarded });
-            if (died !== null) results.set(under[0] ?? left[0], { log: [`the process ended: ${died}`], connections: [], unmet: [], lucky: false });
+            if (died !== null) results.set(under[0] ?? left[0], { log: [`the process ended: ${died.replace(/:\d{4,5}\b/, ":(port)")}`], connections: [], unmet: [], lucky: false });
             left = left.filter((name) => !results.has(name));
         }
     }

@@ -1,6 +1,7 @@
 // One script being played against one server: its connections, its waits and their limits.
 import { Peer } from "./peer.mjs";
 import { Record, normalised } from "./record.mjs";
+import { chunksJoined } from "./replies.mjs";
 
 const WAIT_MS = Number(process.env.LEAT_CASE_WAIT_MS ?? 8000);
 const QUIET_MS = Number(process.env.LEAT_CASE_QUIET_MS ?? 30);
@@ -74,10 +75,10 @@ export class Session {
     }
 
     /** What there is to compare, as plain data. */
-    result() {
+    result({ joined = false } = {}) {
         return {
             log: [...this.record.lines],
-            connections: this.#peers.map((peer) => ({ bytes: normalised(peer.text), end: peer.end })),
+            connections: this.#peers.map((peer) => ({ bytes: normalised(joined ? chunksJoined(peer.text) : peer.text), end: peer.end })),
             unmet: [...this.unmet],
             lucky: this.#peers.some((peer) => peer.end !== "open" && !peer.endAwaited),
         };

@@ -14,6 +14,6 @@ for (const [name, result] of await run(table, names, target, certificate(folder)
     console.log(`\n# ${name}`);
     for (const line of result.log) console.log(`  ${line}`);
     for (const { bytes, end } of result.connections) console.log(`  < ${JSON.stringify(bytes.length > 700 ? `${bytes.slice(0, 700)}… ${bytes.length}` : bytes)} ${end}`);
-    for (const mistake of mistakes(result)) console.log(`  ! ${mistake}`);
+    for (const mistake of mistakes(result, table.get(name))) console.log(`  ! ${mistake}`);
 }
 rmSync(folder, { recursive: true });

@@ -17,5 +17,5 @@ export function target(name, { cert, key }) {
 
 function leat() {
     const module = require("../../dist/http/index.js");
-    return { http: module, createSecureServer: (options, listener) => module.createServer(options, listener) };
+    return { http: module, createSecureServer: module.https.createServer };
 }

@@ -2,9 +2,10 @@
 // happens, one event a line. SIGUSR2 makes one go to its next step: unlike a request it needs no connection.
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { http } from "../subject.mjs";
+import { http, subject } from "../subject.mjs";
 
 const say = (...words) => console.log(words.join(" "));
 const step = () => once(process, "SIGUSR2");
@@ -114,6 +115,30 @@ const programs = {
     async "many servers"() {
         const servers = await Promise.all(Array.from({ length: 50 }, () => up()));
         for (const server of servers) server.close();
+    },
+
+    // As Jest does for each test file, and as two packages do that bring a copy each.
+    async "loaded twice"() {
+        const require = createRequire(import.meta.url);
+        for (const key of Object.keys(require.cache)) if (!key.includes("/test/")) delete require.cache[key];
+        const second = require(subject);
+        const servers = [];
+        for (const [name, { createServer }] of Object.entries({ first: http, second })) {
+            servers.push(await up(createServer((req, res) => res.end(name))));
+        }
+        await step();
+        for (const server of servers) server.close();
+    },
+
+    // Its connections ask for nothing, and neither should it.
+    async "rests"() {
+        await up();
+        await step();
+        const before = process.cpuUsage();
+        await step();
+        const { user, system } = process.cpuUsage(before);
+        say("busy ms", Math.round((user + system) / 1000));
+        process.exit(0);
     },
 
     async "abort signal"() {

@@ -6,6 +6,7 @@ import { http } from "../subject.mjs";
 
 /** A thread that answered so many requests says so, once. */
 const BUSY = 300;
+const LONG_BYTES = 8 * 1024 * 1024;
 const require = createRequire(import.meta.url);
 
 /** Listens and reports `listening` with the port, or `failed` with the error. Every reply names its thread. */
@@ -17,6 +18,7 @@ function serve(name, { module, ...options }, report) {
         count += 1;
         if (count === BUSY) report({ is: "busy", name });
         if (req.url === "/slow") return report({ is: "pending", name, count: pending.push(res) });
+        if (req.url.startsWith("/long/")) return res.end(Buffer.alloc(LONG_BYTES, req.url.slice(6)));
         if (req.url === "/throw") throw new Error(`thrown in ${name}`);
         if (req.url === "/exit") return process.exit(5);
         return res.end(req.url.slice(1));

@@ -83,7 +83,7 @@ test("terminate() in the middle of a load, again and again", async (t) => {
         const name = `round ${round}`;
         const port = await spawn(child, name);
         const doomed = load({ port, connections: 50, requests: 100_000, patterns: ["/{id}", "POST /{id}"], untilGone: true });
-        while ((await child.message("busy")).name !== name);
+        await child.message("busy", name);
         child.send({ do: "terminate", name });
         assert.equal((await child.message("exit")).code, 1);
         assert.ok((await doomed).answered < 100_000);
@@ -92,6 +92,39 @@ test("terminate() in the middle of a load, again and again", async (t) => {
     assert.deepEqual(tally(await ask(stable, 10)), { stable: 10 });
     child.send({ do: "tell", name: "stable", act: "close" });
     assert.equal((await child.message("exit")).code, 0);
+    await leaves(child);
+});
+
+test("terminate() while long replies are under way: what arrives of them is theirs", async (t) => {
+    const child = await led(t, program);
+    for (let round = 0; round < 5; round += 1) {
+        const name = `round ${round}`;
+        const letter = String.fromCharCode(97 + round);
+        const port = await spawn(child, name);
+        const connections = await Promise.all(Array.from({ length: 10 }, () => Connection.open(port)));
+        let foreign = 0;
+        const begun = connections.map(({ socket }) => new Promise((resolve) => {
+            let head = "";
+            socket.removeAllListeners("data");
+            socket.on("data", (chunk) => {
+                // The reader is slow: most of the reply waits in the server.
+                if (!head.includes("\r\n\r\n")) {
+                    head += chunk.toString("latin1");
+                    socket.pause();
+                    return resolve();
+                }
+                for (const byte of chunk) if (byte !== letter.charCodeAt(0)) foreign += 1;
+            });
+            socket.on("end", () => socket.end());
+            socket.write(`GET /long/${letter} HTTP/1.1\r\nhost: test\r\n\r\n`);
+        }));
+        await Promise.all(begun);
+        child.send({ do: "terminate", name });
+        assert.equal((await child.message("exit")).code, 1);
+        for (const { socket } of connections) socket.resume();
+        for (const { closed } of connections) assert.match(await closed, /^(FIN|ECONNRESET)$/);
+        assert.equal(foreign, 0, `${foreign} bytes are not of the reply`);
+    }
     await leaves(child);
 });
 

@@ -48,10 +48,10 @@ async function thread() {
     const name = `thread ${total.threads}`;
     total.threads += 1;
     child.send({ do: "thread", name });
-    const { port: own } = await child.message("thread");
+    const { port: own } = await child.message("thread", name);
     return doomed(own, async () => {
         child.send({ do: "terminate", name });
-        assert.equal((await child.message("gone")).code, 1);
+        assert.equal((await child.message("gone", name)).code, 1);
     });
 }
 

@@ -14,10 +14,6 @@ use super::connection::Connection;
 const COPY_BYTES_MAX: usize = 8 * 1024;
 /// Waiting output above which more body is only taken after a write.
 const BACKLOG_BYTES_MAX: usize = 64 * 1024;
-/// How long a client that has ended its direction may still wait for its reply, in milliseconds. Whether it only has
-/// nothing more to say (`nc -N`) or is gone looks the same from here; after this time it is taken to be gone, so that the
-/// work for nobody ends.
-const HALF_CLOSED_MS: u64 = 1_000;
 /// Largest chunk: what is held for a client that takes none of it.
 const CHUNK_BYTES_MAX: usize = BULK_BYTES;
 
@@ -112,7 +108,7 @@ impl<H: Handler> Exchange for Connection<H> {
             match ready!(self.input.poll_fill(&mut self.socket, cx, ahead_max)) {
                 Ok(count) if count > 0 => {}
                 Ok(_) => {
-                    self.wait.gone_at_ms = now_ms().saturating_add(HALF_CLOSED_MS);
+                    self.wait.gone_at_ms = now_ms().saturating_add(self.site.limits.half_closed_ms);
                     return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerReset);
                 }
                 Err(_) => return Poll::Ready(Reason::PeerReset),

@@ -60,7 +60,7 @@ export const cases = [
             spy(`res ${req.url}`, res, "finish", "close");
             res.end("early");
         },
-        script: [request("POST", "/1", "Content-Length: 10"), reply, quiet, "12345", quiet, "67890", get("/2"), reply, logged("req close")],
+        script: [request("POST", "/1", "Content-Length: 10"), reply, quiet, "12345", quiet, "67890", logged("req end"), quiet, get("/2"), reply],
     },
     {
         name: "events around a body that nobody reads",

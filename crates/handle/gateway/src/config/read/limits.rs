@@ -1,4 +1,4 @@
-use leat_message::{BodyLimits, Limits};
+use leat_message::{BodyLimits, LeftToHandler, Limits};
 
 use crate::config::table::{Key, Kind, Open, Section, units};
 
@@ -128,7 +128,8 @@ pub(super) fn read_limits(open: &Open<'_>) -> Limits {
         handshakes_max: number("handshakes_max") as usize,
         handshake_time_ms: ms("handshake_time"),
         h2_streams_max: number("h2_streams_max") as u32,
-        expect_any: false,
+        left_to_handler: LeftToHandler::default(),
+        half_closed_ms: Limits::default().half_closed_ms,
         memory_bytes_max: bytes("memory_bytes_max"),
     };
     for (name, value) in [("field_bytes_max", limits.field_bytes_max), ("target_bytes_max", limits.target_bytes_max)] {

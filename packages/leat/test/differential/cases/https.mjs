@@ -1,0 +1,114 @@
+// The same over TLS, and what TLS adds.
+import { TLSSocket } from "node:tls";
+import { ended, fin, get, logged, post, quiet, reply, request, until } from "../script.mjs";
+
+const secure = (name, handle, script, more = {}) => ({ name, secure: true, handle, ...(script && { script }), ...more });
+
+export const cases = [
+    secure("hello", (req, res) => res.end("hello")),
+    secure("several requests, bodies both ways", (req, res) => req.pipe(res), [post("/", "one"), reply, get(), reply, post("/", "two"), reply], { joined: true }),
+    secure("500,000 bytes out and in", (req, res) => {
+        let size = 0;
+        req.on("data", (part) => (size += part.length));
+        req.on("end", () => res.end(`${size} ${"z".repeat(500_000)}`));
+    }, [post("/", "b".repeat(500_000)), reply]),
+    secure("the socket is encrypted", (req, res, { log }) => {
+        const { socket } = req;
+        log(socket.encrypted, socket.authorized, socket instanceof TLSSocket, socket.remoteAddress, typeof socket.remotePort, socket.alpnProtocol, socket.servername);
+        res.end();
+    }),
+    secure("protocol and cipher", (req, res, { log }) => {
+        log(req.socket.getProtocol(), req.socket.getCipher().standardName, req.socket.getCipher().name);
+        res.end();
+    }, undefined, { client: { minVersion: "TLSv1.3" } }),
+    secure("a client of TLS 1.2", (req, res, { log }) => {
+        log(req.socket.getProtocol());
+        res.end();
+    }, undefined, { client: { maxVersion: "TLSv1.2" } }),
+    secure("the name that the client asked for", (req, res, { log }) => {
+        log(req.socket.servername);
+        res.end();
+    }, undefined, { client: { servername: "localhost" } }),
+    secure("ALPN http/1.1", (req, res, { log }) => {
+        log(req.socket.alpnProtocol);
+        res.end();
+    }, undefined, { client: { ALPNProtocols: ["http/1.1"] } }),
+    secure("no certificate of the client", (req, res, { log }) => {
+        log(req.socket.getPeerCertificate(), req.socket.authorized);
+        res.end();
+    }),
+    secure("close by the reply", (req, res) => res.writeHead(200, { Connection: "close" }).end("x"), [get(), reply, ended]),
+    secure("a malformed request", () => {}, ["nonsense\r\n\r\n", ended]),
+    secure("clientError", () => {}, ["nonsense\r\n\r\n", ended], {
+        setup: (server, { log }) => server.on("clientError", (error, socket) => {
+            log(error.code, socket.encrypted);
+            socket.end("HTTP/1.1 400 Mine\r\n\r\n");
+        }),
+    }),
+    secure("events of the server", (req, res) => res.end("x"), [get(), reply], {
+        setup(server, { log }) {
+            server.on("connection", () => log("connection"));
+            server.on("secureConnection", (socket) => log("secureConnection", socket.encrypted));
+            server.on("request", () => log("request"));
+        },
+    }),
+    secure("upgrade", () => {}, [get("/", "Connection: upgrade", "Upgrade: x"), until("up"), "ping", until("ping"), ended], {
+        setup: (server) => server.on("upgrade", (req, socket) => {
+            socket.write("up");
+            socket.on("data", (part) => socket.end(part));
+        }),
+    }),
+    secure("Expect: 100-continue", (req, res) => req.pipe(res), [request("POST", "/", "Content-Length: 4", "Expect: 100-continue"), reply, "body", reply]),
+    secure("the client goes", (req, res, { spy, log }) => {
+        spy("req", req, "aborted", "close");
+        spy("res", res, "close");
+        log("got it");
+    }, [get(), logged("got it"), (s) => s.peer.socket.destroy(), logged("res close")]),
+    secure("events of a connection that the client ends", (req, res) => res.end("x"), [get(), reply, fin, ended, logged("socket close")], {
+        setup: (server, { spy }) => server.on("secureConnection", (socket) => spy("socket", socket, "end", "close", "error")),
+    }),
+    secure("destroying the reply", (req, res, { spy }) => {
+        spy("res", res, "close");
+        res.destroy();
+    }, [get(), ended, logged("res close")]),
+    {
+        name: "plain bytes to a TLS server",
+        secure: true,
+        async program({ certificate, createServer, log, opened, listening }) {
+            const net = await import("node:net");
+            const server = createServer(certificate, () => log("never"));
+            opened.push(server);
+            server.on("tlsClientError", (error, socket) => log("tlsClientError", error.code, typeof socket));
+            const told = new Promise((resolve) => server.once("tlsClientError", resolve));
+            const where = await listening(server);
+            const socket = net.connect(where, () => socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+            socket.on("error", () => {});
+            await told;
+            socket.destroy();
+        },
+    },
+    {
+        name: "a certificate that is none",
+        secure: true,
+        program({ createServer, attempt }) {
+            attempt("cert", () => createServer({ cert: "nonsense" }));
+            attempt("key", () => createServer({ key: "nonsense" }));
+        },
+    },
+    {
+        name: "what a server is",
+        secure: true,
+        handle: (req, res) => res.end("x"),
+        setup(server, { log }) {
+            log(server.constructor.name, server.timeout, server.headersTimeout, server.requestTimeout, server.keepAliveTimeout, server.listenerCount("request"), server.requireHostHeader);
+        },
+        script: [get(), reply, quiet],
+    },
+    {
+        name: "setSecureContext while it runs",
+        secure: true,
+        handle: (req, res) => res.end("x"),
+        setup: (server, { certificate, when }) => when("renew", () => server.setSecureContext(certificate)),
+        script: [get(), reply, (s) => s.actions.get("renew")(), (s) => s.via(1, [get(), reply]), get(), reply],
+    },
+];
