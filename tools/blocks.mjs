@@ -1,9 +1,11 @@
 // Finds the fenced code blocks of a Markdown page that can be tested.
 
 /**
- * The blocks of `text` in order: `kind`, `line` (of the fence, from 1), `body`, and for a configuration `file`.
+ * The blocks of `text` in order: `kind`, `line` (of the fence, from 1), `body`; `file` of what is left as a file, and
+ * `needs` of commands that want packages from npm.
  *
- * - "```sh test": commands that must succeed.
+ * - "```sh test": commands that must succeed; "```sh test NAME…" with these packages from npm.
+ * - "```js NAME": a program, left as that file for later blocks.
  * - "```yaml": a whole configuration, which must be right; "```yaml NAME" also leaves it as that file for later blocks.
  * - "```yaml part": a part of a configuration, not checked; every other fence is for people only.
  */
@@ -19,7 +21,9 @@ export function blocks(text) {
         const body = lines.slice(start, at + 1).map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line)).join("\n");
         at += 1;
         const word = rest.trim();
-        if (language === "sh" && word === "test") found.push({ kind: "commands", line: start, body });
+        const [first, ...needs] = word.split(/\s+/);
+        if (language === "sh" && first === "test") found.push({ kind: "commands", line: start, body, needs });
+        if (language === "js" && word !== "") found.push({ kind: "program", line: start, body, file: word });
         if (language === "yaml" && word !== "part") found.push({ kind: "config", line: start, body, file: word || undefined });
     }
     return found;

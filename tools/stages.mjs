@@ -25,7 +25,7 @@ function nodeTests(root, folders) {
  */
 export function stages(root) {
     const node = process.execPath;
-    const ours = nodeTests(root, ["tools", "corpus", "bench", "conformance"]);
+    const ours = nodeTests(root, ["tools", "corpus", "bench", "conformance", "examples"]);
     const packages = nodeTests(root, ["packages"]);
     const others = majors.filter((major) => major !== Number.parseInt(process.versions.node, 10));
     return [
@@ -41,7 +41,6 @@ export function stages(root) {
         { name: "node", command: [node, "--test", ...ours, ...packages], minutes: 5 },
         // The same tests of the package on every other Node.js that it supports.
         ...others.map((major) => ({ name: `node${major}`, command: [node, "tools/on_node.mjs", String(major), ...packages], minutes: 5 })),
-        { name: "docs", command: [node, "tools/docs.mjs"], minutes: 3 },
         { name: "differential", command: [node, "conformance/differential/run.mjs"], minutes: 5 },
         { name: "replay", command: [node, "conformance/differential/run.mjs", "--gateway"], minutes: 10 },
         { name: "h2spec", command: [node, "conformance/h2spec/run.mjs"], minutes: 3 },
@@ -49,5 +48,7 @@ export function stages(root) {
         { name: "frameworks", command: [node, "conformance/frameworks/run.mjs"], minutes: 3 },
         { name: "fastify", command: [node, "conformance/fastify/run.mjs"], minutes: 4 },
         { name: "autobahn", command: [node, "conformance/autobahn/run.mjs"], minutes: 5 },
+        // Last, since its pages use packages that stages before it install.
+        { name: "docs", command: [node, "tools/docs.mjs"], minutes: 5 },
     ];
 }

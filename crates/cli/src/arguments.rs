@@ -32,7 +32,7 @@ SIGUSR2 starts the binary anew with the same sockets and then drains.")]
     /// Look configurations over: file:line:column, what is wrong, what to write
     #[command(after_help = "Example:\n  leat check leat.yaml other.yaml")]
     Check(CheckArguments),
-    /// Run a small upstream and the gateway in front of it, with the addresses to try
+    /// Run a small upstream, the gateway in front of it, and an app on Node.js, with the addresses to try
     #[command(after_help = "Example:\n  leat demo --listen 127.0.0.1:8088")]
     Demo(DemoArguments),
     /// Print completions for a shell
@@ -73,4 +73,7 @@ pub(crate) struct DemoArguments {
     /// Where the gateway listens
     #[arg(long, env = "LEAT_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
     pub(crate) listen: SocketAddr,
+    /// The built npm package for the app on Node.js [default: packages/leat of the sources that the binary was built in]
+    #[arg(long, env = "LEAT_PACKAGE", value_name = "FOLDER")]
+    pub(crate) package: Option<PathBuf>,
 }

@@ -186,6 +186,8 @@ fn every_line_of_the_demo_works() {
         Command::new(binary())
             .args(["demo", "--listen", "127.0.0.1:0"])
             .env("TMPDIR", folder.path())
+            // What the app on Node.js shows is tried where the npm package is built: tools/demo.test.mjs.
+            .env("LEAT_PACKAGE", folder.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -193,7 +195,11 @@ fn every_line_of_the_demo_works() {
     );
     let lines = BufReader::new(demo.0.stdout.take().unwrap()).lines().map_while(Result::ok);
     let mut tried = 0;
+    let mut missing = None;
     for line in lines.take_while(|line| !line.starts_with("Ctrl-C")) {
+        if line.starts_with("No Node.js app: ") {
+            missing = Some(line.clone());
+        }
         let Some(line) = line.strip_prefix("  curl ") else { continue };
         let (command, _) = line.split_once("   ").unwrap_or_else(|| panic!("no remark behind `{line}`"));
         let output = Command::new("sh").args(["-c", &format!("curl -sS --max-time 5 {command}")]).output().unwrap();
@@ -213,4 +219,6 @@ fn every_line_of_the_demo_works() {
         tried += 1;
     }
     assert_eq!(tried, 7);
+    let missing = missing.unwrap();
+    assert!(missing.contains(folder.path().to_str().unwrap()) && missing.contains("make build"), "{missing}");
 }

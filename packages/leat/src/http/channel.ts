@@ -4,6 +4,7 @@ import { ACK, INTERIM, KEEP, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_EN
 import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8, isLent } from "../native/lane";
 import { type Core } from "./core";
 import { type Repeated } from "./incoming";
+import { hold, release } from "./refs";
 import { LeatSocket } from "./socket";
 
 /** Who is at the other end of a connection. */
@@ -90,6 +91,10 @@ export class Channel {
     ended = false;
     /** Whether the connection keeps the process alive. */
     counted = false;
+    /** The engine has closed the connection. */
+    gone = false;
+    /** Trailers of an HTTP/2 reply that is finished. */
+    trailer = "";
     /** The engine took the exchange over because of a fault, and closes the connection after it. */
     faulty = false;
     /** Record and batch of the newest bytes of the exchange. */
@@ -109,6 +114,20 @@ export class Channel {
         this.facts = facts;
         this.h2 = h2;
         this.socket = new LeatSocket(this, core.highWaterMark);
+    }
+
+    /** Keeps the process alive until the connection ends. */
+    holdProcess(): void {
+        if (this.counted || this.gone || this.h2) return;
+        this.counted = true;
+        hold();
+    }
+
+    /** Lets the process end though the connection is open. */
+    releaseProcess(): void {
+        if (!this.counted) return;
+        this.counted = false;
+        release();
     }
 
     /** Starts exchange `id`. */
@@ -226,8 +245,8 @@ export class Channel {
     }
 
     private endStream(): void {
-        const trailer = (this.res as unknown as { _trailer?: string } | null)?._trailer;
-        if (trailer) pushText(OUT_END, LAST, this.exchange, 1, 0, trailer, LATIN1);
+        const trailer = (this.res as unknown as { _trailer: string } | null)?._trailer ?? this.trailer;
+        if (trailer !== "") pushText(OUT_END, LAST, this.exchange, 1, 0, trailer, LATIN1);
         else pushEnd(this.record, this.batch, this.exchange, true);
     }
 

@@ -28,7 +28,6 @@ import { type Core } from "./core";
 import { ageDate } from "./date";
 import { knowNames } from "./incoming";
 import { settle } from "./lifecycle";
-import { hold, release } from "./refs";
 import { knowMethods, serve } from "./serve";
 
 /** Servers by the engine's id. */
@@ -282,8 +281,7 @@ function onOpen(core: Core, slab: Slab, at: number, flags: number): void {
         core.server.emit("drop", facts.local ? undefined : { localAddress, localPort, localFamily: family, remoteAddress, remotePort, remoteFamily: family });
         return;
     }
-    hold();
-    channel.counted = true;
+    channel.holdProcess();
     core.channels.add(channel);
     server._connections++;
     const owned = socket as unknown as { server: unknown; _server: unknown };
@@ -339,7 +337,8 @@ function onClosed(channel: Channel | undefined, reason: Reason | undefined): voi
     const { core, mode } = channel;
     connections.delete(channel.id);
     core.channels.delete(channel);
-    if (channel.counted) release();
+    channel.gone = true;
+    channel.releaseProcess();
     const byPeer = !channel.ending && mode === Mode.Http;
     channel.lost();
     detach(core);

@@ -1,10 +1,13 @@
 import { type RequestListener } from "node:http";
 import { type Server as HttpsServer, type ServerOptions as NodeOptions } from "node:https";
-import { NodeHttpsServer } from "./node_symbols";
+import * as nodeHttps from "node:https";
 import { refuseUnsupported, UnsupportedOptionError } from "./options";
 import { type AnyResponseClass, inherit, prepare, type RequestClass, type ResponseClass, serveOnLane } from "./server";
 import { kHttp2, kTls, pushSettings, type ServerSettings } from "./settings";
 import { tlsSettings } from "./tls_settings";
+
+// Captured at load, as the other classes of Node.
+const NodeHttpsServer = nodeHttps.Server;
 
 /** Options of `https.createServer`: node:https', and Leat's own. */
 export interface ServerOptions<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass> extends NodeOptions<Request, Response> {
@@ -41,6 +44,9 @@ export const Server: ServerConstructor = function Server(this: unknown, options?
     refuseUnsupported(given, true);
     // `setSecureContext` runs within Node's constructor, and keeps the options.
     (NodeHttpsServer as unknown as { call: (self: unknown, options: unknown, listener: unknown) => void }).call(this, options, requestListener);
+    // Node's constructor names HTTP/1.1 alone where nothing was named; what is offered then is settled when it listens.
+    const named = (given as ServerOptions | undefined)?.ALPNProtocols;
+    if (named === undefined) delete (this as unknown as TlsServer)[kTls]?.["ALPNProtocols"];
     prepare(this, given);
     return undefined;
 } as unknown as ServerConstructor;

@@ -162,6 +162,7 @@ function detach(channel: Channel, req: IncomingMessage, res: ServerResponse): vo
     channel.socket._httpMessage = null;
     (res as unknown as ResponseState).socket = null;
     channel.res = null;
+    if (channel.h2) channel.trailer = (res as unknown as { _trailer: string })._trailer;
     if (kDetachAbortSignal !== undefined) (req as unknown as Record<symbol, () => void>)[kDetachAbortSignal]?.();
     channel.release();
 }

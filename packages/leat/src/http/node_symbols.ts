@@ -1,10 +1,8 @@
 // Node's own classes as they were when this module was loaded, and the private symbols of theirs that the lane has to set.
 import * as http from "node:http";
-import * as https from "node:https";
 
 // Captured at load: `leat/register` puts Leat's classes in their place.
 export const NodeServer = http.Server;
-export const NodeHttpsServer = https.Server;
 export const NodeIncomingMessage = http.IncomingMessage;
 export const NodeServerResponse = http.ServerResponse;
 export const NodeOutgoingMessage = http.OutgoingMessage;

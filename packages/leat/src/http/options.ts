@@ -7,9 +7,13 @@ const STAY_TLS = "use node:https for this server";
 
 /** What is refused, when, and what to do. */
 const REFUSED_HTTP: [name: string, refused: (value: unknown) => boolean, instead: string][] = [
+    ["blockList", (value) => value !== undefined, "refuse clients in the listener by request.socket.remoteAddress, or in the firewall"],
     ["insecureHTTPParser", (value) => value === true, `the engine's parser has no lenient mode; ${STAY}`],
     ["httpValidation", (value) => value !== undefined && value !== "strict", `the engine's parser has no lenient mode; leave it out, or ${STAY}`],
 ];
+
+/** The handshake's time is the engine's own, and as long as Node's default. */
+const HANDSHAKE_MS = 120_000;
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
@@ -22,6 +26,8 @@ const REFUSED_TLS: [name: string, refused: (value: unknown) => boolean, instead:
     ["secureProtocol", isGiven, "use minVersion and maxVersion"],
     ["secureContext", isGiven, "give key and cert"],
     ["secureOptions", isGiven, "use minVersion and maxVersion"],
+    ["maxVersion", (value) => value === "TLSv1" || value === "TLSv1.1", "the engine speaks TLS 1.2 and 1.3"],
+    ["handshakeTimeout", (value) => value !== undefined && value !== HANDSHAKE_MS, "leave it out: a handshake may take 120 seconds"],
     ["ciphers", isGiven, "leave it out: the engine offers only ciphers that are safe today"],
     ["ecdhCurve", isGiven, "leave it out: the engine offers X25519, P-256 and P-384"],
     ["sigalgs", isGiven, "leave it out"],

@@ -90,8 +90,8 @@ export class ServerResponse extends NodeServerResponse {
         const channel = this[kLine];
         if (
             channel !== undefined &&
-            callback === undefined &&
-            (encoding === undefined || encoding === "utf8" || encoding === "utf-8") &&
+            callback == null &&
+            (encoding == null || encoding === "utf8" || encoding === "utf-8") &&
             replaceable.end === (nodeEnd as unknown) &&
             sendWhole(this as unknown as Private, channel, chunk)
         ) {

@@ -47,15 +47,15 @@ class Handle {
     }
 
     ref(): void {
-        // A connection keeps the lane open by being there.
+        this.channel.holdProcess();
     }
 
     unref(): void {
-        // The lane is released with its servers.
+        this.channel.releaseProcess();
     }
 
     hasRef(): boolean {
-        return true;
+        return this.channel.counted;
     }
 
     setNoDelay(): number {

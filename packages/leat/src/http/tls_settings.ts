@@ -1,4 +1,6 @@
 // Certificates and keys in the forms that node:tls takes, as the PEM text that the engine takes.
+import { createPrivateKey } from "node:crypto";
+import { rootCertificates } from "node:tls";
 import { type Settings } from "../native/lane";
 import { UnsupportedOptionError } from "./options";
 
@@ -7,9 +9,8 @@ type Options = Record<string, unknown>;
 
 /** The engine's TLS settings for the options of `https.createServer`. */
 export function tlsSettings(options: Options, http2: boolean): Tls {
-    const keys = list(options["key"]);
-    const key = keys.map((one) => pem(one, "key"));
-    const passphrase = options["passphrase"] ?? keys.map((one) => (isKeyObject(one) ? one.passphrase : undefined)).find((one) => one !== undefined);
+    const shared = options["passphrase"];
+    const key = list(options["key"]).map((one) => decrypted(pem(one, "key"), (isKeyObject(one) ? one.passphrase : undefined) ?? shared));
     const ca = list(options["ca"]).map((one) => pem(one, "ca"));
     const out: Tls = {
         cert: single(list(options["cert"]).map((one) => pem(one, "cert"))),
@@ -17,8 +18,8 @@ export function tlsSettings(options: Options, http2: boolean): Tls {
         ALPNProtocols: protocols(options["ALPNProtocols"], http2),
     };
     if (ca.length > 0) out.ca = ca;
-    if (typeof passphrase === "string") out.passphrase = passphrase;
     if (options["requestCert"] === true) {
+        if (ca.length === 0) out.ca = [...rootCertificates];
         out.requestCert = true;
         out.rejectUnauthorized = options["rejectUnauthorized"] !== false;
     }
@@ -38,6 +39,12 @@ function single(texts: string[]): string | string[] {
 
 function isKeyObject(value: unknown): value is { pem: unknown; passphrase?: string } {
     return typeof value === "object" && value !== null && "pem" in value;
+}
+
+/** The engine takes keys as they are. A passphrase for one that is not encrypted is no mistake, as by Node. */
+function decrypted(key: string, passphrase: unknown): string {
+    if (!key.includes("ENCRYPTED") || typeof passphrase !== "string") return key;
+    return createPrivateKey({ key, passphrase }).export({ type: "pkcs8", format: "pem" }).toString();
 }
 
 function pem(value: unknown, option: string): string {

@@ -25,7 +25,6 @@ export interface TlsSettings {
     cert: string | string[];
     key: string | string[];
     ca?: string | string[];
-    passphrase?: string;
     requestCert?: boolean;
     rejectUnauthorized?: boolean;
     minVersion?: string;

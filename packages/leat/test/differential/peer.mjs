@@ -55,6 +55,21 @@ export class Peer {
         this.#socket.resetAndDestroy();
     }
 
+    /**
+     * Tells a reset from an end once all is over: libuv takes a reset that comes together with bytes for an end, but a write
+     * fails at once on what was reset, and not on what was ended. A program that has taken the connection over would read it.
+     */
+    async settle() {
+        const socket = this.#socket;
+        if (this.end !== "FIN" || socket.encrypted || !socket.writable || !this.text.startsWith("HTTP/1.1 ") || this.text.includes(" 101 ")) return;
+        await new Promise((resolve) => {
+            socket.write("x", (error) => {
+                if (error) this.end = "RST";
+                resolve();
+            });
+        });
+    }
+
     pause() {
         this.#socket.pause();
     }

@@ -34,6 +34,7 @@ export class Session {
             this.unmet.push(error.message);
         }
         await this.quiet();
+        for (const peer of this.#peers) await peer?.settle();
     }
 
     async via(index, steps) {

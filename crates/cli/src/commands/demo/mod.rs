@@ -1,5 +1,7 @@
-//! `leat demo`: a small upstream, and the gateway in front of it with a configuration to look at and play with.
+//! `leat demo`: a small upstream, the gateway in front of it with a configuration to look at and play with, and an app
+//! on Node.js where there is one.
 
+mod app;
 mod site;
 mod upstream;
 
@@ -28,12 +30,14 @@ fn start(arguments: &DemoArguments) -> Result<(), String> {
     let admin = free_port().map_err(|error| format!("no port is free for the admin address: {error}"))?;
     let config_path = site::write(&folder.0, arguments.listen, admin, upstream)
         .map_err(|error| format!("the demo's configuration can't be written: {error}"))?;
+    let app = app::App::start(&folder.0, arguments.package.as_deref());
+    let about_app = site::about_app(&app, &config_path);
     let shown = config_path.clone();
     let settings = Settings {
         config_path,
         watch: true,
         workers: None,
-        ready: Some(Box::new(move |addresses| println!("{}", site::introduction(addresses, admin, upstream, &shown)))),
+        ready: Some(Box::new(move |addresses| println!("{}", site::introduction(addresses, admin, upstream, &shown, &about_app)))),
     };
     process::run(settings).map_err(|error| match error {
         StartError::Config => "the demo's configuration is bad, which is a bug in Leat".to_owned(),

@@ -2,6 +2,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use super::app::App;
+
 /// Writes the demo's configuration and the files that it serves.
 pub(super) fn write(folder: &Path, listen: SocketAddr, admin: SocketAddr, upstream: SocketAddr) -> io::Result<PathBuf> {
     let public = folder.join("public");
@@ -39,7 +41,7 @@ upstreams:
 }
 
 /// What a person sees when everything runs.
-pub(super) fn introduction(addresses: &[String], admin: SocketAddr, upstream: SocketAddr, config: &Path) -> String {
+pub(super) fn introduction(addresses: &[String], admin: SocketAddr, upstream: SocketAddr, config: &Path, app: &str) -> String {
     let gateway = addresses.first().map_or("127.0.0.1:8080", String::as_str);
     format!(
         "
@@ -55,10 +57,31 @@ Leat demo: a gateway on {gateway} in front of an upstream on {upstream}
   curl http://{admin}/metrics                         what the gateway counts
 
 The configuration is {}; change it and watch.
+{app}
 Ctrl-C ends the demo.
 ",
         config.display()
     )
+}
+
+/// What there is to try on the Node.js app, or one line that says why there is none.
+pub(super) fn about_app(app: &Result<App, String>, config: &Path) -> String {
+    match app {
+        Ok(App { base, package, .. }) => format!(
+            "
+A Node.js app with leat/http on {base} (examples/node-http, with the package {})
+
+  curl -i {base}/notes -d '{{\"text\":\"milk\"}}'   a note is made: JSON in and out
+  curl -i {base}/notes                      all notes
+  curl -iT {} {base}/files/demo.yaml   an upload, streamed to a file
+  curl -N {base}/events                     an event for every note, as they come
+  curl {base}/metrics                       what the engine counts, and the pauses of the garbage collector
+",
+            package.display(),
+            config.display()
+        ),
+        Err(why) => format!("No Node.js app: {why}"),
+    }
 }
 
 const PAGE: &str = "<!doctype html>

@@ -1,0 +1,120 @@
+// The app on Node.js that `leat demo` starts: every line that it prints works, it goes with the demo, and where it cannot
+// be started one line says why.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { events } from "../examples/node-http/test/started.mjs";
+import { binary, temporary } from "../conformance/gateway.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const LEAT_PACKAGE = join(root, "packages", "leat");
+const TEST_MS_MAX = 60_000;
+const CURL_SECONDS_MAX = 5;
+/** What curl exits with when its time is over. */
+const CURL_TIME = 28;
+const options = { timeout: TEST_MS_MAX };
+
+/** A demo until the test ends: the `lines` of its introduction, and its `child`. */
+async function demo(t, env = {}) {
+    const folder = temporary();
+    // The running Node.js is the one that the demo finds.
+    const bin = join(folder.path, "bin");
+    mkdirSync(bin);
+    symlinkSync(process.execPath, join(bin, "node"));
+    const child = spawn(binary, ["demo", "--listen", "127.0.0.1:0"], {
+        env: { ...process.env, PATH: `${bin}:${process.env.PATH}`, TMPDIR: folder.path, LEAT_PACKAGE, ...env },
+        stdio: ["ignore", "pipe", "ignore"],
+    });
+    t.after(async () => {
+        if (child.exitCode === null && child.signalCode === null) {
+            child.kill("SIGKILL");
+            await once(child, "exit");
+        }
+        folder.remove();
+    });
+    const lines = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+        if (line.startsWith("Ctrl-C")) break;
+        lines.push(line);
+    }
+    const base = /^A Node\.js app .* on (http:\S+)/.exec(lines.find((line) => line.startsWith("A Node.js app")) ?? "")?.[1];
+    return { lines, child, folder: folder.path, base };
+}
+
+test("every line for the Node.js app works", options, async (t) => {
+    const { lines, base } = await demo(t);
+    const heads = [
+        ["/notes -d", 'HTTP/1.1 201 Created'],
+        ["/notes ", '[{"id":1,"text":"milk"}]'],
+        ["/files/", '"name":"demo.yaml"'],
+        ["/events", ": welcome"],
+        ["/metrics", "leat_gc_pause_seconds_count"],
+    ];
+    const tried = lines.filter((line) => line.includes(base) && line.startsWith("  curl "));
+    assert.equal(tried.length, heads.length);
+    for (const [at, line] of tried.entries()) {
+        const [mark, wanted] = heads[at];
+        assert.ok(line.includes(mark), line);
+        const command = line.trim().split("   ")[0].replace("curl", `curl -sS --max-time ${mark === "/events" ? 1 : CURL_SECONDS_MAX}`);
+        const { status, stdout, stderr } = spawnSync("sh", ["-c", command], { encoding: "utf8" });
+        assert.equal(status, mark === "/events" ? CURL_TIME : 0, `${command}\n${stderr}`);
+        assert.ok(stdout.includes(wanted), `${command}\n${stdout}`);
+    }
+});
+
+for (const signal of ["SIGTERM", "SIGINT", "SIGKILL"]) {
+    test(`the Node.js app ends with the demo, by ${signal}`, options, async (t) => {
+        const { base, child } = await demo(t);
+        const heard = await events(`${base}/events`);
+        assert.equal(await heard.next(), ": welcome");
+        child.kill(signal);
+        // The events of an orphan would never end.
+        await heard.next().catch(() => undefined);
+        await assert.rejects(fetch(`${base}/notes`));
+        if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+        assert.equal(child.signalCode, signal === "SIGKILL" ? signal : null);
+    });
+}
+
+test("a demo that ended by itself leaves no files", options, async (t) => {
+    const { child, folder, base } = await demo(t);
+    await fetch(`${base}/files/one`, { method: "PUT", body: "one" });
+    child.kill("SIGTERM");
+    await once(child, "exit");
+    assert.deepEqual(readdirSync(folder), ["bin"]);
+});
+
+/** A folder with a program that is called `node`. */
+function impostor(t, text) {
+    const folder = temporary();
+    t.after(folder.remove);
+    writeFileSync(join(folder.path, "node"), `#!/bin/sh\n${text}\n`);
+    chmodSync(join(folder.path, "node"), 0o755);
+    return folder.path;
+}
+
+const missing = [
+    ["no Node.js", () => ({ PATH: "/nonexistent" }), /there is no `node` on the PATH; it needs Node\.js 20 or newer/],
+    ["an old Node.js", (t) => ({ PATH: impostor(t, "echo v18.20.1") }), /"v18\.20\.1"; it needs Node\.js 20 or newer/],
+    ["a Node.js that fails", (t) => ({ PATH: impostor(t, '[ "$1" = --version ] && echo v20.1.0') }), /it ended at once/],
+    ["no package", () => ({ LEAT_PACKAGE: "/nonexistent" }), /no built npm package at \/nonexistent; run `make build`/],
+    ["no addon", () => ({ LEAT_ADDON: "/nonexistent/leat.node" }), /AddonError: LEAT_ADDON names \/nonexistent\/leat\.node, which is not there/],
+];
+
+for (const [what, env, sentence] of missing) {
+    test(`${what}: one line says so, and the rest of the demo runs`, options, async (t) => {
+        const { lines, child } = await demo(t, env(t));
+        const said = lines.filter((line) => line.includes("Node.js"));
+        assert.equal(said.length, 1);
+        assert.match(said[0], /^No Node\.js app: /);
+        assert.match(said[0], sentence);
+        const gateway = /a gateway on (\S+)/.exec(lines.join("\n"))[1];
+        assert.equal(await (await fetch(`http://${gateway}/hello`)).text(), "Hello from Leat\n");
+        assert.equal(child.exitCode, null);
+    });
+}
