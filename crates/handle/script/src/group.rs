@@ -60,7 +60,7 @@ impl Group {
     pub fn leave(&self, lane: &Rc<Lane>, server: u32) -> bool {
         let mut members = self.members.borrow_mut();
         members
-            .retain(|member| !(Rc::ptr_eq(&member.lane, lane) && member.server == server) && !member.lane.is_closed());
+            .retain(|member| !(member.lane.is_closed() || Rc::ptr_eq(&member.lane, lane) && member.server == server));
         !members.is_empty()
     }
 
