@@ -13,6 +13,9 @@ import { suite } from "../suite.mjs";
 /** A FIN on loopback takes less than one; this is far above what a busy machine adds, and below any timer that might stand in for it. */
 const NOTICED_MS_MAX = 500;
 
+/** Far above what thousands of small parts take, and below the time that an idle connection is kept. */
+const CUT_OFF_MS_MAX = 3000;
+
 suite("on-finished", ({ http, it }) => {
     it("fires once the reply is out, for plain, late and repeated listeners", async ({ listen }) => {
         const seen = deferred();
@@ -92,7 +95,10 @@ suite("on-finished", ({ http, it }) => {
             source.on("error", () => response.destroy());
             source.pipe(response);
         }));
+        const before = performance.now();
         await assert.rejects(peer.get("/"), { code: "ECONNRESET" });
+        // The client must not be left waiting for the rest until some timeout.
+        assert.ok(performance.now() - before < CUT_OFF_MS_MAX);
         assert.equal(await ended.promise, false);
     });
 
