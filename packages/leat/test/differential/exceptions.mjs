@@ -1,10 +1,11 @@
-// Where leat/http is meant to differ from node:http: name of the case → what differs, and why.
+// Where leat/http differs from node:http: name of the case → what differs, and why; with `below` or `from`, only on Node's
+// major versions below that or from it on.
 //
 // A case that stands here and shows no difference any more fails, so that the list stays true.
 const STRICT = "the engine refuses it (400)";
 const IN_TURN = "pipelined requests are handed out one at a time, when the one before has its reply";
 
-export const exceptions = {
+const differs = {
     "heads: two Host fields": `${STRICT}: two readers may take different ones (RFC 9112 section 3.2)`,
     "heads: url in absolute form": `${STRICT} where the target names another host than Host (RFC 9112 section 3.2.2)`,
     "heads: url with escapes stays as sent": `${STRICT}: a fragment is no part of a target (RFC 9112 section 3.2.1)`,
@@ -20,8 +21,8 @@ export const exceptions = {
     "malformed: a body longer than its length": "the engine judges a request line once it is whole; until then it waits, and headersTimeout ends that",
     "malformed: a target with bytes above 0x7f": "the engine lets them through as browsers send them; llhttp refuses them",
     "malformed: garbage right behind a request": `${IN_TURN}: the first reply is whole before the garbage is judged, which is answered too`,
-    "malformed: too many small fields": "fields are limited to 1,000 (431)",
-    "options: more than a thousand fields": "fields are limited to 1,000 (431); node:http drops what is beyond that unsaid",
+    "malformed: too many small fields": { below: 22, why: "fields are limited to 1,000 (431), as in later versions" },
+    "options: more than a thousand fields": { below: 22, why: "fields are limited to 1,000 (431), as in later versions; here node:http drops what is beyond that unsaid" },
     "options: maxHeadersCount of nought is no limit": "fields are limited to 1,000 (431)",
     "malformed: insecureHTTPParser lets more through": "insecureHTTPParser is refused by name, since the engine has no lenient mode",
     "options: insecureHTTPParser": "insecureHTTPParser is refused by name, since the engine has no lenient mode",
@@ -30,3 +31,13 @@ export const exceptions = {
     "pipelining: close in the middle": `${IN_TURN}: the reply before the end of the connection is sent; node:http has parsed what is behind it, and cuts that reply off`,
     "pipelining: HTTP/1.0 in the middle": `${IN_TURN}: the reply before the end of the connection is sent; node:http has parsed what is behind it, and cuts that reply off`,
 };
+
+const major = Number(process.versions.node.split(".")[0]);
+const applies = ({ below = Infinity, from = 0 }) => major < below && major >= from;
+
+/** Name of the case → why, for the Node that runs. */
+export const exceptions = Object.fromEntries(
+    Object.entries(differs)
+        .filter(([, value]) => typeof value === "string" || applies(value))
+        .map(([name, value]) => [name, typeof value === "string" ? value : value.why]),
+);
