@@ -95,6 +95,7 @@ export class Channel {
     gone = false;
     /** Trailers of an HTTP/2 reply that is finished. */
     trailer = "";
+    private registered = false;
     /** The engine took the exchange over because of a fault, and closes the connection after it. */
     faulty = false;
     /** Record and batch of the newest bytes of the exchange. */
@@ -132,6 +133,8 @@ export class Channel {
 
     /** Starts exchange `id`. */
     open(id: number, hasBody: boolean): void {
+        if (this.registered) exchanges.delete(this.exchange);
+        this.registered = false;
         this.exchange = id;
         this.bodyDone = !hasBody;
         this.headSent = false;
@@ -156,9 +159,17 @@ export class Channel {
         return this.replyDone && this.bodyDone && this.acknowledged === null;
     }
 
+    /** Lets records find the exchange. Most are over before that is needed. */
+    register(): void {
+        this.registered = true;
+        exchanges.set(this.exchange, this);
+    }
+
     /** Forgets the exchange once it is over. */
     release(): void {
-        if (this.done && this.mode === Mode.Http) exchanges.delete(this.exchange);
+        if (!this.registered || !this.done || this.mode !== Mode.Http) return;
+        this.registered = false;
+        exchanges.delete(this.exchange);
     }
 
     /** Sends what was written to the socket. Calls back at once, or when the engine has taken it if much is under way. */

@@ -87,12 +87,16 @@ function bytesOf(slab: Slab, at: number): Buffer {
     return slab.word(at) >>> 8 === DATA_OWN_SLAB ? takeBody(slab.word(at + 3), length) : slab.copy(slab.word(at + 3), length);
 }
 
+/** The connection of the request that was looked at last. */
+let asked: Channel | undefined;
+
 /** The server that the record at word `at` is for. */
 function coreOf(slab: Slab, at: number): Core | undefined {
     switch (slab.word(at) & 0xff) {
         case OPEN:
             return servers.get(slab.word(at + 3));
         case REQUEST:
+            return (asked = connections.get(slab.word(at + 3)))?.core;
         case FAULT:
             return connections.get(slab.word(at + 3))?.core;
         case CLOSED:
@@ -201,7 +205,9 @@ function continueExchange(channel: Channel, slab: Slab, at: number, kind: number
 }
 
 function onRequest(slab: Slab, at: number, flags: number): void {
-    const connection = connections.get(slab.word(at + 3));
+    // Found by coreOf, which is asked about every record first.
+    const connection = asked;
+    asked = undefined;
     if (connection === undefined) return;
     const exchange = slab.word(at + 2);
     const channel = (flags & H2) === 0 ? connection : new Channel(connection.core, connection.id, connection.facts, true);
@@ -214,7 +220,7 @@ function onRequest(slab: Slab, at: number, flags: number): void {
     channel.resource = resource;
     if (channel !== connection) connection.core.channels.add(channel);
     resource.runInAsyncScope(serveOne, null, channel, slab, at, flags);
-    if (!channel.done && channel.mode === Mode.Http) exchanges.set(exchange, channel);
+    if (!channel.done && channel.mode === Mode.Http) channel.register();
 }
 
 function serveOne(channel: Channel, slab: Slab, at: number, flags: number): void {
@@ -253,7 +259,13 @@ function onEnd(channel: Channel, slab: Slab, at: number): void {
 
 function onGone(channel: Channel, reason: Reason | undefined): void {
     channel.giveHead(Buffer.alloc(0));
-    const { socket, body, exchange, mode } = channel;
+    const { socket, body, exchange, mode, res } = channel;
+    const server = channel.core.server as unknown as { httpAllowHalfOpen?: boolean };
+    if (server.httpAllowHalfOpen === true && res !== null && reason?.code === "peer.reset" && mode === Mode.Http && (body === null || body.complete)) {
+        // The client may still read: the reply is the last one.
+        (res as unknown as { _last: boolean })._last = true;
+        return;
+    }
     channel.lost();
     if (channel.h2) {
         channel.core.channels.delete(channel);
@@ -353,6 +365,10 @@ function close(channel: Channel, reason: Reason | undefined, byPeer: boolean): v
     const { socket } = channel;
     channel.giveHead(Buffer.alloc(0));
     if (socket.destroyed) return;
+    if (socket.writableEnded && !socket.writableFinished) {
+        socket.once("finish", () => socket.destroy());
+        return;
+    }
     if (reason?.code === "time.idle") {
         socket.emit("timeout");
     } else if (byPeer && reason?.code === "peer.reset") {
