@@ -8,6 +8,8 @@ export const measures = {
   p999_us: { title: 'p99.9 µs', better: 'lower', decimals: 0 },
   cpu_us: { title: 'CPU µs/request', better: 'lower', decimals: 2 },
   rss_mb: { title: 'peak RSS MB', better: 'lower', decimals: 1 },
+  syscalls: { title: 'system calls/request', better: 'lower', decimals: 2 },
+  crossings: { title: 'crossings/request', better: 'lower', decimals: 3 },
   busy: { title: 'core busy', better: 'neither', decimals: 2 },
   foreign: { title: 'disturbed', better: 'neither', decimals: 2 },
   idle_rss_mb: { title: 'RSS MB', better: 'lower', decimals: 1 },

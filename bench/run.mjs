@@ -1,10 +1,11 @@
 // `make bench`: every scenario against every subject in turn, results as JSON, a table in docs/benchmarks.md.
 
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { pathOf } from '../tools/nodes.mjs';
 import { crateVersion, has, machine, versionLine } from './engine/machine.mjs';
 import { options } from './engine/options.mjs';
 import { stopAll } from './engine/process.mjs';
@@ -19,8 +20,10 @@ const target = resolve(root, process.env.CARGO_TARGET_DIR ?? 'target', 'release'
 const say = (text) => process.stderr.write(`${text}\n`);
 
 try {
-  const settings = options(process.argv.slice(2), process.env, scenarios.map(({ name }) => name));
-  if (settings.list) for (const { name, title } of scenarios) console.log(`${name.padEnd(22)}${title}`);
+  const asked = scenarios.filter((scenario) => scenario.asked).map(({ name }) => name);
+  const settings = options(process.argv.slice(2), process.env, scenarios.map(({ name }) => name), asked);
+  if (settings.list) for (const { name, title } of scenarios) console.log(`${name.padEnd(26)}${title}${asked.includes(name) ? ' (only by its full name)' : ''}`);
+  else if (settings.page) writePage();
   else await main(settings);
 } catch (error) {
   say(error.message);
@@ -34,7 +37,7 @@ async function main(settings) {
     if (!has(tool)) throw new Error(`${tool} is missing: apt-get install ${debian}`);
   }
   if (settings.build) build();
-  const context = { rival: (name) => join(target, name), leat: settings.leat ? resolve(settings.leat) : join(target, 'leat') };
+  const context = { rival: (name) => join(target, name), leat: settings.leat ? resolve(settings.leat) : join(target, 'leat'), node: pathOf };
   const absent = absentSubjects(context);
   const lock = readFileSync(join(root, 'Cargo.lock'), 'utf8');
   let failed = false;
@@ -44,6 +47,10 @@ async function main(settings) {
       say(`${scenario.name}: skipped: ${missing.map(({ tool, debian }) => `${tool} is missing (apt-get install ${debian})`).join(', ')}`);
       continue;
     }
+    if (scenario.node && !existsSync(pathOf(scenario.node))) {
+      say(`${scenario.name}: skipped: Node.js ${scenario.node} is missing (node tools/nodes.mjs)`);
+      continue;
+    }
     const skipped = Object.fromEntries([...absent].filter(([name]) => scenario.subjects.includes(name)));
     for (const [name, reason] of Object.entries(skipped)) say(`${scenario.name}: without ${name}: ${reason}`);
     const facts = machine();
@@ -51,7 +58,7 @@ async function main(settings) {
     if (Object.keys(samples).length === 0) continue;
     failed ||= Object.keys(failures).length > 0;
     const result = {
-      scenario: scenario.name, title: scenario.title, load: scenario.load, measures: scenario.measures, compare: scenario.compare,
+      scenario: scenario.name, title: scenario.title, about: scenario.about, load: scenario.load, measures: scenario.measures, compare: scenario.compare,
       date: new Date().toISOString().slice(0, 10), command: commandLine(settings), rounds: settings.rounds, seconds: settings.seconds, rate,
       machine: facts, versions: versions(scenario, context, absent, lock), commit: commit(),
       skipped, failures, summary: summarise(scenario, samples), samples,
@@ -64,8 +71,14 @@ async function main(settings) {
 }
 
 function build() {
+  if (has('cargo') && has('make')) must('make', ['build'], root);
   if (has('cargo')) must('cargo', ['build', '--release', '--locked', '-p', 'leat-bench-rivals', '--features', 'rivals'], root);
-  if (has('npm') && !existsSync(join(bench, 'node_modules', 'undici'))) must('npm', ['ci', '--no-audit', '--no-fund'], bench);
+  if (has('npm') && absentPackages().length) must('npm', ['ci', '--no-audit', '--no-fund'], bench);
+}
+
+function absentPackages() {
+  const { dependencies } = JSON.parse(readFileSync(join(bench, 'package.json'), 'utf8'));
+  return Object.keys(dependencies).filter((name) => !existsSync(join(bench, 'node_modules', name)));
 }
 
 function must(command, args, cwd) {
@@ -80,8 +93,16 @@ function absentSubjects(context) {
     if (needs?.tool && !has(needs.tool)) absent.set(name, `${needs.tool} is missing (apt-get install ${needs.debian})`);
     if (needs?.binary && !runnable(context[needs.binary])) absent.set(name, `there is no binary: ${needs.how}`);
     if (needs?.package && !existsSync(join(bench, 'node_modules', needs.package))) absent.set(name, `${needs.package} is missing (npm ci in bench/)`);
+    if (needs?.addon && !builtPackage()) absent.set(name, 'packages/leat is not built (make build)');
   }
   return absent;
+}
+
+/** `LEAT_ADDON` names an addon to measure in place of the package's own. */
+function builtPackage() {
+  const leat = join(root, 'packages', 'leat');
+  const addons = existsSync(join(leat, 'native')) ? readdirSync(join(leat, 'native')).filter((name) => name.endsWith('.node')) : [];
+  return existsSync(join(leat, 'dist', 'http', 'index.js')) && (addons.length > 0 || Boolean(process.env.LEAT_ADDON));
 }
 
 function runnable(path) {
@@ -95,12 +116,13 @@ function runnable(path) {
 
 function versions(scenario, context, absent, lock) {
   const of = (name) => {
-    const version = subjects[name].version(context);
+    const version = subjects[name].version({ ...context, node: scenario.node && pathOf(scenario.node) });
     return Array.isArray(version) ? versionLine(version) : crateVersion(version, lock);
   };
   const tools = { wrk: ['wrk', '-v'], h2load: ['h2load', '--version'] };
   const tool = tools[scenario.load.kind];
   const entries = scenario.subjects.filter((name) => !absent.has(name)).map((name) => [name, of(name)]);
+  for (const name of scenario.packages ?? []) entries.push([name, JSON.parse(readFileSync(join(bench, 'node_modules', name, 'package.json'), 'utf8')).version]);
   if (tool) entries.push([tool[0], versionLine(tool)]);
   entries.push(['rustc', versionLine(['rustc', '--version'])]);
   return Object.fromEntries(entries.filter(([, version]) => version).map(([name, version]) => [name, version.startsWith(name) ? version : `${name} ${version}`]));

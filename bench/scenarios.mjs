@@ -6,7 +6,10 @@
 // load      how they are asked: `kind` is a key of loads.mjs, the rest are its settings
 // expect    the reply that every subject must give before it is measured
 // measures  the table's columns; `compare` those that ratios are made of
-// targets   what Leat must reach: `atLeast`/`atMost` × another subject's figure (`against`), or an absolute figure
+// targets   what the first subject must reach: `atLeast`/`atMost` × another subject's figure (`against`), `atMostMore` than
+//           that figure, or an absolute figure
+
+import { nodeScenarios } from './node_scenarios.mjs';
 
 const load = ['rps', 'p50_us', 'p99_us', 'p999_us', 'cpu_us', 'rss_mb', 'busy', 'foreign'];
 const speed = ['rps', 'cpu_us', 'p99_us'];
@@ -179,4 +182,5 @@ export const scenarios = [
     compare: ['first_answer_ms'],
     targets: [{ measure: 'first_answer_ms', atMost: 15 }],
   },
+  ...nodeScenarios,
 ];

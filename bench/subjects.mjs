@@ -6,6 +6,7 @@
 // leat = path of the binary, descriptors = how many it may open, root = whether it runs as root.
 
 import { fileURLToPath } from 'node:url';
+import { nodeSubjects } from './node_subjects.mjs';
 
 const undiciProxy = fileURLToPath(new URL('rivals/node/proxy.mjs', import.meta.url));
 
@@ -136,4 +137,5 @@ export const subjects = {
     needs: { tool: 'node', debian: 'nodejs', package: 'undici' },
     roles: { reply: node, proxy: node },
   },
+  ...nodeSubjects,
 };

@@ -39,6 +39,16 @@ components() {
     done
 }
 
+# Miri comes with nightly compilers only.
+install_miri() {
+    has rustup || { skip miri "there is no rustup, and Miri comes with its nightly toolchain"; return 1; }
+    cargo +nightly miri --version >/dev/null 2>&1 && [ -d "$(rustc +nightly --print sysroot)/lib/rustlib/src" ] && return 0
+    echo "installing Miri"
+    rustup toolchain install nightly --profile minimal --component miri --component rust-src >>"$log" 2>&1 </dev/null && return 0
+    skip miri "rustup cannot install it, see target/tools/install.log"
+    return 1
+}
+
 # Not called h2spec: `has` would find the function.
 install_h2spec() {
     has h2spec && return 0
@@ -74,6 +84,7 @@ case "${1:-}" in
         debian strace strace
         debian nginx nginx-light
         install_h2spec
+        install_miri
         node_packages conformance
         node_packages corpus
         node_packages packages/leat/test

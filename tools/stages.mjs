@@ -36,6 +36,8 @@ export function stages(root) {
         { name: "clippy", command: ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "-D", "warnings"], minutes: 12 },
         { name: "build", command: ["cargo", "build", "--workspace", "--locked"], minutes: 12, setup: true },
         { name: "rust", command: ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"], minutes: 15 },
+        { name: "loom", command: ["cargo", "test", "-p", "leat-script", "--features", "loom", "--lib", "--locked", "loom"], minutes: 4 },
+        { name: "miri", command: ["tools/miri.sh"], minutes: 5 },
         { name: "package", command: [node, "tools/package.mjs"], minutes: 5, setup: true },
         { name: "lint", command: ["npm", "run", "--silent", "--prefix", "packages/leat", "lint"], minutes: 2 },
         { name: "node", command: [node, "--test", ...ours, ...packages], minutes: 5 },

@@ -69,9 +69,9 @@ export function endedChildrenSeconds() {
 
 /**
  * Starts to watch both cores: the subject on its own, and on the load's core the load (a child that will have ended)
- * and the origin, if any. The function returned says what everybody did since.
+ * and the origin, if any. The function returned says what everybody did since. `shared`: the subject may use both cores.
  */
-export function watch({ subject, upstream, core, loadCore }) {
+export function watch({ subject, upstream, core, loadCore, shared = false }) {
   const look = () => {
     const stat = read('/proc/stat') ?? '';
     return {
@@ -82,14 +82,15 @@ export function watch({ subject, upstream, core, loadCore }) {
     };
   };
   const before = look();
-  return () => account(before, look(), ticksPerSecond());
+  return () => account(before, look(), ticksPerSecond(), shared);
 }
 
 /**
  * `busy`: the subject's share of its core. `foreign`: the share of either core, whichever is more, that was taken by
- * others: other programs, interrupts, other guests of the hypervisor.
+ * others: other programs, interrupts, other guests of the hypervisor. With `shared` cores nobody knows which core the
+ * subject used when, so `foreign` is what others took of both, as a share of one; `busy` may exceed 1.
  */
-export function account(before, after, ticks) {
+export function account(before, after, ticks, shared = false) {
   const subject = after.subject - before.subject;
   const load = after.load - before.load;
   const seconds = (core, what) => (after[core][what] - before[core][what]) / ticks;
@@ -97,7 +98,9 @@ export function account(before, after, ticks) {
   return {
     cpu_s: subject,
     busy: subject / seconds('core', 'total'),
-    foreign: Math.max(foreign('core', subject), foreign('loadCore', load)),
+    foreign: shared
+      ? Math.max(0, seconds('core', 'busy') + seconds('loadCore', 'busy') - subject - load) / seconds('core', 'total')
+      : Math.max(foreign('core', subject), foreign('loadCore', load)),
   };
 }
 

@@ -59,24 +59,20 @@ export async function measure(scenario, name, context, upstream, { seconds, warm
   const kind = loads[scenario.load.kind];
   const dir = mkdtempSync(join(tmpdir(), 'bench-'));
   const port = await freePort();
-  const plan = subjects[name].roles[scenario.role]({
-    port, upstreamPort: upstream.port, dir, flags: scenario.flags ?? {}, rival: context.rival, leat: context.leat,
-    descriptors: descriptors(), root: process.getuid() === 0,
-  });
-  for (const [file, text] of Object.entries(plan.files)) writeFileSync(join(dir, file), text);
+  const plan = planned(scenario, name, context, { port, upstreamPort: upstream.port, dir });
   const given = { load: scenario.load, port, rate, seconds, out: join(dir, 'load.log'), rival: context.rival };
   let subject;
   try {
     if (kind.startsSubject) {
       return await kind.drive({ ...given, run: talk(dir), subjectCommand: plan.command, core: CORE, loadCore: LOAD_CORE });
     }
-    subject = start(plan.command, { core: CORE, dir, env: plan.env });
+    subject = start(plan.command, { core: coresOf(name), dir, env: plan.env });
     await ready(subject, { port, path: scenario.load.path, body: scenario.load.body, expect: scenario.expect });
     if (kind.drive) {
       return await kind.drive({ ...given, run: talk(dir), memory: () => memory(subject.pid), pause });
     }
     if (warmup) await finish(kind.command({ ...given, seconds: warmup }), { core: LOAD_CORE, dir });
-    return await asked(kind, given, subject.pid, upstream.pid, scenario, dir);
+    return await asked(kind, given, { subject: subject.pid, upstream: upstream.pid, shared: subjects[name].cores === 2 }, scenario, dir);
   } catch (error) {
     const said = subject?.output.stderr.trim().slice(-1000);
     throw new Error(`${name} in ${scenario.name}: ${error.message}${said && !error.message.includes(said) ? `\nit said: ${said}` : ''}`);
@@ -86,8 +82,21 @@ export async function measure(scenario, name, context, upstream, { seconds, warm
   }
 }
 
-async function asked(kind, given, subject, upstream, scenario, dir) {
-  const since = watch({ subject, upstream, core: CORE, loadCore: LOAD_CORE });
+/** How a subject is started for a scenario; the files that it needs are written into `dir`. */
+export function planned(scenario, name, context, { port, upstreamPort, dir }) {
+  const plan = subjects[name].roles[scenario.role]({
+    port, upstreamPort, dir, flags: scenario.flags ?? {}, rival: context.rival, leat: context.leat,
+    node: scenario.node && context.node(scenario.node), descriptors: descriptors(), root: process.getuid() === 0,
+  });
+  for (const [file, text] of Object.entries(plan.files)) writeFileSync(join(dir, file), text);
+  return plan;
+}
+
+/** Where a subject may run: on its own core, or on the load's as well. */
+export const coresOf = (name) => (subjects[name].cores === 2 ? `${CORE},${LOAD_CORE}` : String(CORE));
+
+async function asked(kind, given, processes, scenario, dir) {
+  const since = watch({ ...processes, core: CORE, loadCore: LOAD_CORE });
   const stdout = await finish(kind.command(given), { core: LOAD_CORE, dir });
   const { cpu_s, busy, foreign } = since();
   const sample = kind.read({ stdout, ...given });
@@ -96,7 +105,7 @@ async function asked(kind, given, subject, upstream, scenario, dir) {
     ...sample,
     cpu_us: (cpu_s * 1e6) / sample.requests,
     mb_s: (sample.rps * bytes) / 1e6,
-    rss_mb: memory(subject).peak_kb / 1024,
+    rss_mb: memory(processes.subject).peak_kb / 1024,
     busy,
     foreign,
   };

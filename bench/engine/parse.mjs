@@ -45,3 +45,9 @@ export function parsePerf(text) {
   return text.split('\n').map((line) => line.split(',')).filter(([value, , name]) => name && /^\d/.test(value))
     .map(([value, , name]) => [name, Number(value)]);
 }
+
+/** Crossings a request from the metrics of Leat's lanes: wake-ups of JavaScript and its batches back; NaN without lanes. */
+export function parseCrossings(text) {
+  const sum = (name) => [...text.matchAll(new RegExp(`^${name}\\{[^}]*\\} (\\d+)$`, 'gm'))].reduce((total, [, value]) => total + Number(value), 0);
+  return (sum('leat_lane_wakes_total') + sum('leat_lane_flushes_total')) / sum('leat_lane_requests_total');
+}

@@ -2,6 +2,7 @@
 
 import { loads } from '../loads.mjs';
 import { measures } from '../measures.mjs';
+import { count } from './counting.mjs';
 import { measure, measureQuietly, withUpstream } from './measure.mjs';
 import { ratio, spread, verdict } from './statistics.mjs';
 import { judge } from './targets.mjs';
@@ -29,6 +30,14 @@ export async function run(scenario, context, settings, absent, say) {
           failures[entry] = error.message;
           say(`${scenario.name}: ${error.message}`);
         }
+      }
+    }
+    for (const entry of scenario.counted ? present.filter((name) => !failures[name]) : []) {
+      try {
+        Object.assign(samples[entry][0], await count(scenario, entry, context, upstream));
+        say(`${scenario.name}, counted, ${entry}: ${brief(samples[entry][0], { measures: scenario.counted })}`);
+      } catch (error) {
+        say(`${scenario.name}, counted: ${error.message}`);
       }
     }
     return { rate };

@@ -23,8 +23,22 @@ export function page(results) {
     '',
     ...table(['scenario', 'target', 'measured', 'outcome'], results.flatMap((result) => result.summary.targets.map((target) =>
       [`[${result.scenario}](#${result.scenario})`, target.text, target.measured ? range(target.measured, 2) : '', target.outcome === 'missed' ? '**missed**' : target.outcome]))),
+    '',
+    '## What lost',
+    '',
+    'Every comparison below that went against Leat by more than chance, in ratios.',
+    '',
+    ...lost(results),
     ...results.flatMap(section),
   ].join('\n');
+}
+
+/** Every comparison that the first subject lost by more than chance, those of missed targets among them. */
+function lost(results) {
+  const rows = results.flatMap(({ scenario, compare, summary }) => Object.entries(summary.ratios).flatMap(([entry, ratios]) =>
+    compare.filter((name) => ratios[name]?.verdict === 'worse').map((name) =>
+      [`[${scenario}](#${scenario})`, entry, measures[name].title, `${range(ratios[name], 2)} ×`])));
+  return rows.length ? table(['scenario', 'against', 'measure', 'measured'], rows) : ['Nothing beyond chance.'];
 }
 
 /** One scenario, also what is printed to the terminal. */
@@ -43,6 +57,7 @@ export function section(result) {
     '',
     `${result.title}. ${result.rounds} rounds${loads[result.load.kind].drive ? '' : ` of ${result.seconds} s`}${result.rate ? ` at ${result.rate} requests/s` : ''}, ${result.date}, \`${result.command}\`.`,
     '',
+    ...(result.about ? [result.about, ''] : []),
     ...table(['subject', ...columns.map((name) => measures[name].title), 'errors'], rows),
     '',
     ...(compared.length ? table([`${summary.reference} ÷`, ...result.compare.map((name) => `${measures[name].title} (${measures[name].better} is better)`)], compared) : []),

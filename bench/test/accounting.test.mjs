@@ -24,6 +24,8 @@ test('what others take is what the core did beyond its own subject or load', () 
   const before = { subject: 1, load: 5, core: { busy: 0, total: 0 }, loadCore: { busy: 0, total: 0 } };
   const after = { subject: 2.5, load: 6, core: { busy: 160, total: 200 }, loadCore: { busy: 150, total: 200 } };
   assert.deepEqual(account(before, after, 100), { cpu_s: 1.5, busy: 0.75, foreign: 0.25 });
+  const both = { ...after, core: { busy: 200, total: 200 } };
+  assert.deepEqual(account(before, both, 100, true), { cpu_s: 1.5, busy: 0.75, foreign: 0.5 }, 'on shared cores, of both together');
   const calm = { ...after, core: { busy: 149, total: 200 }, loadCore: { busy: 100, total: 200 } };
   assert.equal(account(before, calm, 100).foreign, 0, 'rounding never makes it negative');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseH2load, parseLine, parseLogLatencies, parsePerf, parseStrace } from '../engine/parse.mjs';
+import { parseCrossings, parseH2load, parseLine, parseLogLatencies, parsePerf, parseStrace } from '../engine/parse.mjs';
 
 test('the report is the last line of JSON', () => {
   assert.deepEqual(parseLine('Running 1s test\n{"requests":1}\nRequests/sec: 1\n{"requests":2}\n'), { requests: 2 });
@@ -36,4 +36,11 @@ test('strace -c: calls with and without errors, and their sum', () => {
 
 test('perf: events that the machine cannot count are left out', () => {
   assert.deepEqual(parsePerf('# started\n\n1234,,instructions:u,1,100.00,,\n<not supported>,,instructions:k,0,100.00,,\n'), [['instructions:u', 1234]]);
+});
+
+test('crossings are wake-ups and flushes of all lanes over their requests', () => {
+  const text = 'noise\n# TYPE leat_lane_wakes_total counter\nleat_lane_wakes_total{lane="0"} 10\nleat_lane_wakes_total{lane="1"} 5\n'
+    + 'leat_lane_flushes_total{lane="0"} 12\nleat_lane_flushes_total{lane="1"} 3\nleat_lane_requests_total{lane="0"} 60\nleat_lane_requests_total{lane="1"} 0\n';
+  assert.equal(parseCrossings(text), 0.5);
+  assert.ok(Number.isNaN(parseCrossings('')));
 });

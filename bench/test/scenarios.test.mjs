@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { majors } from '../../tools/nodes.mjs';
 import { options, select } from '../engine/options.mjs';
 import { CONTROL, order, summarise, withControl } from '../engine/rounds.mjs';
 import { section } from '../engine/table.mjs';
@@ -16,12 +17,15 @@ test('every scenario names only what exists', () => {
     names.add(scenario.name);
     assert.ok(loads[scenario.load.kind], `${scenario.name}: load ${scenario.load.kind}`);
     for (const name of scenario.subjects) assert.ok(subjects[name]?.roles[scenario.role], `${scenario.name}: ${name} as ${scenario.role}`);
+    assert.ok(!scenario.node || majors.includes(scenario.node), `${scenario.name}: Node.js ${scenario.node}`);
     for (const name of scenario.measures) assert.ok(measures[name], `${scenario.name}: measure ${name}`);
     for (const name of scenario.compare) assert.ok(scenario.measures.includes(name), `${scenario.name}: compares ${name}`);
     for (const target of scenario.targets) {
       assert.ok(measures[target.measure], `${scenario.name}: target ${target.measure}`);
       assert.ok(!target.against || scenario.subjects.includes(target.against), `${scenario.name}: against ${target.against}`);
-      assert.ok((target.atLeast === undefined) !== (target.atMost === undefined), `${scenario.name}: one bound a target`);
+      const bounds = ['atLeast', 'atMost', 'atMostMore'].filter((bound) => target[bound] !== undefined);
+      assert.equal(bounds.length, 1, `${scenario.name}: one bound a target`);
+      assert.ok(!bounds.includes('atMostMore') || target.against, `${scenario.name}: more than whom`);
     }
   }
 });
@@ -37,6 +41,13 @@ test('a name chooses its scenario and those that begin with it', () => {
   ];
   for (const [only, expected] of cases) assert.deepEqual(select(only, names), expected, `${only}`);
   assert.throws(() => select('plane', names), /no scenario plane; there are: plain, h2/);
+});
+
+test('what runs only when asked is chosen by its full name alone', () => {
+  const names = ['node-json-20', 'node-json-22'];
+  for (const [only, expected] of [[undefined, ['node-json-20']], ['node', ['node-json-20']], ['node-json', ['node-json-20']], ['node-json-22', ['node-json-22']]]) {
+    assert.deepEqual(select(only, names, ['node-json-22']), expected, `${only}`);
+  }
 });
 
 test('flags win over the environment, and quick runs are short', () => {
@@ -57,7 +68,7 @@ test('the first subject runs twice a round, and rounds alternate in order', () =
 });
 
 const scenario = {
-  name: 'plain', measures: ['rps', 'cpu_us'], compare: ['rps', 'cpu_us'], load: { kind: 'wrk' },
+  name: 'plain', subjects: ['leat', 'hyper'], measures: ['rps', 'cpu_us'], compare: ['rps', 'cpu_us'], load: { kind: 'wrk' },
   targets: [{ measure: 'rps', against: 'hyper', atLeast: 1.15 }, { measure: 'cpu_us', atMost: 5 }],
 };
 const samples = {
@@ -72,6 +83,14 @@ test('targets are reached, missed, or not measured', () => {
   assert.deepEqual(outcomes({ leat: samples.leat }), ['not measured', 'missed']);
   assert.deepEqual(outcomes({ hyper: samples.hyper }), ['not measured', 'not measured']);
   assert.equal(describe(scenario.targets[0]), 'requests/s ≥ 1.15 × hyper');
+});
+
+test('a target of memory allows so much more, not so many times as much', () => {
+  const lean = { name: 'lean', subjects: ['leat/http', 'node:http'], targets: [{ measure: 'rss_mb', against: 'node:http', atMostMore: 10 }] };
+  const of = (...values) => values.map((rss_mb) => ({ rss_mb }));
+  const judged = (ours) => judge(lean, { 'leat/http': ours, 'node:http': of(60, 62, 61) })[0];
+  assert.deepEqual(judged(of(70, 71, 72)), { text: 'peak RSS MB ≤ node:http + 10', measured: { median: 10, min: 9, max: 11, count: 3 }, outcome: 'reached' });
+  assert.equal(judged(of(71, 73, 72)).outcome, 'missed');
 });
 
 test('a loss and an error stand in the table as plainly as a win', () => {

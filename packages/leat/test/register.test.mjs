@@ -37,14 +37,14 @@ const report = `
         }));
     }`;
 const leats = `require(${JSON.stringify(join(root, "dist", "http", "https.js"))})`;
-const commonjs = (prefix) => `${report} report(require("${prefix}http"), require("${prefix}https"), require("leat/http"), ${leats});`;
+const leat = `require(${JSON.stringify(join(root, "dist", "http", "server.js"))})`;
+const commonjs = (prefix) => `${report} report(require("${prefix}http"), require("${prefix}https"), ${leat}, ${leats});`;
 const esm = (imports) => `
     import { createRequire } from "node:module";
     ${imports}
-    import * as leat from "leat/http";
     const require = createRequire(${JSON.stringify(join(root, "x.js"))});
     ${report}
-    report(http, https, leat, ${leats});`;
+    report(http, https, ${leat}, ${leats});`;
 
 const named = 'import { createServer, Server } from "node:http"; import { createServer as secure, Server as Secure } from "node:https"; const http = { createServer, Server }, https = { createServer: secure, Server: Secure };';
 

@@ -82,15 +82,18 @@ impl Held {
         &self.0.batch
     }
 
-    /// The rest of a record's buffers from byte `at` of them on, as far as it lies in one piece; empty at their end.
-    /// `buffers` are theirs, `start` is where their copied bytes begin.
-    pub(crate) fn rest(&self, buffers: Range<usize>, mut start: usize, mut at: usize) -> &[u8] {
+    /// The rest of a record's buffers from byte `at` of them on, as far as it lies in one piece; empty at their end, and
+    /// `None` where it was lent by a host that has ended, whose memory is gone. `buffers` are the record's, `start` is where
+    /// their copied bytes begin.
+    pub(crate) fn rest(&self, buffers: Range<usize>, mut start: usize, mut at: usize) -> Option<&[u8]> {
         for buffer in self.0.batch.buffers.get(buffers).unwrap_or_default() {
             let len = buffer.len();
             if at < len {
                 return match buffer {
-                    Buffer::Copied(_) => self.bytes(start + at, start + len),
-                    Buffer::Lent(lent) => lent.bytes().get(at..).unwrap_or_default(),
+                    Buffer::Copied(_) => Some(self.bytes(start + at, start + len)),
+                    // The host waits for this thread before its memory goes, so it stays for as long as this turn.
+                    Buffer::Lent(_) if self.0.shared.is_closed() => None,
+                    Buffer::Lent(lent) => lent.bytes().get(at..),
                 };
             }
             at -= len;
@@ -98,7 +101,7 @@ impl Held {
                 start += len;
             }
         }
-        &[]
+        Some(&[])
     }
 
     /// Bytes from `start` to `end`; empty where there are none, which would be a bug of the host.

@@ -528,10 +528,11 @@ fn send<X: Exchange>(
     let text_len = item.text.len();
     loop {
         let bytes = if sent < text_len {
-            item.batch.bytes(item.text.start + sent, item.text.end)
+            Some(item.batch.bytes(item.text.start + sent, item.text.end))
         } else {
             item.batch.rest(item.buffers.clone(), item.data, sent - text_len)
         };
+        let Some(bytes) = bytes else { return (sent, Poll::Ready(Err(Reason::LaneGone))) };
         if bytes.is_empty() {
             return (sent, Poll::Ready(Ok(())));
         }

@@ -9,6 +9,8 @@ mod connections;
 mod exchanges;
 mod flow;
 mod group;
+#[cfg(all(test, not(feature = "loom")))]
+mod hand_over_tests;
 mod ids;
 mod lane;
 mod latch;

@@ -76,8 +76,8 @@ impl Lent {
 
     /// The bytes. To be looked at only while the lane is open, which every exchange asks before it goes on.
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: valid for reads as long as the lane is open and the token was not given back, which happens when the batch
-        // that owns this value is dropped.
+        // SAFETY: valid for reads as long as the lane is open, which the one caller asks first, and the token was not given
+        // back, which happens when the batch that owns this value is dropped.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }

@@ -207,6 +207,7 @@ function continueExchange(channel: Channel, slab: Slab, at: number, kind: number
 function onRequest(slab: Slab, at: number, flags: number): void {
     // Found by coreOf, which is asked about every record first.
     const connection = asked;
+    asked = undefined;
     if (connection === undefined) return;
     const exchange = slab.word(at + 2);
     const channel = (flags & H2) === 0 ? connection : new Channel(connection.core, connection.id, connection.facts, true);

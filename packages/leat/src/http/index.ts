@@ -1,7 +1,7 @@
 // `leat/http`: node:http with its servers on Leat's engine. The rest of the module is Node's own.
 import * as http from "node:http";
 import { checkAddon } from "../native/check";
-import type * as secure from "./https";
+import * as https from "./https";
 import { type AnyResponseClass, createServer as createPlainServer, type RequestClass, type ResponseClass } from "./server";
 
 export type * from "node:http";
@@ -25,6 +25,9 @@ export { Server, type ServerConstructor, type ServerOptions } from "./server";
 export { UnsupportedOptionError } from "./options";
 export { metrics } from "./metrics";
 
+/** node:https' servers on Leat's engine. */
+export { https };
+
 checkAddon();
 
 /**
@@ -35,26 +38,15 @@ export function createServer<Request extends RequestClass = RequestClass, Respon
     requestListener?: http.RequestListener<Request, Response>,
 ): http.Server<Request, Response>;
 export function createServer<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-    options: secure.ServerOptions<Request, Response>,
+    options: https.ServerOptions<Request, Response>,
     requestListener?: http.RequestListener<Request, Response>,
 ): http.Server<Request, Response>;
-export function createServer(options?: secure.ServerOptions | http.RequestListener, requestListener?: http.RequestListener): http.Server {
+export function createServer(options?: https.ServerOptions | http.RequestListener, requestListener?: http.RequestListener): http.Server {
     const isSecure = typeof options === "object" && (options as unknown) !== null && (options.key !== undefined || options.cert !== undefined);
-    return isSecure ? loadHttps().createServer(options, requestListener) : createPlainServer(options, requestListener);
-}
-
-/** Loaded when somebody asks for it: node:https and what it needs take 5 to 10 ms. */
-function loadHttps(): typeof secure {
-    // eslint-disable-next-line @typescript-eslint/no-require-imports, no-restricted-syntax -- an import would load it at once
-    return require("./https") as typeof secure;
+    return isSecure ? https.createServer(options, requestListener) : createPlainServer(options, requestListener);
 }
 
 type Module = Record<string, unknown>;
-
-/** node:https' servers on Leat's engine. */
-export declare const https: typeof secure;
-
-Object.defineProperty(exports, "https", { enumerable: true, configurable: true, get: loadHttps });
 
 export declare let globalAgent: http.Agent;
 

@@ -152,6 +152,8 @@ export function pushEnd(index: number, number: number, id: number, keep: boolean
     const flags = keep ? LAST | KEEP : LAST;
     // Raw bytes end by a record of their own, since nobody counted them.
     if (number === batch && index >= 0 && (words[index * OUT_WORDS]! & (RAW << 8)) === 0) {
+        // The head may have promised to stay, before the reply was cut off.
+        if (!keep) words[index * OUT_WORDS]! &= ~(KEEP << 8);
         addFlags(index, flags);
         return index;
     }

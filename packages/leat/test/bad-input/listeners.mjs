@@ -65,13 +65,13 @@ async function run(number) {
     cases[number].listen(server, (line) => seen.push(line));
     server.listen(0, "127.0.0.1", () => process.send({ is: "port", port: server.address().port }));
     await once(process, "message");
-    let open = 1;
-    for (let i = 0; open > 0 && i < TURNS_MAX; i += 1) {
+    let open;
+    for (let i = 0; i < TURNS_MAX; i += 1) {
         await turn();
-        open = await promisify(server.getConnections.bind(server))();
-        if (Object.values(openInEngine()).some((count) => count > 0)) open = Math.max(open, 1);
+        open = { connections: await promisify(server.getConnections.bind(server))(), ...openInEngine() };
+        if (Object.values(open).every((count) => count === 0)) break;
     }
-    process.send({ is: "seen", seen, open, engine: Object.entries(openInEngine()).filter(([, count]) => count > 0) });
+    process.send({ is: "seen", seen, open: Object.entries(open).filter(([, count]) => count !== 0) });
     // First of all listeners, since one of the others may throw.
     server.prependListener("close", () => setImmediate(() => process.disconnect()));
     server.close(server.atClose);

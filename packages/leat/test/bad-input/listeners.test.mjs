@@ -38,10 +38,10 @@ async function run(name, number) {
         const talked = await within(talk(port, cases[number], told), "the end of the connection");
         const errors = (await told).map(({ error }) => error);
         child.send("close");
-        const { seen, open, engine } = await child.message("seen");
+        const { seen, open } = await child.message("seen");
         const { code, signal, stderr } = await within(child.exit, "the end of the process");
         errors.push(...(await child.several("uncaught", uncaughtAtClose)).map(({ error }) => error));
-        return { ...talked, seen, open, engine, errors, more: child.messages("uncaught"), code, signal, stderr };
+        return { ...talked, seen, open, errors, more: child.messages("uncaught"), code, signal, stderr };
     } finally {
         child.kill();
     }
@@ -53,7 +53,7 @@ for (const [number, { name, reads, ends, uncaught = 0, uncaughtAtClose = 0 }] of
         if (reads) assert.match(reference.text, reads);
         else assert.equal(reference.text, "");
         assert.equal(reference.byServer, ends === true);
-        assert.equal(reference.open, 0);
+        assert.deepEqual(reference.open, []);
         assert.deepEqual(reference.more, []);
         assert.equal(reference.errors.length, uncaught + uncaughtAtClose);
         assert.deepEqual([reference.code, reference.signal, reference.stderr], [0, null, ""]);

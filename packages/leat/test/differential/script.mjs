@@ -70,5 +70,11 @@ export const resume = ({ peer }) => peer.resume();
 /** Waits until nothing has happened for a while: for what must not happen. */
 export const quiet = (session) => session.quiet();
 
+/** As `quiet`, where it depends on the version of Node whether the connection has ended by then. */
+export const over = async (session) => {
+    session.peer.endAwaited = true;
+    await session.quiet();
+};
+
 /** Takes the given steps on connection `index` (0 is the one that is there from the start), which is opened if need be. */
 export const via = (index, ...steps) => (session) => session.via(index, steps);

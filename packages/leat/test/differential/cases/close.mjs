@@ -1,5 +1,5 @@
 // close, closeAllConnections, closeIdleConnections, getConnections, maxConnections.
-import { ended, fin, get, go, logged, post, quiet, reply, until } from "../script.mjs";
+import { ended, fin, get, go, logged, over, post, quiet, reply, until } from "../script.mjs";
 
 const serves = (name, setup, script, more = {}) => ({
     name,
@@ -60,7 +60,7 @@ export const cases = [
             when("end", () => res.end("busy is well"));
         },
     }),
-    serves("closeIdleConnections and a connection without a request", (server, { when }) => when("idle", () => server.closeIdleConnections()), [get(), reply, (s) => s.via(1, []), quiet, go("idle"), ended, quiet]),
+    serves("closeIdleConnections and a connection without a request", (server, { when }) => when("idle", () => server.closeIdleConnections()), [get(), reply, (s) => s.via(1, []), quiet, go("idle"), ended, (s) => s.via(1, [over])]),
     serves("closeAllConnections ends all", (server, { when }) => {
         when("all", () => server.closeAllConnections());
     }, [get("/idle"), reply, (s) => s.via(1, [get("/busy"), logged("busy")]), go("all"), ended, (s) => s.via(1, [ended]), logged("socket close")], {
@@ -71,7 +71,7 @@ export const cases = [
             log("busy");
         },
     }),
-    serves("getConnections counts", (server, { when, log }) => when("count", async () => log(await connections(server))), [go("count"), get(), reply, go("count"), (s) => s.via(1, [get(), reply, go("count")])]),
+    serves("getConnections counts", (server, { when, log }) => when("count", async () => log(await connections(server))), [quiet, go("count"), get(), reply, go("count"), (s) => s.via(1, [get(), reply, go("count")])]),
     serves("getConnections after the end", (server, { when, log, spy }) => {
         server.on("connection", (socket) => spy("socket", socket, "close"));
         when("count", async () => log(await connections(server)));

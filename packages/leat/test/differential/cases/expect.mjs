@@ -140,9 +140,9 @@ export const cases = [
     },
     {
         name: "writeContinue after the head goes into the body",
-        handle(req, res) {
+        handle(req, res, { attempt }) {
             res.write("a");
-            res.writeContinue();
+            attempt("late", () => res.writeContinue());
             res.end("b");
         },
         script: [get(), until("0\r\n\r\n")],

@@ -1,5 +1,5 @@
 // Every option of createServer, given well and badly.
-import { ended, get, logged, post, quiet, reply, request } from "../script.mjs";
+import { ended, get, logged, over, post, quiet, reply, request } from "../script.mjs";
 
 const served = (name, options, script = [get(), reply], handle = (req, res) => res.end("x")) => ({ name, options, handle, script });
 
@@ -68,7 +68,7 @@ export const cases = [
             res.end();
         },
         setup: (server) => void (server.maxHeadersCount = 3),
-        script: [get("/", "A: 1", "B: 2", "C: 3", "D: 4"), reply],
+        script: [get("/", "A: 1", "B: 2", "C: 3", "D: 4"), over],
     },
     {
         name: "maxHeadersCount of nought is no limit",
@@ -85,7 +85,7 @@ export const cases = [
             log(req.rawHeaders.length, Object.keys(req.headers).length);
             res.end();
         },
-        script: [get("/", ...Array.from({ length: 1200 }, (_, at) => `H${at}: x`)), reply],
+        script: [get("/", ...Array.from({ length: 1200 }, (_, at) => `H${at}: x`)), over],
     },
     {
         name: "own IncomingMessage and ServerResponse",

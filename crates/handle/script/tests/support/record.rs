@@ -1,0 +1,158 @@
+/// A record to JavaScript, decoded. Every offset and length is held against the record that it stands in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    Request {
+        flags: u32,
+        exchange: u32,
+        connection: u32,
+        method: u32,
+        minor: u32,
+        target: String,
+        head: String,
+        length: u32,
+        fields: Vec<(u32, String, String)>,
+    },
+    Data {
+        exchange: u32,
+        bytes: Vec<u8>,
+    },
+    End {
+        exchange: u32,
+        trailers: Vec<(String, String)>,
+    },
+    Gone {
+        exchange: u32,
+        reason: u32,
+    },
+    Open {
+        flags: u32,
+        connection: u32,
+        server: u32,
+        remote_port: u32,
+        local_port: u32,
+        remote: String,
+        local: String,
+        server_name: String,
+        alpn: String,
+    },
+    Closed {
+        connection: u32,
+        reason: u32,
+    },
+    Writable {
+        exchange: u32,
+    },
+    Fault {
+        exchange: u32,
+        connection: u32,
+        reason: u32,
+        bytes: Vec<u8>,
+    },
+    Eof {
+        exchange: u32,
+    },
+}
+
+/// A record's memory within its slab.
+struct View<'a> {
+    slab: &'a [u32],
+    from: usize,
+    to: usize,
+}
+
+impl View<'_> {
+    fn word(&self, index: usize) -> u32 {
+        assert!(self.from + index < self.to, "word {index} is outside of the record");
+        self.slab[self.from + index]
+    }
+
+    fn bytes(&self, at: u32, len: u32) -> Vec<u8> {
+        let (at, len) = (at as usize, len as usize);
+        assert!(at >= self.from * 4 && at + len <= self.to * 4, "bytes {at}+{len} are outside of the record");
+        let bytes = self.slab.iter().flat_map(|word| word.to_le_bytes());
+        bytes.skip(at).take(len).collect()
+    }
+
+    fn text(&self, at: u32, len: u32) -> String {
+        String::from_utf8(self.bytes(at, len)).unwrap()
+    }
+
+    fn fields(&self, at: usize, count: usize) -> Vec<(u32, String, String)> {
+        let field = |index: usize| {
+            let word = |offset: usize| self.word(at + index * 4 + offset);
+            (word(1) >> 16, self.text(word(0), word(1) & 0xffff), self.text(word(2), word(3)))
+        };
+        (0..count).map(field).collect()
+    }
+}
+
+/// The records between two bytes of a slab.
+pub fn decode(slab: &[u32], from: u32, to: u32) -> Vec<Record> {
+    assert!(from % 4 == 0 && to % 4 == 0, "{from} to {to}: records begin at words");
+    let (mut at, end) = (from as usize / 4, to as usize / 4);
+    let mut records = Vec::new();
+    while at < end {
+        let len = slab[at + 1] as usize;
+        assert!(len >= 3 && at + len <= end, "a record of {len} words at {at} of {end}");
+        records.push(one(&View { slab, from: at, to: at + len }));
+        at += len;
+    }
+    records
+}
+
+fn one(view: &View<'_>) -> Record {
+    let (kind, flags) = (view.word(0) & 0xff, view.word(0) >> 8);
+    let word = |index| view.word(index);
+    match kind {
+        1 => Record::Request {
+            flags,
+            exchange: word(2),
+            connection: word(3),
+            method: word(4) & 0xff,
+            minor: word(4) >> 24,
+            target: view.text(word(5), word(6)),
+            head: view.text(word(7), word(8)),
+            length: word(9),
+            fields: view.fields(10, (word(4) >> 8 & 0xffff) as usize),
+        },
+        2 => Record::Data { exchange: word(2), bytes: view.bytes(word(3), word(4)) },
+        3 => {
+            let trailers = view.fields(4, word(3) as usize);
+            Record::End {
+                exchange: word(2),
+                trailers: trailers.into_iter().map(|(_, name, value)| (name, value)).collect(),
+            }
+        }
+        4 => Record::Gone { exchange: word(2), reason: word(3) },
+        5 => {
+            let lengths = [7, 8, 9, 10].map(word);
+            let mut at = word(6);
+            let [remote, local, server_name, alpn] = lengths.map(|len| {
+                let text = view.text(at, len);
+                at += len;
+                text
+            });
+            Record::Open {
+                flags,
+                connection: word(2),
+                server: word(3),
+                remote_port: word(4),
+                local_port: word(5),
+                remote,
+                local,
+                server_name,
+                alpn,
+            }
+        }
+        6 => Record::Closed { connection: word(2), reason: word(3) },
+        7 => Record::Writable { exchange: word(2) },
+        8 => Record::Fault {
+            exchange: word(2),
+            connection: word(3),
+            reason: word(4),
+            bytes: view.bytes(word(5), word(6)),
+        },
+        9 => Record::Eof { exchange: word(2) },
+        other => panic!("a record of kind {other}"),
+    }
+}
