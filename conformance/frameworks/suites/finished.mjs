@@ -1,7 +1,7 @@
 // What waits for the end of a request or a reply: on-finished, morgan, pino-http, finalhandler.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { Writable } from "node:stream";
+import { Readable, Writable } from "node:stream";
 import finalhandler from "finalhandler";
 import morgan from "morgan";
 import onFinished from "on-finished";
@@ -12,6 +12,9 @@ import { suite } from "../suite.mjs";
 
 /** A FIN on loopback takes less than one; this is far above what a busy machine adds, and below any timer that might stand in for it. */
 const NOTICED_MS_MAX = 500;
+
+/** Far above what thousands of small parts take, and below the time that an idle connection is kept. */
+const CUT_OFF_MS_MAX = 3000;
 
 suite("on-finished", ({ http, it }) => {
     it("fires once the reply is out, for plain, late and repeated listeners", async ({ listen }) => {
@@ -78,6 +81,25 @@ suite("on-finished", ({ http, it }) => {
         const left = performance.now();
         request.destroy();
         assert.ok((await closed.promise) - left < NOTICED_MS_MAX);
+    });
+
+    it("a reply that is cut off in the turn that began it", async ({ listen }) => {
+        const ended = deferred();
+        const peer = await listen(http.createServer((request, response) => {
+            // As fast as it is read, until the reply waits for the socket: all of it is one turn of the event loop.
+            const source = new Readable({ read() {
+                this.push("a part");
+                process.nextTick(() => this.destroy(new Error("no more")));
+            } });
+            onFinished(response, () => ended.resolve(response.writableFinished));
+            source.on("error", () => response.destroy());
+            source.pipe(response);
+        }));
+        const before = performance.now();
+        await assert.rejects(peer.get("/"), { code: "ECONNRESET" });
+        // The client must not be left waiting for the rest until some timeout.
+        assert.ok(performance.now() - before < CUT_OFF_MS_MAX);
+        assert.equal(await ended.promise, false);
     });
 
     it("many requests on one connection, each with its own listener", async ({ listen }) => {

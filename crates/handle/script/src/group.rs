@@ -59,8 +59,10 @@ impl Group {
     /// Takes a server out; says whether any is left. Its connections go on.
     pub fn leave(&self, lane: &Rc<Lane>, server: u32) -> bool {
         let mut members = self.members.borrow_mut();
-        members
-            .retain(|member| !(Rc::ptr_eq(&member.lane, lane) && member.server == server) && !member.lane.is_closed());
+        members.retain(|member| {
+            let leaves = Rc::ptr_eq(&member.lane, lane) && member.server == server;
+            !leaves && !member.lane.is_closed()
+        });
         !members.is_empty()
     }
 

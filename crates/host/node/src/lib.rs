@@ -5,7 +5,7 @@ mod bind;
 mod connection;
 mod engine;
 mod error;
-mod exports;
+pub mod exports;
 mod metrics;
 mod port;
 mod server;

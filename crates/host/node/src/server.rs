@@ -106,7 +106,7 @@ impl Server {
         let Accepted { socket, peer, protocol, permit } = accepted;
         let settings = self.settings.borrow();
         tune(&socket, &settings);
-        let alpn = peer.tls.as_ref().and_then(|tls| tls.alpn.as_deref()).unwrap_or_default();
+        let alpn = peer.tls.as_ref().and_then(|tls| tls.alpn).unwrap_or_default();
         let (remote, remote_port) = self.text_of(&peer.remote);
         let (local, local_port) = self.text_of(&peer.local);
         let arrival = Arrival {

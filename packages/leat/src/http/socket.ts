@@ -171,8 +171,8 @@ export class LeatSocket extends Socket {
         return channel.mode === Mode.Http ? (this[kParser] ??= new Parser(this)) : null;
     }
 
-    override setEncoding(encoding?: BufferEncoding): this {
-        if (this[kChannel].mode !== Mode.Http) return super.setEncoding(encoding);
+    /** Refused as by Node's server, after an upgrade too. */
+    override setEncoding(): never {
         const error = Object.assign(new Error("Changing the socket encoding is not allowed per RFC7230 Section 3."), { code: "ERR_HTTP_SOCKET_ENCODING" });
         error.stack = error.stack?.replace(/^Error/, "Error [ERR_HTTP_SOCKET_ENCODING]") ?? "";
         throw error;

@@ -89,7 +89,8 @@ fn built(package: Option<&Path>) -> Result<PathBuf, String> {
     let path = match package {
         Some(path) => path.to_owned(),
         None => {
-            let binary = std::env::current_exe().map_err(|error| format!("this binary's place is not known: {error}"))?;
+            let binary =
+                std::env::current_exe().map_err(|error| format!("this binary's place is not known: {error}"))?;
             binary.ancestors().nth(3).map(|root| root.join("packages/leat")).unwrap_or_default()
         }
     };
@@ -153,7 +154,9 @@ fn listening(heard: &Receiver<Line>) -> Result<String, String> {
             }
             // An uncaught error shows its code first; the line with its message begins with its name.
             Ok(Line::Error(line)) => {
-                let is_error = line.split_once(": ").is_some_and(|(name, _)| !name.starts_with(char::is_whitespace) && name.contains("Error"));
+                let is_error = line
+                    .split_once(": ")
+                    .is_some_and(|(name, _)| !name.starts_with(char::is_whitespace) && name.contains("Error"));
                 if error.is_empty() && is_error {
                     error = line;
                 }

@@ -37,7 +37,9 @@ fn start(arguments: &DemoArguments) -> Result<(), String> {
         config_path,
         watch: true,
         workers: None,
-        ready: Some(Box::new(move |addresses| println!("{}", site::introduction(addresses, admin, upstream, &shown, &about_app)))),
+        ready: Some(Box::new(move |addresses| {
+            println!("{}", site::introduction(addresses, admin, upstream, &shown, &about_app))
+        })),
     };
     process::run(settings).map_err(|error| match error {
         StartError::Config => "the demo's configuration is bad, which is a bug in Leat".to_owned(),

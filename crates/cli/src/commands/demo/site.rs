@@ -41,7 +41,13 @@ upstreams:
 }
 
 /// What a person sees when everything runs.
-pub(super) fn introduction(addresses: &[String], admin: SocketAddr, upstream: SocketAddr, config: &Path, app: &str) -> String {
+pub(super) fn introduction(
+    addresses: &[String],
+    admin: SocketAddr,
+    upstream: SocketAddr,
+    config: &Path,
+    app: &str,
+) -> String {
     let gateway = addresses.first().map_or("127.0.0.1:8080", String::as_str);
     format!(
         "

@@ -9,6 +9,7 @@ mod replies;
 pub use engine::Engine;
 pub use host::Host;
 pub use record::Record;
+#[allow(unused_imports, reason = "each test takes what it needs")]
 pub use replies::{ACK, END, INTERIM, KEEP, Replies};
 
 /// A whole reply's head, as JavaScript formats it.

@@ -76,7 +76,7 @@ impl Replies {
         batch.text_bytes = self.text.len();
         for buffer in &self.buffers {
             batch.bytes.extend_from_slice(buffer);
-            batch.buffers.push(buffer.len() as u32);
+            batch.buffers.push(leat_script::Buffer::Copied(buffer.len()));
         }
     }
 }
