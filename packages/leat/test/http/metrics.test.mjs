@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { createRequire } from "node:module";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
@@ -80,7 +81,7 @@ test("a worker counts its own pauses", async () => {
     const worker = new Worker(
         `const { setFlagsFromString } = require("node:v8");
         setFlagsFromString("--expose-gc");
-        const { metrics } = require("leat/http");
+        const { metrics } = require(${JSON.stringify(createRequire(import.meta.url).resolve("leat/http"))});
         metrics();
         require("node:vm").runInNewContext("gc")();
         const { parentPort } = require("node:worker_threads");
