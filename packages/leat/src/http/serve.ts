@@ -3,12 +3,12 @@ import { channel as diagnostics } from "node:diagnostics_channel";
 import { METHODS, type IncomingMessage as NodeRequest, type Server, type ServerResponse as NodeResponse } from "node:http";
 import { H2, HAS_BODY, KEEP_ALIVE, REQUEST_FIELDS_AT, UPGRADE } from "../native/records";
 import { type Slab } from "../native/slab";
-import { type Channel, exchanges, Mode } from "./channel";
+import { type Channel, Mode } from "./channel";
 import { parseError, socketErrored } from "./client_error";
 import { type HeadState } from "./head";
 import { EXPECT, HOST, IncomingMessage, methodText, notedFields, readHead, targetText } from "./incoming";
 import { listens } from "./lifecycle";
-import { kOptimizeEmptyRequests, kUniqueHeaders, nodeAssignSocket, NodeServerResponse } from "./node_symbols";
+import { kOptimizeEmptyRequests, kUniqueHeaders, NODE_MAJOR, nodeAssignSocket, NodeServerResponse } from "./node_symbols";
 import { kLine, type ServerResponse, storeUnchunked } from "./response";
 import { upgrade } from "./upgrade";
 
@@ -51,7 +51,11 @@ export function serve(channel: Channel, slab: Slab, at: number, flags: number): 
     const method = id === 0 ? methodText(slab, at) : (methods[id] as string);
     if (socket.timeout !== undefined || server.timeout !== 0) restartTimeout(channel, server);
     if (id === 0 && !known.has(method) && !channel.h2) {
-        refuseMethod(channel, slab, at);
+        refuse(channel, slab, at, "HPE_INVALID_METHOD", "Invalid method encountered", 1);
+        return;
+    }
+    if (NODE_MAJOR >= 22 && exceeds((counts >>> 8) & 0xffff, server.maxHeadersCount) && !channel.h2) {
+        refuse(channel, slab, at, "HPE_HEADER_OVERFLOW", "Header overflow", slab.word(at + 8));
         return;
     }
     const req = newRequest(channel, slab, at, flags, method);
@@ -189,13 +193,17 @@ function restartTimeout(channel: Channel, server: ServerState): void {
     else if (socket.timeout) (socket as unknown as { _unrefTimer(): void })._unrefTimer();
 }
 
-/** Node's parser knows its methods, and refuses others. */
-function refuseMethod(channel: Channel, slab: Slab, at: number): void {
+/** Whether a request has more fields than its server takes. Node 20 cuts them off, newer ones refuse. */
+function exceeds(fields: number, max: number | null): boolean {
+    return typeof max === "number" && max > 0 && fields > max;
+}
+
+/** Says of a request what Node's parser would say of it, though the engine takes it. */
+function refuse(channel: Channel, slab: Slab, at: number, code: string, words: string, parsed: number): void {
     const packet = slab.copy(slab.word(at + 7), slab.word(at + 8));
     channel.takeOver();
-    exchanges.set(channel.exchange, channel);
-    const error = parseError("HPE_INVALID_METHOD", "Invalid method encountered", packet);
-    error.bytesParsed = 1;
+    const error = parseError(code, words, packet);
+    error.bytesParsed = parsed;
     socketErrored.call(channel.socket, error);
 }
 

@@ -424,7 +424,9 @@ impl<H: Handler> Connection<H> {
             }
             self.wait.timer.set(deadline);
             ready!(self.wait.timer.poll_due(cx));
-            Poll::Ready(if first { Ok(false) } else { Err(Reason::TimeHead) })
+            // Where the first request has a time of its own, its absence is told.
+            let owed = self.served == 0 && self.site.limits.first_time_ms.is_some() && !self.service.is_ending();
+            Poll::Ready(if first && !owed { Ok(false) } else { Err(Reason::TimeHead) })
         })
         .await
     }
