@@ -48,7 +48,6 @@ const differs = {
     "sockets: events of a connection that the client resets": RESET,
     "upgrade: the client resets": RESET,
     "sockets: resetAndDestroy": `${NOT_DONE}the connection ends with FIN`,
-    "timeouts: headersTimeout ends a connection that sends nothing": "a connection that has asked for nothing ends without an answer; node:http says 408 and tells 'clientError'",
     "timeouts: keepAliveTimeout ends an idle connection": `${NOT_DONE}the socket says 'close' without 'timeout' before`,
     "upgrade: a POST that upgrades leaves its body in the head": `${NOT_DONE}a request with a body is an ordinary one, whatever it asks to be upgraded to`,
 };
