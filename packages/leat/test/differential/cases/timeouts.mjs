@@ -9,13 +9,19 @@ const CHECKED = { connectionsCheckingInterval: 20 };
 export const cases = [
     {
         name: "headersTimeout answers 408",
-        options: { ...CHECKED, headersTimeout: SHORT_MS },
+        options: { ...CHECKED, headersTimeout: SHORT_MS * 4 },
         handle: (req, res, { log }) => log("never"),
         script: ["GET / HTTP/1.1\r\nHost: a\r\n", ended],
     },
     {
-        name: "headersTimeout tells clientError",
+        name: "headersTimeout ends a connection that sends nothing",
         options: { ...CHECKED, headersTimeout: SHORT_MS },
+        setup: (server, { spy }) => server.on("connection", (socket) => spy("socket", socket, "close", "error")),
+        script: [ended, logged("socket close")],
+    },
+    {
+        name: "headersTimeout tells clientError",
+        options: { ...CHECKED, headersTimeout: SHORT_MS * 4 },
         setup: (server, { log }) => server.on("clientError", (error, socket) => {
             log(error.code, error.message, socket.writable);
             socket.end("HTTP/1.1 408 Mine\r\n\r\n");
@@ -24,7 +30,7 @@ export const cases = [
     },
     {
         name: "requestTimeout answers 408 before the reply",
-        options: { ...CHECKED, requestTimeout: SHORT_MS },
+        options: { ...CHECKED, requestTimeout: SHORT_MS * 4 },
         handle(req, res, { spy }) {
             spy("req", req, "aborted", "error", "close");
             spy("res", res, "close");
@@ -163,7 +169,7 @@ export const cases = [
     },
     {
         name: "the body of a timed out request",
-        options: { ...CHECKED, requestTimeout: SHORT_MS * 2 },
+        options: { ...CHECKED, requestTimeout: SHORT_MS * 4 },
         handle(req, res, { log, spy }) {
             spy("req", req, "aborted", "error", "close");
             res.write("begun");
