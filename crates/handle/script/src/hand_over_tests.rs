@@ -47,7 +47,7 @@ fn what_is_published_is_there_while_more_is_written() {
     let mut slabs: Vec<Option<NonNull<u8>>> = (0..SLABS_MAX).map(|_| lend(&mut port)).collect();
     assert!(lend(&mut port).is_none(), "more than can be told apart");
     let engine = std::thread::spawn(move || {
-        let mut out = Out::new(seed.empties);
+        let mut out = Out::new(seed.empties, seed.bodies);
         let bytes = vec![7; 9_001];
         for number in 0..records {
             // OPEN: its seventh word tells where the bytes are.
@@ -57,6 +57,8 @@ fn what_is_published_is_there_while_more_is_written() {
             while out.room(1, &seed.shared) == 0 {
                 std::thread::yield_now();
             }
+            // What had waited for room stands in a slab by now.
+            out.publish(&seed.shared);
         }
     });
     let mut expected = 0;

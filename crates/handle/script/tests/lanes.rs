@@ -11,7 +11,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use leat_message::{Exchange, Handler, Reason};
-use leat_script::{Arrival, Batch, Control, Group, Lane, Plan, SLAB_BYTES, SLABS_MAX, Script};
+use leat_script::{Arrival, Batch, Buffer, Control, Group, Lane, Plan, SLAB_BYTES, SLABS_MAX, Script};
 use leat_testkit::{RecordedExchange, eventually};
 use support::{END, Engine, Host, KEEP, Record, Replies, head};
 use tokio::task::{LocalSet, spawn_local};
@@ -298,7 +298,12 @@ fn a_host_that_lies_breaks_nothing() {
 }
 
 fn batch(words: &[u32], bytes: &[u8], text_bytes: usize, buffers: &[u32]) -> Batch {
-    Batch { words: words.to_vec(), bytes: bytes.to_vec(), text_bytes, buffers: buffers.to_vec() }
+    Batch {
+        words: words.to_vec(),
+        bytes: bytes.to_vec(),
+        text_bytes,
+        buffers: buffers.iter().map(|&len| Buffer::Copied(len as usize)).collect(),
+    }
 }
 
 /// Batches of words that mean something about half the time, from a generator that always gives the same ones.
