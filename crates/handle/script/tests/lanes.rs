@@ -229,6 +229,9 @@ fn a_reply_is_written_in_the_order_of_its_records() {
     });
 }
 
+/// Makes the batch for an exchange.
+type Lie = Box<dyn Fn(u32) -> Batch>;
+
 /// Batches as a buggy host could send them. The contract of the exchange is held by the recorded one, which panics where
 /// it is not.
 #[test]
@@ -236,7 +239,7 @@ fn a_host_that_lies_breaks_nothing() {
     const MAX: u32 = u32::MAX;
     alone(async {
         let rig = Rig::new(4);
-        let cases: Vec<(&str, Box<dyn Fn(u32) -> Batch>)> = vec![
+        let cases: Vec<(&str, Lie)> = vec![
             ("a text longer than the batch", Box::new(|id| batch(&[1 | 1 << 8, id, MAX, 0, 200, 5], b"HTTP/", 5, &[]))),
             (
                 "a head longer than its text",
