@@ -11,7 +11,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use leat_message::{Exchange, Handler, Reason};
-use leat_script::{Arrival, Batch, Control, Group, Lane, Plan, SLAB_BYTES, SLABS_MAX, Script};
+use leat_script::{Arrival, Batch, Buffer, Control, Group, Lane, Plan, SLAB_BYTES, SLABS_MAX, Script};
 use leat_testkit::{RecordedExchange, eventually};
 use support::{END, Engine, Host, KEEP, Record, Replies, head};
 use tokio::task::{LocalSet, spawn_local};
@@ -229,6 +229,9 @@ fn a_reply_is_written_in_the_order_of_its_records() {
     });
 }
 
+/// Makes the batch for an exchange.
+type Lie = Box<dyn Fn(u32) -> Batch>;
+
 /// Batches as a buggy host could send them. The contract of the exchange is held by the recorded one, which panics where
 /// it is not.
 #[test]
@@ -236,7 +239,7 @@ fn a_host_that_lies_breaks_nothing() {
     const MAX: u32 = u32::MAX;
     alone(async {
         let rig = Rig::new(4);
-        let cases: Vec<(&str, Box<dyn Fn(u32) -> Batch>)> = vec![
+        let cases: Vec<(&str, Lie)> = vec![
             ("a text longer than the batch", Box::new(|id| batch(&[1 | 1 << 8, id, MAX, 0, 200, 5], b"HTTP/", 5, &[]))),
             (
                 "a head longer than its text",
@@ -298,7 +301,12 @@ fn a_host_that_lies_breaks_nothing() {
 }
 
 fn batch(words: &[u32], bytes: &[u8], text_bytes: usize, buffers: &[u32]) -> Batch {
-    Batch { words: words.to_vec(), bytes: bytes.to_vec(), text_bytes, buffers: buffers.to_vec() }
+    Batch {
+        words: words.to_vec(),
+        bytes: bytes.to_vec(),
+        text_bytes,
+        buffers: buffers.iter().map(|&len| Buffer::Copied(len as usize)).collect(),
+    }
 }
 
 /// Batches of words that mean something about half the time, from a generator that always gives the same ones.

@@ -88,7 +88,7 @@ impl View<'_> {
 
 /// The records between two bytes of a slab.
 pub fn decode(slab: &[u32], from: u32, to: u32) -> Vec<Record> {
-    assert!(from % 4 == 0 && to % 4 == 0, "{from} to {to}: records begin at words");
+    assert!(from.is_multiple_of(4) && to.is_multiple_of(4), "{from} to {to}: records begin at words");
     let (mut at, end) = (from as usize / 4, to as usize / 4);
     let mut records = Vec::new();
     while at < end {

@@ -1,4 +1,4 @@
-use leat_script::Batch;
+use leat_script::{Batch, Buffer};
 
 pub const END: u32 = 1;
 pub const KEEP: u32 = 2;
@@ -76,7 +76,7 @@ impl Replies {
         batch.text_bytes = self.text.len();
         for buffer in &self.buffers {
             batch.bytes.extend_from_slice(buffer);
-            batch.buffers.push(leat_script::Buffer::Copied(buffer.len()));
+            batch.buffers.push(Buffer::Copied(buffer.len()));
         }
     }
 }
