@@ -110,9 +110,9 @@ export const nodeScenarios = [
   ...asked([24], 'node-latency', latency),
   ...on([20], 'node-two-cores', {
     title: 'Express 5 where the server may use the load\'s core too',
-    about: 'Two cores in all, so the load shares the second one with the server. Express is slow enough that wrk needs little of it (`core busy` counts '
-      + 'the server on both cores: above 1 it used the second). The gain is what the engine\'s thread takes off Node\'s; node:http on two cores has V8\'s '
-      + 'own threads there.',
+    about: 'Two cores in all, so the load shares the second one with the server; Express leaves wrk less to do than the bare JSON reply. The gain is what '
+      + 'the engine\'s thread takes off Node\'s (node:http has V8\'s own threads on the second core). `core busy` counts the server on both cores: '
+      + 'above 1 it needed the second.',
     role: 'node-express',
     packages: ['express'],
     subjects: ['leat/http on two cores', 'leat/http', 'node:http on two cores'],

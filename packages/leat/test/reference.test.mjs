@@ -1,10 +1,11 @@
-// docs/reference/http-options.md and http-metrics.md say what is so. `UPDATE=1 node --test packages/leat/test/reference.test.mjs` writes them.
+// docs/reference/http-options.md, http-metrics.md and the end of http.md say what is so. `UPDATE=1 node --test packages/leat/test/reference.test.mjs` writes them.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import nodeHttp from "node:http";
 import { test } from "node:test";
 import { createServer } from "leat/http";
+import { withExceptions } from "./reference/differences_page.mjs";
 import { metricsPage } from "./reference/metrics_page.mjs";
 import { HTTP } from "./reference/options.mjs";
 import { GROUPS, page, refusal } from "./reference/page.mjs";
@@ -37,6 +38,10 @@ test("a server has the defaults that the table tells, and Node's", () => {
 });
 
 test("the page of options is up to date", () => upToDate("http-options.md", page()));
+
+test("the page of differences has every exception of the differential table", () => {
+    upToDate("http.md", withExceptions(readFileSync(new URL("http.md", docs), "utf8")));
+});
 
 test("the page of metrics is up to date", async (t) => {
     // Labels of lanes are seen where there is one.

@@ -45,40 +45,40 @@ pub struct ReasonText {
 }
 
 #[napi]
-pub fn attach(env: &Env, on_batch: Unknown<'_>, words: Unknown<'_>) -> Result<(), Coded> {
+pub fn attach(env: &Env, on_batch: Unknown<'_>, words: Unknown<'_>) -> Result<u32, Coded> {
     port::attach(env.raw(), on_batch.raw(), words.raw())
 }
 
 #[napi]
-pub fn supply(env: &Env, slab: Unknown<'_>) -> Result<(), Coded> {
-    port::supply(env.raw(), slab.raw())
+pub fn supply(env: &Env, lane: u32, slab: Unknown<'_>) -> Result<(), Coded> {
+    port::supply(env.raw(), lane, slab.raw())
 }
 
 #[napi]
-pub fn supply_body(env: &Env, slab: Unknown<'_>) -> Result<(), Coded> {
-    port::supply_body(env.raw(), slab.raw())
+pub fn supply_body(env: &Env, lane: u32, slab: Unknown<'_>) -> Result<(), Coded> {
+    port::supply_body(env.raw(), lane, slab.raw())
 }
 
 #[napi]
-pub fn flush(env: &Env, count: u32, text: Unknown<'_>, buffers: Unknown<'_>) -> Result<(), Coded> {
-    port::flush(env.raw(), count, text.raw(), buffers.raw())
+pub fn flush(env: &Env, lane: u32, count: u32, text: Unknown<'_>, buffers: Unknown<'_>) -> Result<(), Coded> {
+    port::flush(env.raw(), lane, count, text.raw(), buffers.raw())
 }
 
 #[napi(js_name = "ref")]
-pub fn hold(env: &Env) -> Result<(), Coded> {
-    port::hold(env.raw(), true)
+pub fn hold(env: &Env, lane: u32) -> Result<(), Coded> {
+    port::hold(env.raw(), lane, true)
 }
 
 #[napi(js_name = "unref")]
-pub fn release(env: &Env) -> Result<(), Coded> {
-    port::hold(env.raw(), false)
+pub fn release(env: &Env, lane: u32) -> Result<(), Coded> {
+    port::hold(env.raw(), lane, false)
 }
 
 #[napi]
-pub fn listen(options: Unknown<'_>) -> Result<Listening, Coded> {
+pub fn listen(lane: u32, options: Unknown<'_>) -> Result<Listening, Coded> {
     let settings = Settings::from_unknown(options).map_err(argument)?;
     let place = Place::from_unknown(options).map_err(argument)?;
-    let lane = port::lane()?;
+    let lane = port::engine_lane(lane)?;
     let engine = Engine::get()?;
     let options = Box::new(settings.serve_options()?);
     let server = engine.next_server();
@@ -102,8 +102,8 @@ pub fn listen(options: Unknown<'_>) -> Result<Listening, Coded> {
 }
 
 #[napi]
-pub fn listen_none(settings: Settings) -> Result<Listening, Coded> {
-    let lane = port::lane()?;
+pub fn listen_none(lane: u32, settings: Settings) -> Result<Listening, Coded> {
+    let lane = port::engine_lane(lane)?;
     let engine = Engine::get()?;
     let options = Box::new(settings.serve_options()?);
     let server = engine.next_server();

@@ -18,9 +18,10 @@ use crate::wake::{Bell, Ring};
 /// word before it tells a program that such a buffer is its own again (`LENT_BYTES_MIN` in `packages/leat`).
 const LENT_BYTES_MIN: usize = 16 * 1024;
 
-/// A JavaScript thread that has a lane.
+/// One of this thread's lanes. There is one for each copy of the package that runs here: two versions, or one that a test
+/// runner loads anew for each file.
 struct Attached {
-    /// The lane's number.
+    /// The engine's number for the lane.
     lane: u64,
     port: Port,
     bell: Arc<Bell>,
@@ -31,57 +32,59 @@ struct Attached {
 
 thread_local! {
     /// Not dropped with the thread: where the process just exits, Node calls no hook, and the engine still runs.
-    static ATTACHED: RefCell<Option<ManuallyDrop<Attached>>> = const { RefCell::new(None) };
+    static ATTACHED: RefCell<Vec<ManuallyDrop<Attached>>> = const { RefCell::new(Vec::new()) };
 }
 
-fn with<R>(use_it: impl FnOnce(&mut Attached) -> Result<R, Coded>) -> Result<R, Coded> {
-    ATTACHED.with_borrow_mut(|attached| match attached {
+/// Looks at one of this thread's lanes, by the number that `attach` gave.
+fn with<R>(lane: u32, use_it: impl FnOnce(&mut Attached) -> Result<R, Coded>) -> Result<R, Coded> {
+    ATTACHED.with_borrow_mut(|attached| match attached.get_mut(lane as usize) {
         Some(attached) => use_it(attached),
-        None => Err(coded("LEAT_NOT_ATTACHED", "this thread has no lane: call attach first")),
+        None => Err(coded("LEAT_NOT_ATTACHED", "this thread has no such lane: call attach first")),
     })
 }
 
-/// The number of this thread's lane.
-pub(crate) fn lane() -> Result<u64, Coded> {
-    with(|attached| Ok(attached.lane))
+/// The engine's number for a lane of this thread.
+pub(crate) fn engine_lane(lane: u32) -> Result<u64, Coded> {
+    with(lane, |attached| Ok(attached.lane))
 }
 
-/// Opens this thread's lane.
-pub(crate) fn attach(env: sys::napi_env, on_batch: sys::napi_value, words: sys::napi_value) -> Result<(), Coded> {
-    if ATTACHED.with_borrow(Option::is_some) {
-        return Err(coded("LEAT_ATTACHED", "this thread has a lane already"));
-    }
+/// Opens a lane for this thread; gives its number.
+pub(crate) fn attach(env: sys::napi_env, on_batch: sys::napi_value, words: sys::napi_value) -> Result<u32, Coded> {
     let (start, len, element) = typed_array(env, words)?;
     let words = NonNull::new(start.cast::<u32>())
         .filter(|_| element == sys::TypedarrayType::uint32_array)
         .ok_or_else(|| coded("LEAT_ARGUMENT", "words must be a Uint32Array"))?;
-    let bell = Bell::new(env, on_batch).map_err(|error| coded("LEAT_NODE_API", error.to_string()))?;
+    let number = ATTACHED.with_borrow(Vec::len) as u32;
+    let bell = Bell::new(env, on_batch, number).map_err(|error| coded("LEAT_NODE_API", error.to_string()))?;
     let (seed, port) = leat_script::lane(Box::new(Ring(Arc::clone(&bell))));
     let lane = Engine::get()?.attach(seed);
-    ATTACHED.set(Some(ManuallyDrop::new(Attached { lane, port, bell, words, words_len: len })));
-    // SAFETY: on the thread of `env`; the hook takes no data, so there is nothing to outlive.
-    unsafe { sys::napi_add_env_cleanup_hook(env, Some(on_end), ptr::null_mut()) };
-    Ok(())
+    let attached = Attached { lane, port, bell, words, words_len: len };
+    ATTACHED.with_borrow_mut(|list| list.push(ManuallyDrop::new(attached)));
+    if number == 0 {
+        // SAFETY: on the thread of `env`; the hook takes no data, so there is nothing to outlive.
+        unsafe { sys::napi_add_env_cleanup_hook(env, Some(on_end), ptr::null_mut()) };
+    }
+    Ok(number)
 }
 
 /// The thread ends: its memory goes away, so the engine must have let go of it.
 unsafe extern "C" fn on_end(_: *mut c_void) {
-    if let Some(attached) = ATTACHED.take().map(ManuallyDrop::into_inner) {
+    for attached in ATTACHED.take().into_iter().map(ManuallyDrop::into_inner) {
         attached.port.close();
         attached.bell.end();
     }
 }
 
 /// Lends a slab. JavaScript keeps the array until it has been filled, so its memory stays.
-pub(crate) fn supply(env: sys::napi_env, slab: sys::napi_value) -> Result<(), Coded> {
+pub(crate) fn supply(env: sys::napi_env, lane: u32, slab: sys::napi_value) -> Result<(), Coded> {
     let slab = slab_of(env, slab)?;
-    with(|attached| attached.port.supply(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent")))
+    with(lane, |attached| attached.port.supply(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent")))
 }
 
 /// Lends a slab for a long piece of a body.
-pub(crate) fn supply_body(env: sys::napi_env, slab: sys::napi_value) -> Result<(), Coded> {
+pub(crate) fn supply_body(env: sys::napi_env, lane: u32, slab: sys::napi_value) -> Result<(), Coded> {
     let slab = slab_of(env, slab)?;
-    with(|attached| attached.port.supply_body(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent")))
+    with(lane, |attached| attached.port.supply_body(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent")))
 }
 
 fn slab_of(env: sys::napi_env, slab: sys::napi_value) -> Result<Slab, Coded> {
@@ -92,31 +95,33 @@ fn slab_of(env: sys::napi_env, slab: sys::napi_value) -> Result<Slab, Coded> {
     Ok(unsafe { Slab::new(start, len) })
 }
 
-/// Takes everything that was published up to now.
-pub(crate) fn take_all(mut each: impl FnMut(Published)) {
-    let begin = || ATTACHED.with_borrow_mut(|attached| attached.as_mut().map(|attached| attached.port.begin_turn()));
-    let Some(until) = begin() else { return };
+/// Takes everything that was published on a lane up to now.
+pub(crate) fn take_all(lane: u32, mut each: impl FnMut(Published)) {
     // Not borrowed while JavaScript runs: it supplies slabs meanwhile.
-    let next = || ATTACHED.with_borrow_mut(|attached| attached.as_mut().and_then(|attached| attached.port.take(until)));
+    let Ok(until) = with(lane, |attached| Ok(attached.port.begin_turn())) else { return };
     let mut nothing = true;
-    while let Some(published) = next() {
+    while let Ok(Some(published)) = with(lane, |attached| Ok(attached.port.take(until))) {
         nothing = false;
         each(published);
     }
     if nothing {
-        // JavaScript was told nothing, so it ends no turn.
-        ATTACHED.with_borrow_mut(|attached| attached.as_mut().map(|attached| attached.port.end_turn()));
+        // JavaScript was told nothing, so it ends no turn. A thread that has ended meanwhile has no lane to end it on.
+        let _ = with(lane, |attached| {
+            attached.port.end_turn();
+            Ok(())
+        });
     }
 }
 
 /// Sends a turn's replies and ends the turn.
 pub(crate) fn flush(
     env: sys::napi_env,
+    lane: u32,
     count: u32,
     text: sys::napi_value,
     buffers: sys::napi_value,
 ) -> Result<(), Coded> {
-    with(|attached| {
+    with(lane, |attached| {
         if count > 0 {
             let mut batch = attached.port.batch();
             let filled = fill(env, attached, &mut batch, count as usize, text, buffers);
@@ -201,9 +206,9 @@ fn let_go(env: sys::napi_env, tokens: Vec<usize>) {
     }
 }
 
-/// Whether this thread's lane keeps its event loop alive.
-pub(crate) fn hold(env: sys::napi_env, hold: bool) -> Result<(), Coded> {
-    with(|attached| {
+/// Whether a lane keeps its thread's event loop alive.
+pub(crate) fn hold(env: sys::napi_env, lane: u32, hold: bool) -> Result<(), Coded> {
+    with(lane, |attached| {
         attached.bell.hold(env, hold);
         Ok(())
     })

@@ -23,8 +23,8 @@ unsafe impl Send for Bell {}
 unsafe impl Sync for Bell {}
 
 impl Bell {
-    /// Makes the function that calls `on_batch` on the thread of `env`.
-    pub(crate) fn new(env: sys::napi_env, on_batch: sys::napi_value) -> napi::Result<Arc<Self>> {
+    /// Makes the function that calls `on_batch` on the thread of `env`, for the lane of that number.
+    pub(crate) fn new(env: sys::napi_env, on_batch: sys::napi_value, lane: u32) -> napi::Result<Arc<Self>> {
         let mut name = ptr::null_mut();
         let mut function = ptr::null_mut();
         // SAFETY: called on the thread of `env`, with values that live in the current scope.
@@ -39,7 +39,8 @@ impl Bell {
                 1,
                 ptr::null_mut(),
                 None,
-                ptr::null_mut(),
+                // Not a pointer: the number is all that the call needs to know.
+                ptr::without_provenance_mut(lane as usize),
                 Some(on_wake),
                 &mut function,
             )
@@ -85,11 +86,11 @@ impl Wake for Ring {
 }
 
 /// Runs on the JavaScript thread, once for each wake-up.
-unsafe extern "C" fn on_wake(env: sys::napi_env, on_batch: sys::napi_value, _: *mut c_void, _: *mut c_void) {
+unsafe extern "C" fn on_wake(env: sys::napi_env, on_batch: sys::napi_value, lane: *mut c_void, _: *mut c_void) {
     if env.is_null() || on_batch.is_null() {
         return;
     }
-    port::take_all(|published| {
+    port::take_all(lane.addr() as u32, |published| {
         let mut this = ptr::null_mut();
         let mut arguments = [ptr::null_mut(); 3];
         // SAFETY: on the thread of `env`, in the scope that Node-API opened for this call.

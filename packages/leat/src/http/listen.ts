@@ -2,7 +2,7 @@
 // is the last step, where Node would bind a handle.
 import { chmodSync, statSync, unlinkSync } from "node:fs";
 import { getSystemErrorMap } from "node:util";
-import { lane, type Listening, type ListenOptions } from "../native/lane";
+import { lane, laneNumber, type Listening, type ListenOptions } from "../native/lane";
 import { type Channel } from "./channel";
 import { Core } from "./core";
 import { attach, detach, open } from "./dispatch";
@@ -67,10 +67,10 @@ export function listen2(this: ListeningServer, address: string | null, port: num
     try {
         if (typeof fd === "number" && fd >= 0) {
             options.fd = fd;
-            listening = lane().listen(options);
+            listening = lane().listen(laneNumber(), options);
         } else if (isPath) {
             options.path = address ?? "";
-            listening = lane().listen(options);
+            listening = lane().listen(laneNumber(), options);
         } else {
             options.port = port ?? 0;
             if (this[kReusePort] === true) options.reusePort = true;
@@ -97,13 +97,13 @@ function emitListening(server: ListeningServer): void {
 
 /** Without a host Node listens on every address of both families, or of IPv4 where there is no IPv6. */
 function listenOn(options: ListenOptions, address: string | null): [Listening, string] {
-    if (address) return [lane().listen({ ...options, host: address }), address];
+    if (address) return [lane().listen(laneNumber(), { ...options, host: address }), address];
     try {
-        return [lane().listen({ ...options, host: "::" }), "::"];
+        return [lane().listen(laneNumber(), { ...options, host: "::" }), "::"];
     } catch (error) {
         const code = (error as { code?: string }).code;
         if (code !== "EAFNOSUPPORT" && code !== "EINVAL" && code !== "EADDRNOTAVAIL") throw Object.assign(error as Error, { address: "::" });
-        return [lane().listen({ ...options, host: "0.0.0.0" }), "0.0.0.0"];
+        return [lane().listen(laneNumber(), { ...options, host: "0.0.0.0" }), "0.0.0.0"];
     }
 }
 
@@ -149,7 +149,7 @@ function listenOnHandle(server: ListeningServer, ...args: Parameters<Listen2>): 
     const handle = server._handle;
     if (handle === null) return;
     const core = new Core(server, server[kTls] !== undefined, server[kChannels]);
-    attach(core, lane().listenNone(settingsOf(server)).server);
+    attach(core, lane().listenNone(laneNumber(), settingsOf(server)).server);
     server[kCore] = core;
     handle.onconnection = (status, client) => {
         if (status !== 0 || client === undefined) {

@@ -1,14 +1,14 @@
 // The process stays alive as long as something of the lane needs it: a server that listens, or a connection.
-import { lane } from "../native/lane";
+import { lane, laneNumber } from "../native/lane";
 
 let holders = 0;
 
 /** Keeps the event loop alive until `release`. */
 export function hold(): void {
-    if (holders++ === 0) lane().ref();
+    if (holders++ === 0) lane().ref(laneNumber());
 }
 
 /** Undoes one `hold`. */
 export function release(): void {
-    if (--holders === 0) lane().unref();
+    if (--holders === 0) lane().unref(laneNumber());
 }

@@ -192,7 +192,11 @@ function send(res: Private, channel: Channel, isString: boolean, text: string | 
     }
     const keep = !res._last;
     const total = head.length + length;
-    const wait = channel.overflows(total) || (bytes !== undefined && !isString && isLent(bytes));
+    const { req } = channel;
+    const response = res as unknown as ServerResponse;
+    const many = channel.overflows(total) || (bytes !== undefined && !isString && isLent(bytes));
+    // Where nobody waits for 'finish', nobody needs to know when the engine has taken the last byte.
+    const wait = many && req !== null && isHeard(req, response);
     // Whether the rest of the request is of interest shows at the end of the turn.
     const waits = keep && !channel.bodyDone;
     let flags = waits ? KEEP : keep ? LAST | KEEP : LAST;
@@ -216,9 +220,7 @@ function send(res: Private, channel: Channel, isString: boolean, text: string | 
     if (trailing && !waits) channel.endReply(true, false);
     res.finished = true;
     res._finish();
-    const { req } = channel;
     if (req === null) return;
-    const response = res as unknown as ServerResponse;
     if (wait) channel.onTaken(() => finished(channel, req, response));
     else if (isHeard(req, response)) process.nextTick(finished, channel, req, response);
     else settleLater(channel);

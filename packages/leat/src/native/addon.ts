@@ -64,23 +64,23 @@ export interface Reason {
  */
 export type OnBatch = (slab: number, from: number, to: number) => void;
 
-/** The addon's functions. All belong to the calling JavaScript thread, which has one lane. */
+/** The addon's functions. All belong to the calling JavaScript thread; `lane` is what its `attach` gave. */
 export interface Addon {
-    /** Opens this thread's lane, once. `words` holds the records that `flush` counts. */
-    attach(onBatch: OnBatch, words: Uint32Array): void;
+    /** Opens a lane for this thread and gives its number; one for each copy of this package that is loaded. `words` holds the records that `flush` counts. */
+    attach(onBatch: OnBatch, words: Uint32Array): number;
     /** Gives the engine a fresh slab to fill, which is never modified or used again; one that it filled needs a new one. */
-    supply(slab: Uint8Array): void;
+    supply(lane: number, slab: Uint8Array): void;
     /** Gives the engine memory for a long piece of a body. Once a record tells its number it is JavaScript's again, for good. */
-    supplyBody(slab: Uint8Array): void;
+    supplyBody(lane: number, slab: Uint8Array): void;
     /**
      * Hands over `count` records of six words with their `text` (all chars at most U+00FF) and `buffers`, all of them
      * copied before it returns. Needed once after every round of batches even if there is nothing: it re-arms the wake-up.
      */
-    flush(count: number, text: string, buffers: Uint8Array[] | undefined): void;
+    flush(lane: number, count: number, text: string, buffers: Uint8Array[] | undefined): void;
     /** Binds and listens before it returns. Throws an error with `code`, `errno` and `syscall` as Node's `listen` has them. */
-    listen(options: ListenOptions): Listening;
+    listen(lane: number, options: ListenOptions): Listening;
     /** A server without a listener, whose connections come through `adopt`. */
-    listenNone(settings: Settings): Listening;
+    listenNone(lane: number, settings: Settings): Listening;
     /** Serves an accepted connection; the descriptor is duplicated. */
     adopt(server: number, fd: number): void;
     /** Changes settings of a running server. */
@@ -88,9 +88,9 @@ export interface Addon {
     /** Stops accepting; open connections go on. */
     close(server: number): void;
     /** Makes the lane keep the event loop alive. */
-    ref(): void;
+    ref(lane: number): void;
     /** Lets the event loop end though the lane is open. */
-    unref(): void;
+    unref(lane: number): void;
     /** Reports `error` as an uncaught exception. Returns if a listener handled it. */
     fatal(error: unknown): void;
     /** The engine's counters in Prometheus' text format. */

@@ -42,6 +42,8 @@ const later = setImmediate;
 const words = new Uint32Array(RECORDS_MAX * OUT_WORDS);
 const encodings = new Uint8Array(RECORDS_MAX);
 let native: Addon | undefined;
+/** The lane's number. */
+let number = 0;
 const slabs: Slab[] = [];
 let receive: Receiver = () => undefined;
 let settleTurn: () => void = () => undefined;
@@ -58,12 +60,12 @@ export function openLane(receiver: Receiver, settle: () => void): Addon {
     const opened = addon();
     receive = receiver;
     settleTurn = settle;
-    opened.attach(onBatch, words);
+    number = opened.attach(onBatch, words);
     native = opened;
     for (let i = 0; i < SLABS; i++) {
         const slab = new Slab();
         slabs.push(slab);
-        opened.supply(slab.bytes);
+        opened.supply(number, slab.bytes);
     }
     for (let i = 0; i < BODIES; i++) supplyBody(opened, i);
     // What was answered before the process ends is not lost.
@@ -75,6 +77,11 @@ export function openLane(receiver: Receiver, settle: () => void): Addon {
 export function lane(): Addon {
     if (native === undefined) throw new Error("the lane is not open");
     return native;
+}
+
+/** The number of the open lane, for the functions of the addon that take it. */
+export function laneNumber(): number {
+    return number;
 }
 
 /** The number of the batch that is being filled: an index of a record is good as long as it stays the same. */
@@ -170,10 +177,10 @@ function deliver(): void {
     batch++;
     if (chars.length !== 0 && Buffer.byteLength(chars) !== chars.length) chars = encoded(chars, records);
     if (bytes.length === 0) {
-        lane().flush(records, chars, undefined);
+        lane().flush(number, records, chars, undefined);
     } else {
         buffers = [];
-        lane().flush(records, chars, bytes);
+        lane().flush(number, records, chars, bytes);
     }
 }
 
@@ -216,29 +223,29 @@ function onTurnEnd(): void {
 /** The number of the slab that is read now; those before it are lent again already. */
 let current = 0;
 
-function onBatch(number: number, from: number, to: number): void {
+function onBatch(slab: number, from: number, to: number): void {
     schedule();
     // Nothing keeps a part of a slab: strings and bodies are copies. So one that was left goes round.
-    for (; current < number; current++) lane().supply(slabOf(current).bytes);
-    receive(slabOf(number), from >>> 2, to >>> 2);
+    for (; current < slab; current++) lane().supply(number, slabOf(current).bytes);
+    receive(slabOf(slab), from >>> 2, to >>> 2);
 }
 
 /** Slabs are numbered in the order of supply, which is the order in which they are left. */
-function slabOf(number: number): Slab {
-    return slabs[number % SLABS] as Slab;
+function slabOf(slab: number): Slab {
+    return slabs[slab % SLABS] as Slab;
 }
 
 const bodies: Buffer[] = [];
 
-function supplyBody(native: Addon, number: number): void {
+function supplyBody(native: Addon, index: number): void {
     const body = Buffer.allocUnsafeSlow(BODY_BYTES);
-    bodies[number % BODIES] = body;
-    native.supplyBody(body);
+    bodies[index % BODIES] = body;
+    native.supplyBody(number, body);
 }
 
 /** The piece of a body that fills slab `number`; from now on it is the caller's. To be taken once, in the order of the records. */
-export function takeBody(number: number, length: number): Buffer {
-    const body = bodies[number % BODIES] as Buffer;
-    supplyBody(lane(), number);
+export function takeBody(index: number, length: number): Buffer {
+    const body = bodies[index % BODIES] as Buffer;
+    supplyBody(lane(), index);
     return length === BODY_BYTES ? body : body.subarray(0, length);
 }

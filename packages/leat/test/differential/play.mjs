@@ -8,7 +8,7 @@ import { get, reply } from "./script.mjs";
  * - one of `handle(req, res, ctx)`, `server(ctx)` → server, `program(ctx)` (listens, or not, by itself)
  * - `options` for createServer, as they are or as a function of ctx; `setup(server, ctx)` before it listens
  * - `script`: bytes and steps (script.mjs); left out: one GET and its reply
- * - `listen`: arguments for listen() in place of port 0 on 127.0.0.1
+ * - `listen`: arguments for listen() in place of port 0 on a loopback address
  * - `secure`: an https server; `client`: TLS options of the client
  * - `joined`: where a reply's body is cut into chunks depends on how reads fall, and is not compared
  * - `serial`: touches what the process shares (uncaught exceptions, diagnostics channels): runs by itself
@@ -90,8 +90,11 @@ function context(entry, target, session) {
     };
 }
 
+/** Not 127.0.0.1: what other programs on the machine send to ports that were theirs a moment ago would be in the way. */
+const HOST = "127.0.0.2";
+
 /** Listens and returns where. */
-export async function listening(server, args = [0, "127.0.0.1"]) {
+export async function listening(server, args = [0, HOST]) {
     await new Promise((resolve, reject) => {
         server.once("error", reject);
         server.listen(...args, () => {
@@ -100,7 +103,7 @@ export async function listening(server, args = [0, "127.0.0.1"]) {
         });
     });
     const address = server.address();
-    return typeof address === "string" ? { path: address } : { port: address.port, host: address.family === "IPv6" ? "::1" : "127.0.0.1" };
+    return typeof address === "string" ? { path: address } : { port: address.port, host: address.family === "IPv6" ? "::1" : address.address };
 }
 
 function takeDown(server) {

@@ -5,11 +5,12 @@ import { readFileSync } from "node:fs";
 import http2 from "node:http2";
 import { test } from "node:test";
 import tls from "node:tls";
-import { createServer, https } from "leat/http";
+import leat from "leat/http";
 import { certificate } from "../../../../conformance/certificate.mjs";
 import { temporary } from "../../../../conformance/gateway.mjs";
 import { listening } from "./ask.mjs";
 
+const { createServer, https } = leat;
 const options = { timeout: 30_000 };
 const folder = temporary();
 process.once("exit", () => folder.remove());

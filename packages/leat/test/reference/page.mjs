@@ -1,7 +1,9 @@
 // docs/reference/http-options.md, from Node's declarations, the table of options, and what the server says of those it refuses.
-import { createServer, https } from "leat/http";
+import leat from "leat/http";
 import { members } from "./interfaces.mjs";
 import { HTTP, LISTEN, TLS } from "./options.mjs";
+
+const { createServer, https } = leat;
 
 /** Values that refuse an option where it is refused at all. */
 const PROBES = [true, "leat", 1, "TLSv1"];

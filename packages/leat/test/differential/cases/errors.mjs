@@ -111,8 +111,8 @@ export const cases = [
         async program({ http, opened, listening }) {
             const server = http.createServer();
             opened.push(server);
-            const { port } = await listening(server);
-            http.createServer().listen(port, "127.0.0.1");
+            const { port, host } = await listening(server);
+            http.createServer().listen(port, host);
             await new Promise(() => {});
         },
     },

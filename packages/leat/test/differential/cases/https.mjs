@@ -74,7 +74,7 @@ export const cases = [
     {
         name: "plain bytes to a TLS server",
         secure: true,
-        async program({ certificate, createServer, log, opened, listening }) {
+        async program({ certificate, createServer, log, opened, listening, session }) {
             const net = await import("node:net");
             const server = createServer(certificate, () => log("never"));
             opened.push(server);
@@ -83,7 +83,8 @@ export const cases = [
             const where = await listening(server);
             const socket = net.connect(where, () => socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
             socket.on("error", () => {});
-            await told;
+            await Promise.race([told, new Promise((resolve) => socket.once("close", resolve))]);
+            await session.quiet();
             socket.destroy();
         },
     },

@@ -158,7 +158,7 @@ export const cases = [
     },
     {
         name: "a message's socket after the end",
-        handle(req, res, { log, when }) {
+        handle(req, res, { log }) {
             const { socket } = res;
             res.on("finish", () => log("finish", res.socket === socket));
             res.on("close", () => log("close", res.socket, req.socket === socket));

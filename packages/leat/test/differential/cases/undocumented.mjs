@@ -376,7 +376,7 @@ export const cases = [
     {
         name: "names that http exports",
         program({ http, log }) {
-            log(Object.keys(http).filter((name) => !["WebSocket", "CloseEvent", "MessageEvent", "https", "UnsupportedOptionError"].includes(name)).sort());
+            log(Object.keys(http).filter((name) => !["WebSocket", "CloseEvent", "MessageEvent", "https", "metrics", "UnsupportedOptionError"].includes(name)).sort());
             log(http.METHODS.length > 30, http.STATUS_CODES[404], http.maxHeaderSize, typeof http.globalAgent, typeof http.request, typeof http.get);
         },
     },

@@ -22,7 +22,7 @@ export const cases = [
         log(head);
         socket.end("done");
     }, [`${asks()}first bytes`, until("done"), ended]),
-    upgrades("echo both ways until the client ends", (socket, { log, spy }, req, head) => {
+    upgrades("echo both ways until the client ends", (socket, { log, spy }) => {
         spy("socket", socket, "end", "close", "error", "finish");
         socket.write(SWITCH);
         socket.on("data", (part) => {
@@ -88,7 +88,7 @@ export const cases = [
             socket.end("got");
         });
     }, [`${asks()}head bytes`, until("got"), ended]),
-    upgrades("a websocket handshake and one frame each way", (socket, { log }, req, head) => {
+    upgrades("a websocket handshake and one frame each way", (socket, { log }, req) => {
         const accept = createHash("sha1").update(`${req.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
         socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
         socket.on("data", (frame) => {
@@ -97,7 +97,7 @@ export const cases = [
             socket.end(Buffer.from([0x88, 0]));
         });
     }, [request("GET", "/ws", "Connection: keep-alive, Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="), until("\r\n\r\n"), Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x68, 0x69]), until("hi"), ended]),
-    upgrades("after ordinary requests on the same connection", (socket, { log }, req, head, server) => {
+    upgrades("after ordinary requests on the same connection", (socket, { log }) => {
         log(socket.listenerCount("data"), socket.listenerCount("end"), socket.listenerCount("drain"), socket.listenerCount("timeout"), socket.listenerCount("error"));
         socket.end("up");
     }, [get(), reply, post("/", "x"), reply, asks(), until("up"), ended]),
