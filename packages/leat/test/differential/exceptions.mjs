@@ -42,7 +42,6 @@ const differs = {
     "https: the socket is encrypted": "TLS is the engine's: the socket has a TLS socket's facts, and is no instance of TLSSocket",
     "https: plain bytes to a TLS server": `${NOT_DONE}a handshake that fails ends in the engine, and 'tlsClientError' does not tell of it`,
     "options: maxHeaderSize that is large": `${NOT_DONE}the engine's own limit for a head holds beyond 40 KiB (431)`,
-    "options: maxHeadersCount keeps the first": { from: 22, why: `${NOT_DONE}what is beyond maxHeadersCount is dropped as on Node 20; later versions answer 431` },
     "close: closeIdleConnections and a connection without a request": { from: 26, why: `${NOT_DONE}a connection that has sent nothing is not idle, as in older versions` },
     "client-error: a reset by the client": RESET,
     "sockets: events of a connection that the client resets": RESET,
