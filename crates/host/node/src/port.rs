@@ -16,7 +16,7 @@ use crate::wake::{Bell, Ring};
 
 /// Buffers from this length on are sent from where they are, and kept until they are sent. JavaScript waits for the engine's
 /// word before it tells a program that such a buffer is its own again (`LENT_BYTES_MIN` in `packages/leat`).
-const LENT_BYTES_MIN: usize = 16 * 1024;
+const LENT_BYTES_MIN: usize = 64 * 1024;
 
 /// One of this thread's lanes. There is one for each copy of the package that runs here: two versions, or one that a test
 /// runner loads anew for each file.

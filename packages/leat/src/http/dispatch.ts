@@ -62,7 +62,33 @@ export function detach(core: Core): void {
 
 function settleTurn(): void {
     settle();
+    leave();
     ageDate();
+}
+
+/** Exchanges whose client has gone, as this turn told. */
+let leaving: { channel: Channel; exchange: number; reason: Reason | undefined }[] = [];
+
+/**
+ * Ends them at the end of the turn: a client that ended its side right behind its request still gets what ticks and
+ * promises answer, as on Node, which reads the end by itself.
+ */
+function leave(): void {
+    if (leaving.length === 0) return;
+    const gone = leaving;
+    leaving = [];
+    for (const { channel, exchange, reason } of gone) {
+        if (channel.exchange !== exchange || channel.mode === Mode.Closed) continue;
+        (channel.resource ?? channel.core.resource).runInAsyncScope(leaveOne, null, channel, reason);
+    }
+}
+
+function leaveOne(channel: Channel, reason: Reason | undefined): void {
+    try {
+        onGone(channel, reason);
+    } catch (error) {
+        fatal(error);
+    }
 }
 
 function receive(slab: Slab, from: number, end: number): void {
@@ -198,7 +224,7 @@ function continueExchange(channel: Channel, slab: Slab, at: number, kind: number
             if (channel.faulty) channel.socket.end();
             break;
         case GONE:
-            onGone(channel, reasons[slab.word(at + 3)]);
+            leaving.push({ channel, exchange: channel.exchange, reason: reasons[slab.word(at + 3)] });
             break;
         default:
     }
@@ -385,8 +411,13 @@ function close(channel: Channel, reason: Reason | undefined, byPeer: boolean): v
 }
 
 function onFault(channel: Channel | undefined, slab: Slab, at: number): void {
-    if (channel === undefined || channel.mode === Mode.Closed) return;
+    if (channel === undefined) return;
     const exchange = slab.word(at + 2);
+    if (channel.mode === Mode.Closed) {
+        // Its socket is gone, so nobody else would end the exchange.
+        channel.refuse(exchange);
+        return;
+    }
     const reason = reasons[slab.word(at + 4)];
     const packet = slab.copy(slab.word(at + 5), slab.word(at + 6));
     channel.fault(exchange);

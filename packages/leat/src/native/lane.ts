@@ -19,7 +19,7 @@ const RECORDS_MAX = 4096;
 const TEXT_CHARS_MAX = 1 << 20;
 
 /** Buffers from this length on stay where they are until the engine has sent them. The addon has the same number. */
-const LENT_BYTES_MIN = 16_384;
+const LENT_BYTES_MIN = 65_536;
 
 /** Whether the engine sends `chunk` from where it is: it is its owner's again only when the engine says so. */
 export function isLent(chunk: string | Uint8Array): boolean {
