@@ -122,12 +122,13 @@ fn judge<L: Lanes>(
     let options = Options::parse(bytes, seen, &lines.fields)?;
     lines.keep_alive = options.keeps_alive(lines.version);
     lines.upgrade = seen.count(Kind::Upgrade) > 0 && upgrade(bytes, options, lines)?;
-    if seen.count(Kind::Expect) > 0 {
-        lines.expect_continue = match expect_continue(bytes, seen, lines) {
+    lines.expect_continue = match seen.count(Kind::Expect) {
+        0 => false,
+        _ => match expect_continue(bytes, seen, lines) {
             Err(_) if left.expect => false,
             expected => expected?,
-        };
-    }
+        },
+    };
     Ok(())
 }
 
