@@ -54,6 +54,15 @@ const differs = {
 const major = Number(process.versions.node.split(".")[0]);
 const applies = ({ below = Infinity, from = 0 }) => major < below && major >= from;
 
+/** Name of the case → why, on whatever Node: for the page of differences. */
+export const everywhere = Object.fromEntries(
+    Object.entries(differs).map(([name, value]) => {
+        if (typeof value === "string") return [name, value];
+        const versions = value.below === undefined ? `Node ${value.from} and newer` : `before Node ${value.below}`;
+        return [name, `${versions}: ${value.why}`];
+    }),
+);
+
 /** Name of the case → why, for the Node that runs. */
 export const exceptions = Object.fromEntries(
     Object.entries(differs)

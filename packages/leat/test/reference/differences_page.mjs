@@ -1,12 +1,12 @@
 // The end of docs/reference/http.md, from the exceptions of the differential table; what stands before it is written by hand.
-import { exceptions } from "../differential/exceptions.mjs";
+import { everywhere } from "../differential/exceptions.mjs";
 
 const TITLE = "## Program by program";
 
 /** `text` with its last section made anew. */
 export function withExceptions(text) {
     const [written] = text.split(`\n${TITLE}\n`);
-    const rows = Object.entries(exceptions).map(([name, why]) => `| ${name} | ${why} |`.replaceAll("\n", " "));
+    const rows = Object.entries(everywhere).map(([name, why]) => `| ${name} | ${why} |`.replaceAll("\n", " "));
     return `${written.trimEnd()}\n
 ${TITLE}
 
