@@ -84,7 +84,9 @@ pub(crate) fn supply(env: sys::napi_env, lane: u32, slab: sys::napi_value) -> Re
 /// Lends a slab for a long piece of a body.
 pub(crate) fn supply_body(env: sys::napi_env, lane: u32, slab: sys::napi_value) -> Result<(), Coded> {
     let slab = slab_of(env, slab)?;
-    with(lane, |attached| attached.port.supply_body(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent")))
+    with(lane, |attached| {
+        attached.port.supply_body(slab).map_err(|_| coded("LEAT_ARGUMENT", "more slabs than may be lent"))
+    })
 }
 
 fn slab_of(env: sys::napi_env, slab: sys::napi_value) -> Result<Slab, Coded> {
