@@ -71,7 +71,6 @@ export default [
         { partitioned: true },
         { partitioned: "x" },
         { expires: FAR },
-        { expires: new Date(NaN) },
         { expires: "soon" },
         { expires: 5 },
         { expires: null },
@@ -87,6 +86,7 @@ export default [
         undefined,
         "text",
     ].map((options) => cookie(`with ${JSON.stringify(options, (key, value) => (value === undefined ? "undefined" : value)) ?? "undefined options"}`, ["n", "v", options])),
+    cookie("with an invalid Date", ["n", "v", { expires: new Date(NaN) }]),
     cookie("with its own encode", ["n", "a b", { encode: (value) => value.replace(" ", "_") }]),
     cookie("with an encode to what may not be", ["n", "a", { encode: () => "a;b\n" }]),
     cookie("with an encode that throws", ["n", "a", { encode: () => {
