@@ -83,7 +83,8 @@ type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
 function requestMaker(prototype: object): NewRequest {
     const construct = NodeIncomingMessage as unknown as { call(self: unknown, socket: unknown): void };
-    function Request(this: Slots, socket: unknown): void {
+    // Named as in Node, since stack traces show it.
+    function IncomingMessage(this: Slots, socket: unknown): void {
         if (socket === undefined) {
             // Never run. V8 counts the assignments when it lays the object out.
             this.s0 = this.s1 = this.s2 = this.s3 = this.s4 = this.s5 = this.s6 = this.s7 = this.s8 = this.s9 = 0;
@@ -93,14 +94,14 @@ function requestMaker(prototype: object): NewRequest {
         }
         construct.call(this, socket);
     }
-    Request.prototype = prototype;
-    const Maker = Request as unknown as new (socket: unknown) => NodeRequest;
+    IncomingMessage.prototype = prototype;
+    const Maker = IncomingMessage as unknown as new (socket: unknown) => NodeRequest;
     return (socket) => new Maker(socket);
 }
 
 function responseMaker(prototype: object): NewResponse {
     const construct = NodeServerResponse as unknown as { call(self: unknown, req: unknown, options: unknown): void };
-    function Response(this: Slots, req: unknown, options: unknown): void {
+    function ServerResponse(this: Slots, req: unknown, options: unknown): void {
         if (req === undefined) {
             // Never run, as above.
             this.s0 = this.s1 = this.s2 = this.s3 = this.s4 = this.s5 = this.s6 = this.s7 = this.s8 = this.s9 = 0;
@@ -111,7 +112,7 @@ function responseMaker(prototype: object): NewResponse {
         }
         construct.call(this, req, options);
     }
-    Response.prototype = prototype;
-    const Maker = Response as unknown as new (req: unknown, options: unknown) => NodeResponse;
+    ServerResponse.prototype = prototype;
+    const Maker = ServerResponse as unknown as new (req: unknown, options: unknown) => NodeResponse;
     return (req, options) => new Maker(req, options);
 }
