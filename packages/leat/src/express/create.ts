@@ -1,5 +1,6 @@
 // `express()` and what hangs on it.
 import { EventEmitter } from "node:events";
+import { kMessages } from "../http/makers";
 import { type Dialect } from "./dialect";
 import { type Application, type Next, type Request, type Response } from "./types";
 
@@ -19,6 +20,8 @@ export function createApplication({ application, request, response }: Prototypes
     mixin(app, application);
     app.request = Object.create(request, { app: { configurable: true, enumerable: true, writable: true, value: app } }) as object;
     app.response = Object.create(response, { app: { configurable: true, enumerable: true, writable: true, value: app } }) as object;
+    // Leat's server builds the messages with these prototypes; another one's get them in `handle`.
+    Object.defineProperty(app, kMessages, { value: app });
     app.init();
     return app;
 }
@@ -37,8 +40,13 @@ export function bundled({ libraries }: Dialect): Record<"json" | "raw" | "static
     return {
         json: (options?: unknown) => bodyParser().json(options),
         raw: (options?: unknown) => bodyParser().raw(options),
-        static: (root: string, options?: object) => serveStatic()(root, options),
+        static: named("serveStatic", (root: string, options?: object) => serveStatic()(root, options)),
         text: (options?: unknown) => bodyParser().text(options),
         urlencoded: (options?: unknown) => bodyParser().urlencoded(options),
     };
+}
+
+/** `fn` with the name that tools and stack traces know. */
+export function named<T extends object>(name: string, fn: T): T {
+    return Object.defineProperty(fn, "name", { configurable: true, value: name });
 }

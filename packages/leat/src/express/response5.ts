@@ -9,7 +9,7 @@ export function moreResponseMethods({ libraries }: Dialect): object {
     const { contentDisposition, depd, encodeUrl, mime, statuses } = libraries;
     const deprecate = (message: string): void => depd()("express")(message);
 
-    function type(this: Response, name: string): Response {
+    function contentType(this: Response, name: string): Response {
         return this.set("Content-Type", name.includes("/") ? name : mime().contentType(name) || "application/octet-stream");
     }
 
@@ -21,8 +21,8 @@ export function moreResponseMethods({ libraries }: Dialect): object {
             return this;
         },
 
-        contentType: type,
-        type,
+        contentType,
+        type: contentType,
 
         attachment(filename?: string): Response {
             const name = filename === undefined ? undefined : basename(filename);

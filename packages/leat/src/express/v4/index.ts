@@ -1,5 +1,5 @@
 // `leat/express4`: Express 4.
-import { bundled, createApplication } from "../create";
+import { bundled, createApplication, named } from "../create";
 import { Route4 } from "../routers";
 import { type Application } from "../types";
 import { four, prototypes } from "./four";
@@ -26,7 +26,10 @@ const REMOVED = [
     "staticCache",
 ];
 
-const express = (): Application => createApplication(prototypes);
+// A function that may be called with `new`, under the name that Express gives it.
+const express = named("createApplication", function () {
+    return createApplication(prototypes);
+} as { (): Application; new (): Application });
 
 const { json, raw, static: serveStatic, text, urlencoded } = bundled(four);
 

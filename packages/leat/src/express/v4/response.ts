@@ -12,7 +12,7 @@ export function moreResponseMethods(dialect: Dialect): object {
     const { contentDisposition, contentType, depd, encodeUrl, escapeHtml, mime, send, statuses, vary } = libraries;
     const deprecate = (message: string): void => depd()("express")(message);
 
-    function type(this: Response, name: string): Response {
+    function setType(this: Response, name: string): Response {
         return this.set("Content-Type", name.includes("/") ? name : mime().lookup(name));
     }
 
@@ -105,8 +105,8 @@ export function moreResponseMethods(dialect: Dialect): object {
             transfer(dialect, this, send()(req, path, given), given, (error) => settle(error, done, next));
         },
 
-        contentType: type,
-        type,
+        contentType: setType,
+        type: setType,
 
         attachment(filename?: string): Response {
             if (filename) this.type(extname(filename));
