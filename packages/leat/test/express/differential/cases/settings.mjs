@@ -4,7 +4,7 @@ import { attempt, built, ending, logged, shows } from "../built.mjs";
 const DEFAULTS = ["env", "etag", "etag fn", "query parser", "query parser fn", "subdomain offset", "trust proxy", "trust proxy fn", "view", "views", "jsonp callback name", "x-powered-by", "view cache", "case sensitive routing", "strict routing", "json spaces", "json replacer", "json escape", "view engine", "no such setting"];
 
 function told(value) {
-    if (typeof value === "function") return `function ${value.name} of ${value.length}`;
+    if (typeof value === "function") return "a function";
     return value;
 }
 
