@@ -135,7 +135,7 @@ export default [
             if (!res.headersSent) res.end("once");
         });
         app.use(passing(t, "fell through"));
-        app.use((error, req, res, _next) => t.log("error", error));
+        app.use((error, _req, _res, _next) => t.log("error", error));
     }),
     built("next after the reply", (app, t) => {
         app.get("/", (req, res, next) => {
