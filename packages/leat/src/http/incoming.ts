@@ -5,7 +5,7 @@ import { kHeaders, kHeadersCount, NodeIncomingMessage } from "./node_symbols";
 import { type LeatSocket } from "./socket";
 
 /** The fields of a request, where they are those of the connection's request before: clients repeat themselves. */
-const kRepeated = Symbol("leat.repeated");
+export const kRepeated = Symbol("leat.repeated");
 
 type Bag = Record<symbol, unknown>;
 
