@@ -7,10 +7,10 @@ export const head = (path = "/", headers = {}, more = {}) => ({ method: "HEAD", 
 /** `POST /` with a body of a type; `headers` may say more or otherwise. */
 export const post = (type, body, headers = {}, more = {}) => ({ method: "POST", path: "/", headers: { ...(type === undefined ? {} : { "Content-Type": type }), ...headers }, body, ...more });
 
-/** What a program can see of an error, in one line. */
+/** What a program can see of an error, in one line; not `received`, which depends on how a body was cut on its way. */
 export function told(error) {
     if (!(error instanceof Error)) return `not an Error: ${String(error)}`;
-    const own = ["status", "statusCode", "code", "type", "expose", "limit", "length", "expected", "received", "charset", "encoding", "syscall", "headers", "types"];
+    const own = ["status", "statusCode", "code", "type", "expose", "limit", "length", "expected", "charset", "encoding", "syscall", "headers", "types"];
     const facts = own.filter((name) => error[name] !== undefined).map((name) => `${name}=${JSON.stringify(error[name])}`);
     return [`${error.name}: ${error.message}`, ...facts].join(" ");
 }

@@ -68,7 +68,8 @@ export default [
             const { get, set, value, ...flags } = Object.getOwnPropertyDescriptor(express.request, name);
             t.log(name, typeof get, typeof set, typeof value, value?.length, JSON.stringify(flags));
         }
-        for (const name of Object.keys(express.response).sort()) t.log(name, express.response[name].length, express.response[name].name);
+        for (const name of Object.keys(express.response).sort()) t.log(name, express.response[name].length);
+        t.log(express.response.set === express.response.header, express.response.type === express.response.contentType, express.request.get === express.request.header);
     }),
     logged("removed middleware tells of itself", (app, t, express) => {
         for (const name of ["bodyParser", "cookieParser", "session", "logger", "favicon", "multipart", "compress", "vhost"]) attempt(t, name, () => express[name]);
