@@ -4,7 +4,7 @@ import { ServerResponse } from "../http/response";
 import { type Dialect } from "./dialect";
 import { fileMethods } from "./files";
 import { acceptParams } from "./media";
-import { sendMethods } from "./send";
+import { sendMethods, UTF8_TYPE } from "./send";
 import { type Application, type Choices, type RenderCallback, type Response } from "./types";
 
 interface CookieOptions {
@@ -28,7 +28,8 @@ function responseMethods({ libraries }: Dialect): object {
         let value: string | false | string[] = Array.isArray(given) ? given.map(String) : String(given);
         if ((field as string).toLowerCase() === "content-type") {
             if (Array.isArray(value)) throw new TypeError("Content-Type cannot be set to an Array");
-            value = mime().contentType(value);
+            // It has all that the library could add.
+            if (!UTF8_TYPE.test(value)) value = mime().contentType(value);
         }
         this.setHeader(field as string, value as string);
         return this;
@@ -124,10 +125,12 @@ function responseMethods({ libraries }: Dialect): object {
 
 /** The object that responses of `dialect` inherit from, with `more` methods of its own. */
 export function responsePrototype(dialect: Dialect, more: object): object {
-    const prototype = Object.create(ServerResponse.prototype) as object;
+    const prototype = Object.create(ServerResponse.prototype) as Response;
     for (const methods of [responseMethods(dialect), sendMethods(dialect), fileMethods(dialect), more]) {
         Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(methods));
     }
+    const { get, send, set, type } = prototype;
+    Object.assign(dialect.own, { get, send, set, type });
     return prototype;
 }
 

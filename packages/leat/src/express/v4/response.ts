@@ -3,13 +3,13 @@ import { extname } from "node:path";
 import { type Dialect } from "../dialect";
 import { optionsAndCallback, settle, transfer } from "../files";
 import { redirectBody } from "../redirect";
-import { sendBytes, sendJsonp, stringify } from "../send";
+import { HTML_TYPE, sendBytes, sendJson, sendJsonp, sendPlain, withUtf8 } from "../send";
 import { type Response } from "../types";
 
 /** Methods of which Express 5 has another form, or none. */
 export function moreResponseMethods(dialect: Dialect): object {
     const { libraries } = dialect;
-    const { contentDisposition, contentType, depd, encodeUrl, escapeHtml, mime, send, statuses, vary } = libraries;
+    const { contentDisposition, depd, encodeUrl, escapeHtml, mime, send, statuses, vary } = libraries;
     const deprecate = (message: string): void => depd()("express")(message);
 
     function setType(this: Response, name: string): Response {
@@ -38,6 +38,7 @@ export function moreResponseMethods(dialect: Dialect): object {
 
         send(...args: [unknown?, unknown?]): Response {
             let chunk = valueOf(this, "send", args, "body");
+            if (typeof chunk === "string" && sendPlain(dialect, this, chunk, HTML_TYPE)) return this;
             let encoding: BufferEncoding | undefined;
             if (typeof chunk === "number" && args.length === 1) {
                 if (!this.get("Content-Type")) this.type("txt");
@@ -65,19 +66,13 @@ export function moreResponseMethods(dialect: Dialect): object {
             if (typeof chunk === "string") {
                 encoding = "utf8";
                 const given = this.get("Content-Type");
-                if (typeof given === "string") {
-                    const parsed = contentType().parse(given);
-                    parsed.parameters["charset"] = "utf-8";
-                    this.set("Content-Type", contentType().format(parsed));
-                }
+                if (typeof given === "string") this.set("Content-Type", withUtf8(dialect, given));
             }
             return sendBytes(dialect, this, chunk, encoding);
         },
 
         json(...args: [unknown?, unknown?]): Response {
-            const text = stringify(this, valueOf(this, "json", args, "obj"));
-            if (!this.get("Content-Type")) this.set("Content-Type", "application/json");
-            return this.send(text);
+            return sendJson(dialect, this, valueOf(this, "json", args, "obj"));
         },
 
         jsonp(...args: [unknown?, unknown?]): Response {
