@@ -105,9 +105,8 @@ export function applicationMethods(dialect: Dialect): Methods {
         },
 
         // With one argument it reads the setting.
-        set(this: Application, ...args: [string, unknown?]): unknown {
-            const [name, value] = args;
-            if (args.length === 1) return this.settings[name];
+        set(this: Application, name: string, value: unknown): unknown {
+            if (arguments.length === 1) return this.settings[name];
             debug('set "%s" to %o', name, value);
             this.settings[name] = value;
             const compiler = compilers[name];
@@ -165,9 +164,8 @@ export function applicationMethods(dialect: Dialect): Methods {
 }
 
 /** `app.get(setting)`, or `app.get(path, …)`. */
-function getOrRoute(this: Application, ...args: [string, ...unknown[]]): unknown {
-    const [path, ...fns] = args;
-    if (args.length === 1) return this.set(path);
+function getOrRoute(this: Application, path: string, ...fns: unknown[]): unknown {
+    if (arguments.length === 1) return this.set(path);
     this.route(path)["get"]?.(...fns);
     return this;
 }

@@ -18,9 +18,8 @@ interface CookieOptions {
 function responseMethods({ libraries }: Dialect): object {
     const { cookie, cookieSignature, httpErrors, mime, vary } = libraries;
 
-    function set(this: Response, ...args: [string | Record<string, unknown>, unknown?]): Response {
-        const [field, given] = args;
-        if (args.length !== 2) {
+    function header(this: Response, field: string | Record<string, unknown>, given: unknown): Response {
+        if (arguments.length !== 2) {
             // Inherited ones too.
             for (const name in field as Record<string, unknown>) this.set(name, (field as Record<string, unknown>)[name]);
             return this;
@@ -66,8 +65,8 @@ function responseMethods({ libraries }: Dialect): object {
             return this.set(field, all);
         },
 
-        set,
-        header: set,
+        set: header,
+        header,
 
         get(field: string): unknown {
             return this.getHeader(field);
