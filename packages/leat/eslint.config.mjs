@@ -62,7 +62,7 @@ export default tseslint.config(
     {
         // What programs pass to Express is checked by nobody's types, and Express's own doubts about it are part of what it does.
         files: ["src/express/**/*.ts"],
-        rules: { "@typescript-eslint/no-unnecessary-condition": "off", "@typescript-eslint/no-deprecated": "off" },
+        rules: { "@typescript-eslint/no-unnecessary-condition": "off", "@typescript-eslint/no-deprecated": "off", "@typescript-eslint/unbound-method": "off" },
     },
     {
         // The libraries that Express uses are loaded when they are first needed.
@@ -72,5 +72,7 @@ export default tseslint.config(
     {
         files: ["**/*.mjs"],
         extends: [tseslint.configs.recommended],
+        // Express tells a handler of errors by its four arguments, whether it uses them or not.
+        rules: { "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }] },
     },
 );

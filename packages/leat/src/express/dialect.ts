@@ -12,6 +12,8 @@ export interface Dialect {
     readonly defaults: Settings;
     /** The app's router, which is made when it is first asked for. */
     routerOf(app: Application): Router;
+    /** Methods of responses as they were made, to see whether a program has replaced them. */
+    readonly own: Pick<Response, "get" | "send" | "set" | "type">;
     /** A new map for engines, settings and cached views. */
     newMap(): Record<string, unknown>;
     /** What a view is rendered with. */

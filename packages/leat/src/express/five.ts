@@ -20,6 +20,7 @@ export const five: Dialect = {
     routerOf: (app) => app.router,
     newMap: () => Object.create(null) as Record<string, unknown>,
     mergeLocals: (...sources) => Object.assign({}, ...sources) as Record<string, unknown>,
+    own: {} as Dialect["own"],
     noQuery: undefined,
     extendedQuery: { allowPrototypes: true },
     errorText: (error) => error,

@@ -4,7 +4,7 @@ import { ServerResponse } from "../http/response";
 import { type Dialect } from "./dialect";
 import { fileMethods } from "./files";
 import { acceptParams } from "./media";
-import { sendMethods } from "./send";
+import { sendMethods, UTF8_TYPE } from "./send";
 import { type Application, type Choices, type RenderCallback, type Response } from "./types";
 
 interface CookieOptions {
@@ -18,9 +18,8 @@ interface CookieOptions {
 function responseMethods({ libraries }: Dialect): object {
     const { cookie, cookieSignature, httpErrors, mime, vary } = libraries;
 
-    function set(this: Response, ...args: [string | Record<string, unknown>, unknown?]): Response {
-        const [field, given] = args;
-        if (args.length !== 2) {
+    function header(this: Response, field: string | Record<string, unknown>, given: unknown): Response {
+        if (arguments.length !== 2) {
             // Inherited ones too.
             for (const name in field as Record<string, unknown>) this.set(name, (field as Record<string, unknown>)[name]);
             return this;
@@ -28,7 +27,8 @@ function responseMethods({ libraries }: Dialect): object {
         let value: string | false | string[] = Array.isArray(given) ? given.map(String) : String(given);
         if ((field as string).toLowerCase() === "content-type") {
             if (Array.isArray(value)) throw new TypeError("Content-Type cannot be set to an Array");
-            value = mime().contentType(value);
+            // It has all that the library could add.
+            if (!UTF8_TYPE.test(value)) value = mime().contentType(value);
         }
         this.setHeader(field as string, value as string);
         return this;
@@ -65,8 +65,8 @@ function responseMethods({ libraries }: Dialect): object {
             return this.set(field, all);
         },
 
-        set,
-        header: set,
+        set: header,
+        header,
 
         get(field: string): unknown {
             return this.getHeader(field);
@@ -124,10 +124,12 @@ function responseMethods({ libraries }: Dialect): object {
 
 /** The object that responses of `dialect` inherit from, with `more` methods of its own. */
 export function responsePrototype(dialect: Dialect, more: object): object {
-    const prototype = Object.create(ServerResponse.prototype) as object;
+    const prototype = Object.create(ServerResponse.prototype) as Response;
     for (const methods of [responseMethods(dialect), sendMethods(dialect), fileMethods(dialect), more]) {
         Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(methods));
     }
+    const { get, send, set, type } = prototype;
+    Object.assign(dialect.own, { get, send, set, type });
     return prototype;
 }
 

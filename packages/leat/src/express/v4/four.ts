@@ -30,6 +30,7 @@ export const four: Dialect = {
         }
         return out;
     },
+    own: {} as Dialect["own"],
     noQuery: () => ({}),
     extendedQuery: { allowPrototypes: true, arrayLimit: 1000 },
     errorText: (error) => (error as Error).stack || (error as Error).toString(),

@@ -24,13 +24,14 @@ export async function exchange(where, entry, requests, until) {
         if (!(error instanceof Unmet)) throw error;
         unmet.push(error.message);
     }
-    const seen = connections.map(({ peer, methods, luck }) => ({ bytes: canonical(peer.text, methods, { mask: entry.mask, headOnly: luck }), end: "" }));
+    const seen = connections.map(({ peer, methods, cut }) => ({ bytes: cut === "asking" ? "(cut)" : canonical(peer.text, methods, { mask: entry.mask, headOnly: cut === "answered" }), end: "" }));
     for (const { peer } of connections) peer.destroy();
     return { connections: seen, unmet };
 }
 
 async function opened(where) {
-    const line = { methods: [], luck: false, touched: () => {} };
+    // `cut`: the client cut it off while it was `asking`, or being `answered`; how much came by then is a matter of luck.
+    const line = { methods: [], cut: undefined, touched: () => {} };
     line.peer = await Peer.connect(where, undefined, () => line.touched());
     return line;
 }
@@ -44,7 +45,7 @@ async function play(line, { parts, methods, given }, last, until) {
     if (abortAfter !== undefined) {
         peer.send(Buffer.concat(parts.filter(Buffer.isBuffer)).subarray(0, abortAfter));
         if (wait !== undefined) await logged(wait);
-        line.luck = true;
+        line.cut = "asking";
         peer.destroy();
         return;
     }
@@ -59,7 +60,7 @@ async function play(line, { parts, methods, given }, last, until) {
     if (abortAfterReply !== undefined) {
         await met(line, () => peer.text.length >= abortAfterReply, `${abortAfterReply} bytes`);
         if (wait !== undefined) await logged(wait);
-        line.luck = true;
+        line.cut = "answered";
         peer.destroy();
         return;
     }
