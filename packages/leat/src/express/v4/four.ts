@@ -23,7 +23,7 @@ export const four: Dialect = {
     },
     newMap: () => ({}),
     // Inherited ones too.
-    mergeLocals(...sources) {
+    merge(...sources) {
         const out: Record<string, unknown> = {};
         for (const source of sources as Record<string, unknown>[]) {
             for (const name in source) out[name] = source[name];
