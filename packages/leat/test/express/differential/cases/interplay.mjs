@@ -222,9 +222,16 @@ export default [
         res.get = (name) => (name === "Content-Type" ? "text/lied" : undefined);
         res.send("x");
     }),
-    answers("res.send called on another object", (req, res) => {
-        const other = Object.create(res);
-        other.send("through a derived object");
+    answers("settings that Object.prototype has", (req, res, next, t) => {
+        Object.defineProperty(Object.prototype, "json spaces", { configurable: true, value: 2 });
+        Object.defineProperty(Object.prototype, "own", { configurable: true, value: "polluted" });
+        try {
+            t.log(`${req.app.get("own")} ${req.app.enabled("own")} ${req.app.settings.own}`);
+            res.json({ a: 1 });
+        } finally {
+            delete Object.prototype["json spaces"];
+            delete Object.prototype.own;
+        }
     }),
     answers("res.json.call, apply and bind", (req, res) => {
         const bound = res.json.bind(res);
