@@ -69,10 +69,10 @@ export default [
         throw new Error("boom");
     }).use(tells(t))),
     called("a mounted app", (app, t, express) => app.use("/m", express().use((req, res) => res.json([req.baseUrl, req.url]))), { url: "/m/x" }),
-    plain("a route", (app, t) => app.get("/a", (req, res) => res.end(`hit ${req.url}`)), { method: "GET", url: "/a" }),
+    plain("a route", (app, _t) => app.get("/a", (req, res) => res.end(`hit ${req.url}`)), { method: "GET", url: "/a" }),
     plain("no route", (app) => app.get("/a", () => {}), { method: "GET", url: "/b" }),
-    plain("no method", (app, t) => app.use((req, res) => res.end(shown(req.method))), { url: "/a" }),
-    plain("no url", (app, t) => app.use((req, res) => res.end(shown(req.url))), { method: "GET" }),
+    plain("no method", (app, _t) => app.use((req, res) => res.end(shown(req.method))), { url: "/a" }),
+    plain("no url", (app, _t) => app.use((req, res) => res.end(shown(req.url))), { method: "GET" }),
     plain("json", (app) => app.use((req, res) => res.json({ a: 1 })), { method: "GET", url: "/" }),
     plain("an error", (app) => app.use((req, res, next) => next(new Error("x"))), { method: "GET", url: "/" }),
     {
