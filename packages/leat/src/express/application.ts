@@ -8,7 +8,8 @@ import { finalHandler } from "./final";
 import { debugOf } from "./libraries";
 import { mount } from "./mount";
 import { render } from "./render";
-import { compilers } from "./settings";
+import { compilers, isEnabled } from "./settings";
+import { wear } from "./wear";
 import { type Application, type Next, type RenderCallback, type Request, type Response } from "./types";
 
 const debug = debugOf("express:application");
@@ -55,11 +56,11 @@ export function applicationMethods(dialect: Dialect): Methods {
 
         handle(this: Application, req: Request, res: Response, callback?: Next): void {
             const done = callback || finalHandler(dialect, this, req, res);
-            if (this.settings["x-powered-by"]) setPoweredBy(res);
+            if (isEnabled(dialect, this, "x-powered-by")) setPoweredBy(res);
             req.res = res;
             res.req = req;
-            if (Object.getPrototypeOf(req) !== this.request) Object.setPrototypeOf(req, this.request);
-            if (Object.getPrototypeOf(res) !== this.response) Object.setPrototypeOf(res, this.response);
+            wear(req, this.request);
+            wear(res, this.response);
             if (!res.locals) res.locals = Object.create(null) as Record<string, unknown>;
             this.router.handle(req, res, done);
         },
