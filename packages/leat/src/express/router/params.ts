@@ -56,7 +56,7 @@ export function processParams(
         value = params[name];
         fns = callbacks[name] as ParamCallback[];
         const before = called[name];
-        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- There are none for most names.
+         
         if (value === undefined || !fns) return param();
         if (before && (before.match === value || (before.error && before.error !== "route"))) {
             params[name] = before.value;

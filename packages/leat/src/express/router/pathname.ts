@@ -69,7 +69,7 @@ function parsedOf(raw: string): Parsed {
 
 /** Throws what node:url throws. */
 function odd(raw: string): Parsed {
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- Its rules are Express's.
+     
     return url.parse(raw);
 }
 

@@ -1,5 +1,6 @@
 // A layer of Express 4: a path's expression and the handler behind it.
-import { debugOf, type Key } from "../libraries";
+import { debugOf } from "../../libraries";
+import { type Key } from "../libraries";
 import { type Found, type Pattern } from "../pattern";
 import { nameOf } from "../registration";
 import { type Handle, type HandleError, type LayerOptions, type Next, type Params, type Reply, type RoutedRequest, type StackLayer, type StackRoute } from "../types";
@@ -40,7 +41,7 @@ const patterns = new WeakMap<RegExp, { pattern: Pattern; keys: Key[] }>();
  
 export const Layer = function Layer(this: Layer | undefined, path: unknown, options: LayerOptions | undefined, handle: Handle) {
     if (!(this instanceof Layer)) return new (Layer as unknown as LayerConstructor)(path, options, handle);
-    debug?.("new %o", path);
+    debug("new %o", path);
     // By assignment, since express-async-errors and its kind put a setter for `handle` on the prototype.
     this.handle = handle;
     this.name = nameOf(handle);

@@ -1,5 +1,5 @@
 // A route of Express 4: a path's handlers, by method.
-import { debugOf } from "../libraries";
+import { debugOf } from "../../libraries";
 import { flat, methodName, methods } from "../registration";
 import { type Handle, type Next, type Reply, type RoutedRequest, type StackRoute } from "../types";
 import { Layer } from "./layer";
@@ -32,7 +32,7 @@ export interface RouteConstructor {
 export const Route = function Route(this: Route, path: unknown) {
     this.path = path;
     this.stack = [];
-    debug?.("new %o", path);
+    debug("new %o", path);
     this.methods = {};
 } as unknown as RouteConstructor;
 
@@ -89,7 +89,7 @@ for (const method of methods) {
     Route.prototype[method] = function (this: Route, ...handlers: unknown[]): Route {
         for (const handle of flat(handlers)) {
             if (typeof handle !== "function") throw new Error(`Route.${method}() requires a callback function but got a ${classOf(handle)}`);
-            debug?.("%s %o", method, this.path);
+            debug("%s %o", method, this.path);
             add(this, method, handle as Handle);
         }
         return this;

@@ -1,6 +1,7 @@
 // The router of Express 4, in the shape of its `lib/router`: the constructor is the prototype of what it makes.
 import { type Called, type Dialect } from "../dialect";
-import { debugOf, deprecate, type Key } from "../libraries";
+import { debugOf, lazy, libraries } from "../../libraries";
+import { type Key } from "../libraries";
 import { processParams } from "../params";
 import { methods, usage } from "../registration";
 import { addStack, stackOf } from "../stack";
@@ -11,6 +12,9 @@ import { answerOptions } from "./options_reply";
 import { Route } from "./route";
 
 const debug = debugOf("express:router");
+
+/** Made here, so that what is told names the first line that is not of this file. */
+const deprecations = lazy(() => libraries.depd()("express"));
 
 /** Makes a callback of what `param` was given; the first use of `router.param(fn)` set it. */
 type ParamMaker = (name: string, fn: unknown) => unknown;
@@ -61,12 +65,12 @@ export const Router = function (options?: RouterOptions): Router {
 /** Calls `fn` with each value of the parameter `name`, before the handlers of a layer that has it. */
 Router.param = function param(this: Router, name: string | ParamMaker, fn?: unknown): Router | undefined {
     if (typeof name === "function") {
-        deprecate("express", "router.param(fn): Refactor to use path params");
+        deprecations()("router.param(fn): Refactor to use path params");
         this._params.push(name);
         return undefined;
     }
     const colon = name[0] === ":";
-    if (colon) deprecate("express", `router.param(${JSON.stringify(name)}, fn): Use router.param(${JSON.stringify(name.slice(1))}, fn) instead`);
+    if (colon) deprecations()(`router.param(${JSON.stringify(name)}, fn): Use router.param(${JSON.stringify(name.slice(1))}, fn) instead`);
     const plain = colon ? name.slice(1) : name;
     let callback = fn;
     for (const make of this._params.slice()) callback = make(plain, callback) || callback;
@@ -76,7 +80,7 @@ Router.param = function param(this: Router, name: string | ParamMaker, fn?: unkn
 } as RouterMaker["param"];
 
 Router.handle = function handle(this: Router, req: RoutedRequest, res: Reply, out: Next): void {
-    debug?.("dispatching %s %s", req.method, req.url);
+    debug("dispatching %s %s", req.method, req.url);
     walk(dialect, this, stackOf(this, layerPattern), req, res, out);
 };
 
@@ -97,7 +101,7 @@ Router.use = function use(this: Router, fn: unknown): Router {
     if (handlers.length === 0) throw new TypeError("Router.use() requires a middleware function");
     for (const handle of handlers) {
         if (typeof handle !== "function") throw new TypeError(`Router.use() requires a middleware function but got a ${typeName(handle)}`);
-        debug?.("use %o %s", path, handle.name || "<anonymous>");
+        debug("use %o %s", path, handle.name || "<anonymous>");
         const layer = new Layer(path, { sensitive: this.caseSensitive, strict: false, end: false }, handle as Handle);
         layer.route = undefined;
         stackOf(this, layerPattern).push(layer);

@@ -1,5 +1,5 @@
 // A route of Express 5: a path's handlers, by method.
-import { debugOf } from "../libraries";
+import { debugOf } from "../../libraries";
 import { flat, methodName, methods } from "../registration";
 import { type Handle, type Next, type Reply, type RoutedRequest, type StackRoute } from "../types";
 import { Layer } from "./layer";
@@ -30,7 +30,7 @@ export interface RouteConstructor {
 
  
 export const Route = function Route(this: Route, path: unknown) {
-    debug?.("new %o", path);
+    debug("new %o", path);
     this.path = path;
     this.stack = [];
     this.methods = Object.create(null) as Route["methods"];
@@ -93,7 +93,7 @@ Route.prototype.all = function all(this: Route, ..._handlers: unknown[]): Route 
 for (const method of methods) {
     Route.prototype[method] = function (this: Route, ...handlers: unknown[]): Route {
         for (const handle of handlersOf(handlers)) {
-            debug?.("%s %s", method, this.path);
+            debug("%s %s", method, this.path);
             add(this, method, handle);
         }
         return this;

@@ -1,6 +1,6 @@
 // The router of Express 5, in the shape of npm's `router` 2.
 import { type Called, type Dialect } from "../dialect";
-import { debugOf } from "../libraries";
+import { debugOf } from "../../libraries";
 import { processParams, wanted } from "../params";
 import { methods, usage } from "../registration";
 import { addStack, stackOf } from "../stack";
@@ -68,7 +68,7 @@ Router.Route = Route;
 Router.prototype.param = function param(this: Router, name: string, fn: ParamCallback): Router {
     if (!name) throw new TypeError("argument name is required");
     if (typeof name !== "string") throw new TypeError("argument name must be a string");
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- JavaScript calls it too.
+     
     if (!fn) throw new TypeError("argument fn is required");
     if (typeof fn !== "function") throw new TypeError("argument fn must be a function");
     const params = (this.params[name] ||= []);
@@ -77,9 +77,9 @@ Router.prototype.param = function param(this: Router, name: string, fn: ParamCal
 };
 
 Router.prototype.handle = function handle(this: Router, req: RoutedRequest, res: Reply, callback: Next): void {
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- JavaScript calls it too.
+     
     if (!callback) throw new TypeError("argument callback is required");
-    debug?.("dispatching %s %s", req.method, req.url);
+    debug("dispatching %s %s", req.method, req.url);
     walk(dialect, this, stackOf(this, layerPattern), req, res, callback);
 };
 
@@ -90,7 +90,7 @@ Router.prototype.use = function use(this: Router, handler: unknown): Router {
     if (handlers.length === 0) throw new TypeError("argument handler is required");
     for (const fn of handlers) {
         if (typeof fn !== "function") throw new TypeError("argument handler must be a function");
-        debug?.("use %o %s", path, fn.name || "<anonymous>");
+        debug("use %o %s", path, fn.name || "<anonymous>");
         const layer = new Layer(path, { sensitive: this.caseSensitive, strict: false, end: false }, fn as Handle);
         layer.route = undefined;
         stackOf(this, layerPattern).push(layer);
