@@ -8,7 +8,7 @@ import { type Application, type Middleware } from "../types";
 export function initialize(dialect: Dialect, app: Application): Middleware {
     // Tools know the layer by this name.
     return function expressInit(req, res, next) {
-        if (isEnabled(dialect, app, "x-powered-by")) setPoweredBy(res);
+        if (isEnabled(dialect, app, "x-powered-by")) setPoweredBy(app, res);
         req.res = res;
         res.req = req;
         req.next = next;
