@@ -66,7 +66,7 @@ export default tseslint.config(
     },
     {
         // The libraries that Express uses are loaded when they are first needed.
-        files: ["src/express/libraries.ts", "src/express/v4/libraries.ts", "src/express/routers.ts"],
+        files: ["src/express/libraries.ts", "src/express/v4/libraries.ts", "src/express/router/libraries.ts"],
         rules: { "@typescript-eslint/no-require-imports": "off", "no-restricted-syntax": "off" },
     },
     {
