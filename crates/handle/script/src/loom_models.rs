@@ -98,6 +98,43 @@ impl Lent {
     }
 }
 
+/// Runs the engine's thread as a runtime does that tells before it sleeps, until `done`. A lane that must be looked at is
+/// looked at again instead.
+fn run_napping(lane: &Rc<Lane>, done: impl Fn() -> bool) {
+    let mut running = pin!(Rc::clone(lane).run());
+    block_on(poll_fn(|cx| {
+        lane.wake_up();
+        loop {
+            let ended = running.as_mut().poll(cx).is_ready();
+            if ended || done() {
+                return Poll::Ready(());
+            }
+            if lane.fall_asleep() {
+                return Poll::Pending;
+            }
+        }
+    }));
+}
+
+#[test]
+fn a_thread_that_tells_before_it_sleeps_misses_no_reply() {
+    model(3, || {
+        let (seed, mut port) = lane(Box::new(Ringer(Bell::new())));
+        let lane = Lane::new(seed);
+        let id = lane.open_exchange(0).unwrap();
+        let host = thread::spawn(move || {
+            for _ in 0..2 {
+                let mut batch = port.batch();
+                batch.words.extend([from_script::READ, id, 0, 0, 1, 0]);
+                port.send(batch);
+            }
+            port
+        });
+        run_napping(&lane, || lane.with_mail(id, |mail| mail.credit) == Some(2));
+        drop(host.join().unwrap());
+    });
+}
+
 #[test]
 fn a_ring_keeps_the_order_and_loses_nothing() {
     model(3, || {

@@ -11,12 +11,21 @@ pub trait Wake: Send + Sync {
     fn wake(&self);
 }
 
+/// The engine's thread will look at the lane before it sleeps.
+const BUSY: u32 = 0;
+/// There is something for it, and it will look.
+const ASKED: u32 = 1;
+/// It sleeps, or may do so at any time: it must be woken.
+const ASLEEP: u32 = 2;
+
 /// What both sides of a lane see.
 pub(crate) struct Shared {
     published: Position,
     /// Whether the host was woken and has not said yet that it is ready for the next wake-up.
     scheduled: AtomicBool,
     closed: AtomicBool,
+    /// What the engine's thread is about: `BUSY`, `ASKED` or `ASLEEP`.
+    engine_is: AtomicU32,
     pub(crate) engine: AtomicWaker,
     wake: Box<dyn Wake>,
     /// Tokens of lent buffers that are not needed any more.
@@ -66,6 +75,7 @@ impl Shared {
             published: Position { at: AtomicU64::new(0), filled: std::array::from_fn(|_| AtomicU32::new(0)) },
             scheduled: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            engine_is: AtomicU32::new(ASLEEP),
             engine: AtomicWaker::new(),
             wake,
             returned: std::sync::Mutex::default(),
@@ -118,6 +128,35 @@ impl Shared {
         self.scheduled.swap(false, Ordering::AcqRel);
     }
 
+    /// Makes the engine look at the lane: wakes its thread, unless that is awake and will look by itself. To be called behind
+    /// whatever it is to see.
+    pub(crate) fn ask_engine(&self) {
+        if self.engine_is.swap(ASKED, Ordering::AcqRel) == ASLEEP {
+            self.engine.wake();
+        }
+    }
+
+    /// Whether the host has asked since the engine has looked.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.engine_is.load(Ordering::Relaxed) == ASKED
+    }
+
+    /// The engine looks now. `naps` says whether it will tell before it sleeps.
+    pub(crate) fn attend(&self, naps: bool) {
+        self.engine_is.swap(if naps { BUSY } else { ASLEEP }, Ordering::AcqRel);
+    }
+
+    /// The engine's thread is about to sleep; `false` where it must look at the lane first.
+    pub(crate) fn fall_asleep(&self) -> bool {
+        let slept = self.engine_is.compare_exchange(BUSY, ASLEEP, Ordering::AcqRel, Ordering::Acquire);
+        slept != Err(ASKED)
+    }
+
+    /// The engine's thread was woken, by whatever it was.
+    pub(crate) fn wake_up(&self) {
+        let _ = self.engine_is.compare_exchange(ASLEEP, BUSY, Ordering::AcqRel, Ordering::Acquire);
+    }
+
     /// The host has begun to take a batch: notes how late it was.
     pub(crate) fn note_delay(&self) {
         let woken = self.counts.woken_us.swap(0, Relaxed);
@@ -151,7 +190,7 @@ impl Shared {
 
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        self.engine.wake();
+        self.ask_engine();
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -1,7 +1,7 @@
 // Records from the engine become calls: each in the async context that Node would run it in, and each with its own
 // error boundary.
 import { AsyncResource } from "node:async_hooks";
-import { lane, laneNumber, openLane, takeBody, type Reason } from "../native/lane";
+import { lane, openLane, takeBody, type Reason } from "../native/lane";
 import {
     CLOSED,
     DATA,
@@ -42,7 +42,6 @@ let opened = false;
 export function open(): void {
     if (opened) return;
     const native = openLane(receive, settleTurn);
-    native.unref(laneNumber());
     knowNames(native.names());
     knowMethods(native.methods());
     reasons = native.reasons();
