@@ -390,7 +390,10 @@ impl Flow {
                 return Poll::Pending;
             }
             let opaque = matches!(self.output, Output::Opaque | Output::OpaqueEnded);
-            if self.bulk && !opaque && let Some((slab, number)) = self.lane.take_body() {
+            if self.bulk
+                && !opaque
+                && let Some((slab, number)) = self.lane.take_body()
+            {
                 if ready!(self.poll_read_own(cx, exchange, id, credit, slab, number))? {
                     self.end_input(exchange, id);
                 }

@@ -106,8 +106,7 @@ impl Lane {
             *publisher = Some(cx.waker().clone());
         }
         drop(publisher);
-        self.shared.engine.register(cx.waker());
-        self.shared.attend(self.naps.get());
+        self.shared.attend(cx.waker(), self.naps.get());
         // Looked at first: what the host has sent before it ended is handed out nevertheless.
         let closed = self.shared.is_closed();
         while let Some(batch) = self.next_batch() {

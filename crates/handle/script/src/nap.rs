@@ -21,9 +21,11 @@ pub(crate) fn join(lane: &Rc<Lane>) {
 /// To be called on an engine's thread each time before it sleeps. A lane whose host has sent something meanwhile gets its
 /// task woken, so that the thread finds something to do instead. Where it is never called, hosts wake the thread each time.
 pub fn before_park() {
-    LANES.with_borrow(|lanes| lanes.iter().filter_map(Weak::upgrade).for_each(|lane| {
-        lane.fall_asleep();
-    }));
+    LANES.with_borrow(|lanes| {
+        lanes.iter().filter_map(Weak::upgrade).for_each(|lane| {
+            lane.fall_asleep();
+        })
+    });
 }
 
 /// To be called on an engine's thread each time after it slept.

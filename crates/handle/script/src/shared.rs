@@ -1,4 +1,5 @@
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use crate::latch::Latch;
@@ -26,7 +27,7 @@ pub(crate) struct Shared {
     closed: AtomicBool,
     /// What the engine's thread is about: `BUSY`, `ASKED` or `ASLEEP`.
     engine_is: AtomicU32,
-    pub(crate) engine: AtomicWaker,
+    engine: AtomicWaker,
     wake: Box<dyn Wake>,
     /// Tokens of lent buffers that are not needed any more.
     returned: std::sync::Mutex<Vec<usize>>,
@@ -141,8 +142,9 @@ impl Shared {
         self.engine_is.load(Ordering::Relaxed) == ASKED
     }
 
-    /// The engine looks now. `naps` says whether it will tell before it sleeps.
-    pub(crate) fn attend(&self, naps: bool) {
+    /// The engine looks now, and is to be woken by `waker`. `naps` says whether it will tell before it sleeps.
+    pub(crate) fn attend(&self, waker: &Waker, naps: bool) {
+        self.engine.register(waker);
         self.engine_is.swap(if naps { BUSY } else { ASLEEP }, Ordering::AcqRel);
     }
 
