@@ -336,7 +336,7 @@ fn lent_memory_is_the_hosts_again_after_close() {
             }));
             assert_eq!(lane.room(1), 0);
         });
-        assert!(port.close());
+        port.close(|| unreachable!("a model has no time"));
         // SAFETY: the engine has let go of it.
         memory.with_mut(|cell| unsafe { *cell += 1 });
         engine.join().unwrap();

@@ -1,3 +1,4 @@
+use std::ops::Deref;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,30 @@ pub(crate) struct Shared {
     detached: Latch,
     pub(crate) counts: Counts,
     began: Instant,
+}
+
+/// The engine's hold on a lane. Wherever it is dropped, also by an engine that fails, the host's memory is let go of: nobody
+/// is left who would write to it.
+pub(crate) struct Hold(Arc<Shared>);
+
+impl Hold {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Deref for Hold {
+    type Target = Arc<Shared>;
+
+    fn deref(&self) -> &Arc<Shared> {
+        &self.0
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.detach();
+    }
 }
 
 /// How far the engine has published: a slab's number and the bytes of it, in one word.

@@ -67,10 +67,11 @@ pub(crate) fn attach(env: sys::napi_env, on_batch: sys::napi_value, words: sys::
     Ok(number)
 }
 
-/// The thread ends: its memory goes away, so the engine must have let go of it.
+/// The thread ends: its memory goes away, so the engine must have let go of it. Better a thread that does not end than an
+/// engine that writes to what belongs to somebody else.
 unsafe extern "C" fn on_end(_: *mut c_void) {
     for attached in ATTACHED.take().into_iter().map(ManuallyDrop::into_inner) {
-        attached.port.close();
+        attached.port.close(|| eprintln!("leat: a thread can't end, since the engine still uses its memory"));
         attached.bell.end();
     }
 }
