@@ -6,7 +6,7 @@ pub const SLAB_BYTES: usize = if cfg!(feature = "loom") { 64 } else { 64 * 1024 
 /// Slabs that a host may have lent at once; this bounds what waits for a JavaScript thread.
 pub const SLABS_MAX: usize = if cfg!(feature = "loom") { 3 } else { 8 };
 /// Slabs for long pieces of bodies that a host may have lent at once.
-pub const BODIES_MAX: usize = 32;
+pub const BODIES_MAX: usize = if cfg!(feature = "loom") { 2 } else { 32 };
 /// Pieces of bodies from this length on get a slab of their own, which is then JavaScript's for good.
 pub(crate) const BODY_BYTES_MIN: usize = 16 * 1024;
 /// Longest head that fits a slab together with its spans.

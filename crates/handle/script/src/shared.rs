@@ -1,10 +1,11 @@
 use std::ops::Deref;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use crate::latch::Latch;
 use crate::record::SLABS_MAX;
-use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, AtomicWaker, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, AtomicWaker, Mutex, Ordering};
 
 /// Wakes a host's thread. Called from the engine's thread, at most once until the host has said that it is ready again.
 pub trait Wake: Send + Sync {
@@ -21,7 +22,7 @@ pub(crate) struct Shared {
     pub(crate) engine: AtomicWaker,
     wake: Box<dyn Wake>,
     /// Tokens of lent buffers that are not needed any more.
-    returned: std::sync::Mutex<Vec<usize>>,
+    returned: Mutex<Vec<usize>>,
     detached: Latch,
     pub(crate) counts: Counts,
     began: Instant,
@@ -93,7 +94,7 @@ impl Shared {
             closed: AtomicBool::new(false),
             engine: AtomicWaker::new(),
             wake,
-            returned: std::sync::Mutex::default(),
+            returned: Mutex::default(),
             detached: Latch::new(),
             counts: Counts::default(),
             began: Instant::now(),
@@ -165,13 +166,13 @@ impl Shared {
     pub(crate) fn give_back(&self, tokens: impl Iterator<Item = usize>) {
         let mut tokens = tokens.peekable();
         if tokens.peek().is_some() {
-            self.returned.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(tokens);
+            self.returned.lock().unwrap_or_else(PoisonError::into_inner).extend(tokens);
         }
     }
 
     /// What was given back.
     pub(crate) fn take_back(&self) -> Vec<usize> {
-        std::mem::take(&mut *self.returned.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        std::mem::take(&mut *self.returned.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn close(&self) {
