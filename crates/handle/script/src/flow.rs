@@ -8,7 +8,10 @@ use crate::exchanges::Item;
 use crate::lane::{Lane, Place, ROOM_BYTES_MIN};
 use crate::memory::Slab;
 use crate::out::Draft;
-use crate::record::{BODY_BYTES_MIN, CREDIT_BYTES, SLAB_BYTES, data, from_script, reply, request, to_script};
+use crate::record::{
+    BODY_BYTES_MIN, CREDIT_BYTES, END_WORDS, FIELD_WORDS, REQUEST_WORDS, SLAB_BYTES, data, from_script, reply, request,
+    to_script,
+};
 use crate::script::Plan;
 
 /// How long a request waits for room in a lane whose host does not come, in milliseconds.
@@ -17,12 +20,8 @@ const BLOCKED_MS: u64 = 30_000;
 const LAST_WORD_MS: u64 = 30_000;
 /// Least room that a piece of a body is worth a record.
 const PIECE_BYTES_MIN: usize = 1024;
-/// Words of a request before its fields.
-const REQUEST_WORDS: usize = 10;
 /// Words of a piece of a body before its bytes.
 const DATA_WORDS: usize = 5;
-/// Words of a field.
-const FIELD_WORDS: usize = 4;
 
 /// One exchange between a client and JavaScript, in both directions.
 pub(crate) struct Flow {
@@ -230,8 +229,6 @@ impl Flow {
             (lines.keep_alive, request::KEEP_ALIVE),
             (has_body, request::HAS_BODY),
             (lines.upgrade || lines.method == Method::Connect, request::UPGRADE),
-            (lines.expect_continue, request::EXPECT_CONTINUE),
-            (expects_other(head), request::EXPECT_OTHER),
             (lines.version == Version::Http2, request::H2),
         ] {
             flags |= if set { flag } else { 0 };
@@ -503,7 +500,7 @@ impl Flow {
     fn write_end<X: Exchange>(&self, exchange: &X, id: u32) -> bool {
         let Some(trailers) = exchange.trailers() else { return false };
         let text_len: usize = trailers.iter().map(|(_, name, value)| name.len() + value.len()).sum();
-        let words = 4 + trailers.len() * FIELD_WORDS;
+        let words = END_WORDS + trailers.len() * FIELD_WORDS;
         let wanted = words * 4 + text_len.next_multiple_of(4);
         if self.lane.room(wanted) < wanted {
             return false;
@@ -554,12 +551,6 @@ fn write_spans(draft: &mut Draft<'_>, fields: Fields<'_>, text_at: u32) {
         draft.bytes(name);
         draft.bytes(value);
     }
-}
-
-/// Whether the client expects something that is not 100 (Continue).
-fn expects_other(head: Head<'_>) -> bool {
-    !head.lines().expect_continue
-        && head.fields().get(Name::Expect).is_some_and(|value| !value.eq_ignore_ascii_case(b"100-continue"))
 }
 
 /// The head from its method on: empty lines before it are nobody's business.

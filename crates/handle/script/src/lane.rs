@@ -12,7 +12,7 @@ use crate::out::{Draft, Out};
 use crate::port::Port;
 use crate::record::{BODIES_MAX, REPLY_WORDS, SLABS_MAX, from_script, to_script};
 use crate::ring::{Receiver, Sender, ring};
-use crate::shared::{Counts, Shared, Wake, add, subtract};
+use crate::shared::{Counts, Hold, Shared, Wake, add, subtract};
 use crate::sync::Arc;
 
 /// Batches of replies that may wait for the engine; further ones wait at the host.
@@ -24,7 +24,7 @@ const RECYCLED_MAX: usize = 16;
 
 /// The engine's side of a lane on its way to the engine's thread.
 pub struct LaneSeed {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Hold,
     pub(crate) empties: Receiver<Slab>,
     pub(crate) bodies: Receiver<Slab>,
     pub(crate) replies: Receiver<Batch>,
@@ -49,12 +49,12 @@ pub fn lane(wake: Box<dyn Wake>) -> (LaneSeed, Port) {
         waiting: std::collections::VecDeque::new(),
         in_turn: false,
     };
-    (LaneSeed { shared, empties: lent, bodies: for_bodies, replies: received, recycled }, port)
+    (LaneSeed { shared: Hold::new(&shared), empties: lent, bodies: for_bodies, replies: received, recycled }, port)
 }
 
 /// The engine's side of a lane. Belongs to one engine thread.
 pub struct Lane {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Hold,
     out: RefCell<Out>,
     replies: RefCell<Receiver<Batch>>,
     recycled: Rc<RefCell<Sender<Batch>>>,
@@ -95,8 +95,8 @@ impl Lane {
     /// carries the requests of all sockets that were ready.
     pub async fn run(self: Rc<Self>) {
         nap::join(&self);
-        poll_fn(|cx| self.poll(cx)).await;
-        self.detach();
+        let running = Running(self);
+        poll_fn(|cx| running.0.poll(cx)).await;
     }
 
     fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
@@ -342,9 +342,13 @@ pub(crate) struct Place {
     index: usize,
 }
 
-impl Drop for Lane {
+/// Ends a lane with the task that runs it: by the host's word, or because the task failed or was dropped.
+struct Running(Rc<Lane>);
+
+impl Drop for Running {
     fn drop(&mut self) {
-        // An engine that ended without its last turn: nobody writes to the host's memory any more.
-        self.shared.detach();
+        // First, since from then on no exchange looks for memory any more.
+        self.0.shared.close();
+        self.0.detach();
     }
 }

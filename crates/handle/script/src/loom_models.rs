@@ -2,6 +2,8 @@
 //! have is a time, so a wake-up that is lost is a deadlock, which loom finds.
 #![allow(unsafe_code, clippy::unwrap_used, clippy::panic)]
 
+mod bodies;
+
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -64,9 +66,9 @@ impl Wake for Ringer {
 
 /// Slabs that a host lends. They live until the end of a run.
 #[derive(Default)]
-struct Lent(Vec<Box<[u32; SLAB_BYTES / 4]>>);
+struct Slabs(Vec<Box<[u32; SLAB_BYTES / 4]>>);
 
-impl Lent {
+impl Slabs {
     /// Lends as many as may be.
     fn supply(&mut self, port: &mut Port) {
         loop {
@@ -201,7 +203,7 @@ fn records_arrive(preemptions: usize, records: usize, words: fn(u32) -> usize) {
     model(preemptions, move || {
         let bell = Bell::new();
         let (seed, mut port) = lane(Box::new(Ringer(Arc::clone(&bell))));
-        let mut lent = Lent::default();
+        let mut lent = Slabs::default();
         lent.supply(&mut port);
         // Stand for the bytes of the records: loom sees who touches them.
         let written: Arc<Vec<UnsafeCell<u32>>> = Arc::new((0..records).map(|_| UnsafeCell::new(0)).collect());
@@ -262,7 +264,7 @@ fn a_flush_outside_of_a_turn_changes_nothing() {
     model(3, || {
         let bell = Bell::new();
         let (seed, mut port) = lane(Box::new(Ringer(Arc::clone(&bell))));
-        let mut lent = Lent::default();
+        let mut lent = Slabs::default();
         lent.supply(&mut port);
         let engine = thread::spawn(move || {
             let mut out = Out::new(seed.empties, seed.bodies);
@@ -351,7 +353,7 @@ fn lent_memory_is_the_hosts_again_after_close() {
     model(3, || {
         let bell = Bell::new();
         let (seed, mut port) = lane(Box::new(Ringer(bell)));
-        let mut lent = Lent::default();
+        let mut lent = Slabs::default();
         lent.supply(&mut port);
         // Stands for the lent memory.
         let memory = Arc::new(UnsafeCell::new(0));
@@ -369,7 +371,7 @@ fn lent_memory_is_the_hosts_again_after_close() {
             }));
             assert_eq!(lane.room(1), 0);
         });
-        assert!(port.close());
+        port.close(|| unreachable!("a model has no time"));
         // SAFETY: the engine has let go of it.
         memory.with_mut(|cell| unsafe { *cell += 1 });
         engine.join().unwrap();

@@ -1,10 +1,12 @@
+use std::ops::Deref;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use crate::latch::Latch;
 use crate::record::SLABS_MAX;
-use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, AtomicWaker, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, AtomicWaker, Mutex, Ordering};
 
 /// Wakes a host's thread. Called from the engine's thread, at most once until the host has said that it is ready again.
 pub trait Wake: Send + Sync {
@@ -30,10 +32,34 @@ pub(crate) struct Shared {
     engine: AtomicWaker,
     wake: Box<dyn Wake>,
     /// Tokens of lent buffers that are not needed any more.
-    returned: std::sync::Mutex<Vec<usize>>,
+    returned: Mutex<Vec<usize>>,
     detached: Latch,
     pub(crate) counts: Counts,
     began: Instant,
+}
+
+/// The engine's hold on a lane. Wherever it is dropped, also by an engine that fails, the host's memory is let go of: nobody
+/// is left who would write to it.
+pub(crate) struct Hold(Arc<Shared>);
+
+impl Hold {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Deref for Hold {
+    type Target = Arc<Shared>;
+
+    fn deref(&self) -> &Arc<Shared> {
+        &self.0
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.detach();
+    }
 }
 
 /// How far the engine has published: a slab's number and the bytes of it, in one word.
@@ -79,7 +105,7 @@ impl Shared {
             engine_is: AtomicU32::new(ASLEEP),
             engine: AtomicWaker::new(),
             wake,
-            returned: std::sync::Mutex::default(),
+            returned: Mutex::default(),
             detached: Latch::new(),
             counts: Counts::default(),
             began: Instant::now(),
@@ -181,13 +207,13 @@ impl Shared {
     pub(crate) fn give_back(&self, tokens: impl Iterator<Item = usize>) {
         let mut tokens = tokens.peekable();
         if tokens.peek().is_some() {
-            self.returned.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(tokens);
+            self.returned.lock().unwrap_or_else(PoisonError::into_inner).extend(tokens);
         }
     }
 
     /// What was given back.
     pub(crate) fn take_back(&self) -> Vec<usize> {
-        std::mem::take(&mut *self.returned.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        std::mem::take(&mut *self.returned.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn close(&self) {

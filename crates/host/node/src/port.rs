@@ -83,10 +83,11 @@ fn words_of(env: sys::napi_env, words: sys::napi_value) -> Result<Words, Coded> 
     Ok(Words { start, len })
 }
 
-/// The thread ends: its memory goes away, so the engine must have let go of it.
+/// The thread ends: its memory goes away, so the engine must have let go of it. Better a thread that does not end than an
+/// engine that writes to what belongs to somebody else.
 unsafe extern "C" fn on_end(_: *mut c_void) {
     for attached in ATTACHED.take().into_iter().map(ManuallyDrop::into_inner) {
-        attached.port.close();
+        attached.port.close(|| eprintln!("leat: a thread can't end, since the engine still uses its memory"));
         attached.bell.end();
     }
 }
@@ -142,15 +143,19 @@ pub(crate) fn flush(
     buffers: sys::napi_value,
 ) -> Result<(), Coded> {
     with(lane, |attached| {
+        let mut filled = Ok(());
         if count > 0 {
             let mut batch = attached.port.batch();
-            let filled = fill(env, attached, &mut batch, count as usize, text, buffers);
-            filled?;
-            attached.port.send(batch);
+            filled = fill(env, attached, &mut batch, count as usize, text, buffers);
+            match filled {
+                Ok(()) => attached.port.send(batch),
+                // It goes nowhere, so nobody else gives back what it keeps.
+                Err(_) => let_go(env, batch.tokens()),
+            }
         }
         attached.port.end_turn();
         let_go(env, attached.port.returned());
-        Ok(())
+        filled
     })
 }
 
@@ -218,8 +223,8 @@ fn keep(env: sys::napi_env, value: sys::napi_value) -> Result<usize, Coded> {
     Ok(reference as usize)
 }
 
-/// Lets go of what the engine has sent.
-fn let_go(env: sys::napi_env, tokens: Vec<usize>) {
+/// Lets go of buffers that are not sent, or were.
+fn let_go(env: sys::napi_env, tokens: impl IntoIterator<Item = usize>) {
     for token in tokens {
         // SAFETY: a reference that `keep` made, and that comes back once.
         unsafe { sys::napi_delete_reference(env, token as sys::napi_ref) };

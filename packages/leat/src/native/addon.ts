@@ -11,7 +11,6 @@ export interface Settings {
     keepAliveTimeout?: number;
     maxHeaderSize?: number;
     maxHeadersCount?: number;
-    requireHostHeader?: boolean;
     http2?: boolean;
     noDelay?: boolean;
     keepAlive?: boolean;
