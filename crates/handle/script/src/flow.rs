@@ -8,7 +8,7 @@ use crate::exchanges::Item;
 use crate::lane::{Lane, Place, ROOM_BYTES_MIN};
 use crate::memory::Slab;
 use crate::out::Draft;
-use crate::record::{BODY_BYTES_MIN, CREDIT_BYTES, SLAB_BYTES, data, from_script, reply, request, to_script};
+use crate::record::{BODY_BYTES_MIN, CREDIT_BYTES, SLAB_BYTES, cut, data, from_script, reply, request, to_script};
 use crate::script::Plan;
 
 /// How long a request waits for room in a lane whose host does not come, in milliseconds.
@@ -34,8 +34,8 @@ pub(crate) struct Flow {
     output: Output,
     /// The record from JavaScript that is being written, and how many of its bytes were.
     item: Option<(Item, usize)>,
-    /// Whether JavaScript was told that nobody waits any more.
-    gone: bool,
+    /// Why nobody waits any more, once JavaScript was told.
+    gone: Option<Reason>,
     /// Whether something was written that may still lie in the connection's buffer.
     unflushed: bool,
     /// Whether there is more to write once the client's direction had its turn.
@@ -88,7 +88,7 @@ impl Flow {
             input: Input::Head,
             output,
             item: None,
-            gone: false,
+            gone: None,
             unflushed: false,
             again: false,
             place: None,
@@ -169,7 +169,7 @@ impl Flow {
     }
 
     fn gone(&self, id: u32, reason: Reason) -> Fault {
-        if self.gone {
+        if self.gone.is_some() {
             return reason.into();
         }
         self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
@@ -270,6 +270,9 @@ impl Flow {
                 None => match self.lane.with_mail(id, |mail| mail.items.pop_front()).flatten() {
                     Some(item) => {
                         if item.kind == from_script::ABORT {
+                            if item.flags & cut::RESET != 0 {
+                                exchange.reset();
+                            }
                             // What was said before it still goes out, as far as the client takes it at once.
                             let _ = exchange.poll_flush(cx);
                         }
@@ -412,14 +415,18 @@ impl Flow {
         if self.output == Output::Opaque || self.output == Output::OpaqueEnded {
             return Poll::Pending;
         }
-        if !self.gone {
-            let reason = ready!(exchange.poll_gone(cx));
-            self.gone = true;
-            self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
-            self.timer.set_after(LAST_WORD_MS);
-        }
+        let reason = match self.gone {
+            Some(reason) => reason,
+            None => {
+                let reason = ready!(exchange.poll_gone(cx));
+                self.gone = Some(reason);
+                self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
+                self.timer.set_after(LAST_WORD_MS);
+                reason
+            }
+        };
         // What JavaScript has said before it heard of this still goes out; then it says that it has heard.
-        self.timer.poll_due(cx).map(|()| Err(Reason::PeerReset))
+        self.timer.poll_due(cx).map(|()| Err(reason))
     }
 
     /// Writes a piece of a body into the stream of records; says how many bytes of it there was room for.

@@ -67,6 +67,12 @@ pub(crate) mod from_script {
     pub(crate) const DESTROY: u32 = 8;
 }
 
+/// Flags of what cuts an exchange or a connection off.
+pub(crate) mod cut {
+    /// By a reset (RST).
+    pub(crate) const RESET: u32 = 1;
+}
+
 /// Flags of a reply.
 pub(crate) mod reply {
     pub(crate) const END: u32 = 1;

@@ -75,6 +75,12 @@ impl Handler for Script {
             seat.blame(reason);
         }
     }
+
+    fn broke_off(&self, reason: Reason) {
+        if let Some(seat) = &*self.seat.borrow() {
+            seat.blame(reason);
+        }
+    }
 }
 
 /// An exchange in the count.

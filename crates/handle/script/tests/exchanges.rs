@@ -328,6 +328,93 @@ fn javascript_is_told_of_a_client_that_is_gone() {
 }
 
 #[test]
+fn a_clients_end_is_told_from_its_reset_and_from_idleness() {
+    let (seed, mut host) = Host::lane();
+    let engine = Engine::impatient([seed]);
+    // With an exchange under way, and between two.
+    for reset in [true, false] {
+        let reason = told(if reset { Reason::PeerReset } else { Reason::PeerEnded });
+        let mut client = engine.client();
+        client.get("/");
+        let exchange = host.request();
+        if reset {
+            client.reset()
+        } else {
+            drop(client)
+        }
+        assert_eq!(host.about_exchange(), Record::Gone { exchange, reason });
+        host.send(Replies::new().abort(exchange));
+        assert!(matches!(host.next(), Record::Closed { .. }));
+
+        let mut client = engine.client();
+        client.get("/");
+        let Record::Open { connection, .. } = host.next() else { panic!() };
+        let exchange = host.request();
+        host.send(Replies::new().whole(exchange, "x"));
+        client.response();
+        if reset {
+            client.reset()
+        } else {
+            drop(client)
+        }
+        assert_eq!(host.next(), Record::Closed { connection, reason: if reset { reason } else { 0 } });
+    }
+    let mut client = engine.client();
+    client.get("/");
+    let Record::Open { connection, .. } = host.next() else { panic!() };
+    let exchange = host.request();
+    host.send(Replies::new().whole(exchange, "x"));
+    client.response();
+    client.expect_end();
+    assert_eq!(host.next(), Record::Closed { connection, reason: told(Reason::TimeIdle) });
+}
+
+#[test]
+fn a_tunnel_is_told_of_its_clients_reset() {
+    let (engine, mut host) = started();
+    let mut client = engine.client();
+    client.send("GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
+    let exchange = host.request();
+    host.send(Replies::new().opaque(exchange).data(exchange, 0, "there", &[]));
+    client.until("there");
+    client.reset();
+    assert_eq!(host.about_exchange(), Record::Gone { exchange, reason: told(Reason::PeerReset) });
+}
+
+#[test]
+fn javascript_may_end_a_connection_by_a_reset() {
+    let (engine, mut host) = started();
+    // In place of a reply, in the middle of one, between two, and in a tunnel; beside each what ends in the ordinary way.
+    for when in 0..4 {
+        for reset in [true, false] {
+            let mut client = engine.client();
+            client.send("GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
+            let Record::Open { connection, .. } = host.next() else { panic!() };
+            let exchange = host.request();
+            let mut replies = match when {
+                0 => Replies::new(),
+                1 => Replies::new().head(exchange, 0, &head(9), "there"),
+                2 => Replies::new().whole(exchange, "there"),
+                _ => Replies::new().opaque(exchange).data(exchange, 0, "there", &[]),
+            };
+            if when > 0 {
+                host.send(replies);
+                client.until("there");
+                replies = Replies::new();
+            }
+            host.send(match (when, reset) {
+                (2, true) => replies.reset(connection),
+                (2, false) => replies.destroy(connection),
+                (_, true) => replies.abort_by_reset(exchange),
+                (_, false) => replies.abort(exchange),
+            });
+            assert_eq!(client.was_reset(), reset, "{when}");
+            while !matches!(host.next(), Record::Closed { .. }) {}
+        }
+    }
+}
+
+#[test]
 fn connections_are_closed_and_destroyed_by_javascript_and_their_numbers_are_nobody_elses() {
     let (engine, mut host) = started();
     let mut first = engine.client();

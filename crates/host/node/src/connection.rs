@@ -63,11 +63,14 @@ impl Connection {
         if busy || self.tls {
             service.retire();
         } else {
-            self.destroy();
+            self.destroy(false);
         }
     }
 
-    fn destroy(&self) {
+    fn destroy(&self, reset: bool) {
+        if reset && let Some(service) = self.service.get() {
+            service.reset();
+        }
         if let Some(task) = &*self.task.borrow() {
             task.abort();
         }
@@ -84,9 +87,9 @@ impl Control for Handle {
         }
     }
 
-    fn destroy(&self) {
+    fn destroy(&self, reset: bool) {
         if let Some(connection) = self.0.upgrade() {
-            connection.destroy();
+            connection.destroy(reset);
         }
     }
 }

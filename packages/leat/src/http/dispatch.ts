@@ -287,7 +287,7 @@ function onGone(channel: Channel, reason: Reason | undefined): void {
     channel.giveHead(Buffer.alloc(0));
     const { socket, body, exchange, mode, res } = channel;
     const server = channel.core.server as unknown as { httpAllowHalfOpen?: boolean };
-    if (server.httpAllowHalfOpen === true && res !== null && reason?.code === "peer.reset" && mode === Mode.Http && (body === null || body.complete)) {
+    if (server.httpAllowHalfOpen === true && res !== null && reason?.code === "peer.ended" && mode === Mode.Http && (body === null || body.complete)) {
         // The client may still read: the reply is the last one.
         (res as unknown as { _last: boolean })._last = true;
         return;
@@ -295,6 +295,8 @@ function onGone(channel: Channel, reason: Reason | undefined): void {
     channel.lost();
     if (channel.h2) {
         channel.core.channels.delete(channel);
+    } else if (reason?.code === "peer.reset") {
+        socket.destroy(resetError());
     } else if (reason !== undefined && reason.code !== "lane.aborted" && mode === Mode.Http) {
         const error = clientError(reason, undefined);
         if (error !== undefined) socketErrored.call(socket, error);
@@ -378,16 +380,17 @@ function onClosed(channel: Channel | undefined, reason: Reason | undefined): voi
     channel.gone = true;
     channel.releaseProcess();
     const byPeer = !channel.ending && mode === Mode.Http;
+    const reset = !channel.ending && mode !== Mode.Closed && reason?.code === "peer.reset";
     channel.lost();
     detach(core);
     const context = channel.resource ?? core.resource;
     // What has arrived is still to be read; the stream ends by itself.
     if (mode === Mode.Opaque && (reason === undefined || reason.status === 0) && channel.ended && !channel.socket.readableEnded) return;
-    context.runInAsyncScope(close, null, channel, reason, byPeer);
+    context.runInAsyncScope(close, null, channel, reason, byPeer, reset);
 }
 
 /** Lets the socket end as it would have by itself. */
-function close(channel: Channel, reason: Reason | undefined, byPeer: boolean): void {
+function close(channel: Channel, reason: Reason | undefined, byPeer: boolean, reset: boolean): void {
     const { socket } = channel;
     channel.giveHead(Buffer.alloc(0));
     if (socket.destroyed) return;
@@ -397,7 +400,7 @@ function close(channel: Channel, reason: Reason | undefined, byPeer: boolean): v
     }
     if (reason?.code === "time.idle") {
         socket.emit("timeout");
-    } else if (byPeer && reason?.code === "peer.reset") {
+    } else if (reset) {
         socket.destroy(resetError());
         return;
     } else if (byPeer && channel.res === null) {

@@ -37,6 +37,9 @@ export const OUT_OPAQUE = 6;
 export const OUT_CLOSE = 7;
 export const OUT_DESTROY = 8;
 
+/** Flag of ABORT and DESTROY: by a reset, not by an ordinary end. */
+export const BY_RESET = 1;
+
 /** Flags of HEAD, DATA and END. */
 export const LAST = 1;
 export const KEEP = 2;

@@ -29,7 +29,16 @@ impl Engine {
         Self::with(lanes, Protocol::Http1)
     }
 
+    /// One whose idle connections end after a moment.
+    pub fn impatient(lanes: impl IntoIterator<Item = LaneSeed>) -> Self {
+        Self::new(lanes, Protocol::Http1, 100)
+    }
+
     pub fn with(lanes: impl IntoIterator<Item = LaneSeed>, protocol: Protocol) -> Self {
+        Self::new(lanes, protocol, Limits::default().idle_time_ms)
+    }
+
+    fn new(lanes: impl IntoIterator<Item = LaneSeed>, protocol: Protocol, idle_time_ms: u64) -> Self {
         let (commands, receiver) = mpsc::unbounded_channel();
         for lane in lanes {
             commands.send(Command::Attach(lane)).ok().unwrap();
@@ -39,7 +48,7 @@ impl Engine {
         let address = listener.local_addr().unwrap();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            LocalSet::new().block_on(&runtime, run(listener, receiver, protocol));
+            LocalSet::new().block_on(&runtime, run(listener, receiver, protocol, idle_time_ms));
         });
         Self { address, commands: Some(commands), thread: Some(thread) }
     }
@@ -78,7 +87,12 @@ impl Drop for Engine {
     }
 }
 
-async fn run(listener: std::net::TcpListener, mut commands: mpsc::UnboundedReceiver<Command>, protocol: Protocol) {
+async fn run(
+    listener: std::net::TcpListener,
+    mut commands: mpsc::UnboundedReceiver<Command>,
+    protocol: Protocol,
+    idle_time_ms: u64,
+) {
     spawn_local(leat_stream::clock::run());
     let listener = TcpListener::from_std(listener).unwrap();
     let group = Rc::new(Group::default());
@@ -99,7 +113,7 @@ async fn run(listener: std::net::TcpListener, mut commands: mpsc::UnboundedRecei
             },
             accepted = listener.accept() => {
                 let (stream, remote) = accepted.unwrap();
-                Connection::open(&group, stream, remote, protocol);
+                Connection::open(&group, stream, remote, protocol, idle_time_ms);
             }
         }
     }
@@ -111,7 +125,7 @@ struct Connection {
 }
 
 impl Connection {
-    fn open(group: &Rc<Group>, stream: TcpStream, remote: SocketAddr, protocol: Protocol) {
+    fn open(group: &Rc<Group>, stream: TcpStream, remote: SocketAddr, protocol: Protocol, idle_time_ms: u64) {
         stream.set_nodelay(true).unwrap();
         let local = stream.local_addr().unwrap();
         let peer =
@@ -126,7 +140,7 @@ impl Connection {
         let connection = Rc::new(Self { service: OnceCell::new(), task: RefCell::default() });
         let control: Rc<dyn Control> = Rc::new(Handle(Rc::downgrade(&connection)));
         let Some(script) = group.connect(arrival, &peer, control) else { return };
-        let limits = Limits { body_bytes_max: u64::MAX, ..Limits::default() };
+        let limits = Limits { body_bytes_max: u64::MAX, idle_time_ms, ..Limits::default() };
         let site =
             Site { handler: script, limits, profile: Profile::Compatible, on_error: OnError::Close, drain_grace_ms: 0 };
         let service = Service::new(site);
@@ -149,7 +163,10 @@ impl Control for Handle {
         }
     }
 
-    fn destroy(&self) {
+    fn destroy(&self, reset: bool) {
+        if let Some(connection) = self.0.upgrade().filter(|_| reset) {
+            connection.service.get().unwrap().reset();
+        }
         if let Some(connection) = self.0.upgrade()
             && let Some(task) = &*connection.task.borrow()
         {

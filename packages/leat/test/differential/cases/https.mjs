@@ -71,6 +71,10 @@ export const cases = [
         spy("res", res, "close");
         res.destroy();
     }, [get(), ended, logged("res close")]),
+    secure("resetAndDestroy is for TCP", (req, res, { attempt }) => {
+        attempt("reset", () => req.socket.resetAndDestroy());
+        res.end();
+    }),
     {
         name: "plain bytes to a TLS server",
         secure: true,
