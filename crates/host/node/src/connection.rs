@@ -59,7 +59,8 @@ impl Connection {
 
     fn close(&self) {
         let Some(service) = self.service.get() else { return };
-        let busy = self.script.get().is_some_and(|script| script.is_busy());
+        // One that has not begun yet may be in the middle of its first head.
+        let busy = self.script.get().is_some_and(|script| script.is_busy() || !script.has_begun());
         if busy || self.tls {
             service.retire();
         } else {

@@ -5,7 +5,8 @@ import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, 
 import { type Core } from "./core";
 import { type Repeated } from "./incoming";
 import { hold, release } from "./refs";
-import { LeatSocket } from "./socket";
+import { type LeatSocket } from "./socket";
+import { socketFor } from "./tls_socket";
 
 /** Who is at the other end of a connection. */
 export interface Facts {
@@ -114,7 +115,7 @@ export class Channel {
         this.id = id;
         this.facts = facts;
         this.h2 = h2;
-        this.socket = new LeatSocket(this, core.highWaterMark);
+        this.socket = socketFor(this, core.highWaterMark);
     }
 
     /** Keeps the process alive until the connection ends. */
@@ -345,6 +346,13 @@ export class Channel {
         this.ending = true;
         if (dropKeep(this.record, this.batch)) return;
         pushRecord(this.requests > 0 && this.bodyDone ? OUT_CLOSE : OUT_DESTROY, 0, this.id, 0, 0);
+    }
+
+    /** Ends a connection that has not sent a byte; one that has begun its first request gets the reply. */
+    closeIfSilent(): void {
+        if (this.ending || this.mode !== Mode.Http) return;
+        this.ending = true;
+        pushRecord(OUT_CLOSE, 0, this.id, 0, 0);
     }
 
     /** The engine has closed the connection already: nothing is to be said to it. */

@@ -1,5 +1,3 @@
-import { asksCertificate } from "./settings";
-import { tlsFacts } from "./tls_facts";
 import { Socket } from "node:net";
 import { type Channel, Mode } from "./channel";
 import { nodeError, socketErrored } from "./client_error";
@@ -135,8 +133,6 @@ export class LeatSocket extends Socket {
         this.on("drain", drained);
         this.on("timeout", timedOut);
         this.on("error", socketErrored);
-        const { facts } = channel;
-        if (facts.tls) tlsFacts(this, facts, asksCertificate(channel.core.server));
     }
 
     override _write(chunk: string | Uint8Array, encoding: BufferEncoding, callback: Callback): void {
@@ -240,6 +236,11 @@ export class LeatSocket extends Socket {
         }
         channel.consumed(bytes.length);
     }
+}
+
+/** Whether a socket is one of the engine's, with TLS or without. */
+export function isLeatSocket(socket: object): socket is LeatSocket {
+    return kChannel in socket;
 }
 
 /** The `write` that sends to the engine, to see whether somebody replaced it. */
