@@ -31,7 +31,14 @@ pub enum Plan {
 
 impl Script {
     pub(crate) fn new(group: Rc<Group>, arrival: Arrival, control: Rc<dyn Control>, seat: Seat) -> Self {
-        Self { group, arrival, control, seat: RefCell::new(Some(Rc::new(seat))), open: Cell::new(0), begun: Cell::new(false) }
+        Self {
+            group,
+            arrival,
+            control,
+            seat: RefCell::new(Some(Rc::new(seat))),
+            open: Cell::new(0),
+            begun: Cell::new(false),
+        }
     }
 
     /// Whether an exchange is under way.

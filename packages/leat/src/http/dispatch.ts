@@ -18,10 +18,14 @@ import {
     OPEN_IPV6,
     OPEN_TLS,
     OPEN_UNIX,
+    PART,
+    PART_BYTES_AT,
+    PART_PLACE_AT,
+    PART_TOTAL_AT,
     REQUEST,
     WRITABLE,
 } from "../native/records";
-import { type Slab } from "../native/slab";
+import { Slab } from "../native/slab";
 import { Channel, exchanges, type Facts, type Handshake, Mode } from "./channel";
 import { answerMissingHost, clientError, resetError, socketErrored } from "./client_error";
 import { type Core } from "./core";
@@ -104,6 +108,7 @@ function receive(slab: Slab, from: number, end: number): void {
 /** Passes over a record that came too late; gives the next one's place. */
 function skip(slab: Slab, at: number): number {
     if ((slab.word(at) & 0xff) === DATA) bytesOf(slab, at);
+    if (long.size > 0) long.delete(slab.word(at + 2));
     return at + slab.word(at + 1);
 }
 
@@ -124,6 +129,7 @@ function coreOf(slab: Slab, at: number): Core | undefined {
         case REQUEST:
             return (asked = connections.get(slab.word(at + 3)))?.core;
         case FAULT:
+        case PART:
             return connections.get(slab.word(at + 3))?.core;
         case CLOSED:
             return connections.get(slab.word(at + 2))?.core;
@@ -176,12 +182,36 @@ function handle(core: Core, slab: Slab, at: number): void {
         case CLOSED:
             onClosed(connections.get(id), reasons[slab.word(at + 3)]);
             break;
+        case PART:
+            onPart(core, slab, at);
+            break;
         case FAULT:
             onFault(connections.get(slab.word(at + 3)), slab, at);
             break;
         default:
             onExchange(exchanges.get(id), slab, at, word & 0xff);
     }
+}
+
+/** Requests whose records are longer than a slab, as far as they have come, by their exchange. */
+const long = new Map<number, Slab>();
+
+function onPart(core: Core, slab: Slab, at: number): void {
+    const exchange = slab.word(at + 2);
+    const total = slab.word(at + PART_TOTAL_AT);
+    const place = slab.word(at + PART_PLACE_AT);
+    const from = slab.word(at + PART_BYTES_AT);
+    const until = (at + slab.word(at + 1)) << 2;
+    const whole = place === 0 ? new Slab(total) : long.get(exchange);
+    if (whole === undefined) return;
+    slab.bytes.copy(whole.bytes, place, from, until);
+    if (place + until - from < total) {
+        long.set(exchange, whole);
+        return;
+    }
+    long.delete(exchange);
+    // Looked up as for any request.
+    if (coreOf(whole, 0) === core) handle(core, whole, 0);
 }
 
 function runTicks(): void {
