@@ -34,6 +34,12 @@ pub trait Handler: 'static {
     fn ended(&self, ended: Ended<'_>) {
         let _ = ended;
     }
+
+    /// The connection ends between two requests, with nothing refused, by something else than the client's ordinary end:
+    /// `peer.reset` or `time.idle`. Told by HTTP/1 only.
+    fn broke_off(&self, reason: Reason) {
+        let _ = reason;
+    }
 }
 
 /// Listeners of one core share a handler.
@@ -56,6 +62,10 @@ impl<H: Handler> Handler for Rc<H> {
 
     fn ended(&self, ended: Ended<'_>) {
         H::ended(self, ended);
+    }
+
+    fn broke_off(&self, reason: Reason) {
+        H::broke_off(self, reason);
     }
 }
 
@@ -273,4 +283,9 @@ pub trait Exchange: Reply {
     /// peer's. The engine writes no head; the connection ends with the exchange. `false` where that cannot be: on
     /// HTTP/2, and behind a head that the engine framed.
     fn take_over(&mut self) -> bool;
+
+    /// The connection ends with this exchange by a reset (RST), which the client sees as an error, and which may take away
+    /// what it has not read yet. To be called before the exchange fails; nothing to HTTP/2, where a stream is reset anyway,
+    /// and an ordinary end where the transport knows no reset.
+    fn reset(&mut self) {}
 }

@@ -10,7 +10,7 @@ use crate::memory::Slab;
 use crate::nap;
 use crate::out::{Draft, Out};
 use crate::port::Port;
-use crate::record::{BODIES_MAX, REPLY_WORDS, SLABS_MAX, from_script, to_script};
+use crate::record::{BODIES_MAX, REPLY_WORDS, SLABS_MAX, cut, from_script, to_script};
 use crate::ring::{Receiver, Sender, ring};
 use crate::shared::{Counts, Hold, Shared, Wake, add, subtract};
 use crate::sync::Arc;
@@ -165,7 +165,7 @@ impl Lane {
             let data_end = data + batch.copied_bytes(buffers.clone());
             match word & 0xff {
                 from_script::CLOSE => self.control(target, |control| control.close()),
-                from_script::DESTROY => self.control(target, |control| control.destroy()),
+                from_script::DESTROY => self.control(target, |control| control.destroy(word >> 8 & cut::RESET != 0)),
                 from_script::READ => {
                     self.deliver(target, |mail| mail.credit = mail.credit.saturating_add(status as usize))
                 }

@@ -301,7 +301,7 @@ impl Control for Told {
         self.0.set(self.0.get() + 1);
     }
 
-    fn destroy(&self) {}
+    fn destroy(&self, _reset: bool) {}
 }
 
 fn close(connection: u32) -> Batch {

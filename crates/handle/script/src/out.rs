@@ -28,23 +28,40 @@ pub(crate) struct Out {
     bytes: u64,
 }
 
+/// Where a record is written to.
+pub(crate) trait Sink {
+    /// Writes one word of the record.
+    fn word(&mut self, value: u32);
+    /// Appends bytes.
+    fn bytes(&mut self, bytes: &[u8]);
+}
+
+/// A record that is put together before it goes out in parts.
+impl Sink for Vec<u8> {
+    fn word(&mut self, value: u32) {
+        self.extend_from_slice(&value.to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
 /// A record under construction in a slab: words first, then bytes.
 pub(crate) struct Draft<'a> {
     slab: &'a mut Slab,
     at: usize,
 }
 
-impl Draft<'_> {
-    /// Writes one word of the record.
+impl Sink for Draft<'_> {
     #[inline]
-    pub(crate) fn word(&mut self, value: u32) {
+    fn word(&mut self, value: u32) {
         self.slab.write(self.at, &value.to_le_bytes());
         self.at += 4;
     }
 
-    /// Appends bytes.
     #[inline]
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+    fn bytes(&mut self, bytes: &[u8]) {
         self.slab.write(self.at, bytes);
         self.at += bytes.len();
     }

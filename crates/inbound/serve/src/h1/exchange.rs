@@ -9,6 +9,7 @@ use tokio::io::AsyncWrite;
 
 use super::body::{Expect, Next};
 use super::connection::Connection;
+use super::transport::lost;
 
 /// Body pieces up to this size are copied behind the head so that they leave in one write; larger ones are written from
 /// where they are.
@@ -111,7 +112,7 @@ impl<H: Handler> Exchange for Connection<H> {
             return Poll::Pending;
         }
         if self.wait.gone_at_ms != NEVER {
-            return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerReset);
+            return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerEnded);
         }
         // Requests that are pipelined behind this one are read ahead, up to one head's worth.
         let ahead_max = self.input.pinned().len() + self.site.limits.head_bytes_max;
@@ -120,9 +121,9 @@ impl<H: Handler> Exchange for Connection<H> {
                 Ok(count) if count > 0 => {}
                 Ok(_) => {
                     self.wait.gone_at_ms = now_ms().saturating_add(self.site.limits.half_closed_ms);
-                    return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerReset);
+                    return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerEnded);
                 }
-                Err(_) => return Poll::Ready(Reason::PeerReset),
+                Err(error) => return Poll::Ready(lost(&error)),
             }
         }
         Poll::Pending
@@ -179,7 +180,7 @@ impl<H: Handler> Exchange for Connection<H> {
         }
         if self.reply.tunnel && self.reply.is_done() {
             // The other direction may go on: only ours ends.
-            return Pin::new(&mut self.socket).poll_shutdown(cx).map_err(|_| Reason::PeerReset);
+            return Pin::new(&mut self.socket).poll_shutdown(cx).map_err(|error| lost(&error));
         }
         Poll::Ready(Ok(()))
     }
@@ -217,6 +218,10 @@ impl<H: Handler> Exchange for Connection<H> {
             self.wait.limit_body(None);
         }
         taken
+    }
+
+    fn reset(&mut self) {
+        self.resets = true;
     }
 }
 
@@ -257,7 +262,7 @@ impl<H: Handler> Connection<H> {
         match ready!(self.input.poll_fill(&mut self.socket, cx, bytes_max)) {
             Ok(0) => return Poll::Ready(Reason::BodyCutOff),
             Ok(_) => {}
-            Err(_) => return Poll::Ready(Reason::PeerReset),
+            Err(error) => return Poll::Ready(lost(&error)),
         }
         self.body.expect = Expect::Nothing;
         self.lines.expect_continue = false;

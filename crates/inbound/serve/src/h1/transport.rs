@@ -1,3 +1,4 @@
+use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -24,7 +25,7 @@ impl<H: Handler> Connection<H> {
             self.wait.sent(before - self.reply.output.len());
             match flushed {
                 Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(lost(&error))),
                 Poll::Pending => ready!(self.wait.poll_reader(cx, &self.site.limits))?,
             }
         }
@@ -42,7 +43,7 @@ impl<H: Handler> Connection<H> {
             match written {
                 Poll::Ready(Ok(0)) => {}
                 Poll::Ready(Ok(count)) => return Poll::Ready(Ok(count)),
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(lost(&error))),
                 Poll::Pending => ready!(self.wait.poll_reader(cx, &self.site.limits))?,
             }
         }
@@ -57,7 +58,7 @@ impl<H: Handler> Connection<H> {
                     self.wait.received(count);
                     return Poll::Ready(Ok(count));
                 }
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(lost(&error))),
                 Poll::Pending => ready!(self.wait.poll_sender(cx, &self.site.limits))?,
             }
         }
@@ -78,9 +79,14 @@ impl<H: Handler> Connection<H> {
                     self.input.calm();
                     return Poll::Ready(Ok(count));
                 }
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(lost(&error))),
                 Poll::Pending => ready!(self.wait.poll_sender(cx, &self.site.limits))?,
             }
         }
     }
+}
+
+/// What an error of a socket tells of the client. One of TLS that goes without its farewell has only ended.
+pub(super) fn lost(error: &io::Error) -> Reason {
+    if error.kind() == io::ErrorKind::UnexpectedEof { Reason::PeerEnded } else { Reason::PeerReset }
 }
