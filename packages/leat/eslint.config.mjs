@@ -72,5 +72,7 @@ export default tseslint.config(
     {
         files: ["**/*.mjs"],
         extends: [tseslint.configs.recommended],
+        // Express tells a handler of errors by its four arguments, whether it uses them or not.
+        rules: { "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }] },
     },
 );
