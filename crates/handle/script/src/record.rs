@@ -11,10 +11,10 @@ pub const BODIES_MAX: usize = if cfg!(feature = "loom") { 2 } else { 32 };
 pub(crate) const BODY_BYTES_MIN: usize = 16 * 1024;
 /// Longest head: what a server's own limit may be at most.
 pub const HEAD_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Longest trailer section: it fits a slab together with its spans.
+/// Longest trailer section: it fits a slab together with the spans of as many fields as fit it.
 pub const TRAILER_BYTES_MAX: usize = 40 * 1024;
-/// Most fields of a head, or of a trailer section.
-pub const FIELDS_MAX: usize = 1_000;
+/// Most fields of a head: what its word can tell.
+pub const FIELDS_MAX: usize = 0xffff;
 /// Body bytes that are sent to JavaScript before it asks for more.
 pub const CREDIT_BYTES: usize = 256 * 1024;
 /// Words of a record from JavaScript.
