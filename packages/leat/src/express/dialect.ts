@@ -16,8 +16,8 @@ export interface Dialect {
     readonly own: Pick<Response, "get" | "send" | "set" | "type">;
     /** A new map for engines, settings and cached views. */
     newMap(): Record<string, unknown>;
-    /** What a view is rendered with. */
-    mergeLocals(...sources: (object | null | undefined)[]): Record<string, unknown>;
+    /** A new object with what all of these have. */
+    merge(...sources: (object | null | undefined)[]): Record<string, unknown>;
     /** What is known of query parsers when a program says `false`. */
     readonly noQuery: (() => object) | undefined;
     readonly extendedQuery: object;

@@ -19,7 +19,7 @@ export const five: Dialect = {
     defaults: { "query parser": "simple" },
     routerOf: (app) => app.router,
     newMap: () => Object.create(null) as Record<string, unknown>,
-    mergeLocals: (...sources) => Object.assign({}, ...sources) as Record<string, unknown>,
+    merge: (...sources) => Object.assign({}, ...sources) as Record<string, unknown>,
     own: {} as Dialect["own"],
     noQuery: undefined,
     extendedQuery: { allowPrototypes: true },

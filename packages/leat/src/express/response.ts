@@ -15,8 +15,8 @@ interface CookieOptions {
 }
 
 /** What Express 4 and 5 share; the rest is added by their own files. */
-function responseMethods({ libraries }: Dialect): object {
-    const { cookie, cookieSignature, httpErrors, mime, vary } = libraries;
+function responseMethods(dialect: Dialect): object {
+    const { cookie, cookieSignature, httpErrors, mime, vary } = dialect.libraries;
 
     function header(this: Response, field: string | Record<string, unknown>, given: unknown): Response {
         if (arguments.length !== 2) {
@@ -41,19 +41,20 @@ function responseMethods({ libraries }: Dialect): object {
             return this.set("Link", link + Object.keys(links).map((rel) => ([] as unknown[]).concat(links[rel]).map((target) => `<${target as string}>; rel="${rel}"`).join(", ")).join(", "));
         },
 
-        format(choices: Choices): Response {
+        // Engine messages name the variables of a wrong call, so these have Express's names.
+        format(obj: Choices): Response {
             const { req } = this;
             const { next } = req;
-            const names = Object.keys(choices).filter((name) => name !== "default");
-            const chosen = names.length > 0 ? (req.accepts(names) as string | false) : false;
+            const keys = Object.keys(obj).filter((name) => name !== "default");
+            const key = keys.length > 0 ? (req.accepts(keys) as string | false) : false;
             this.vary("Accept");
-            if (chosen) {
-                this.set("Content-Type", typeOf(chosen));
-                (choices[chosen] as Choices[string])(req, this, next);
-            } else if (choices["default"]) {
-                choices["default"](req, this, next);
+            if (key) {
+                this.set("Content-Type", typeOf(key));
+                (obj[key] as Choices[string])(req, this, next);
+            } else if (obj["default"]) {
+                obj["default"](req, this, next);
             } else {
-                next(httpErrors()(406, { types: names.map(typeOf) }));
+                next(httpErrors()(406, { types: keys.map(typeOf) }));
             }
             return this;
         },
@@ -73,7 +74,7 @@ function responseMethods({ libraries }: Dialect): object {
         },
 
         cookie(name: string, value: unknown, options?: CookieOptions): Response {
-            const given: CookieOptions = { ...options };
+            const given: CookieOptions = dialect.merge(options);
             const { secret } = this.req;
             const { signed } = given;
             if (signed && !secret) throw new Error('cookieParser("secret") required for signed cookies');

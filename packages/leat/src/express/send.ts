@@ -118,7 +118,7 @@ function finish(version: 4 | 5, res: Response, body: string | Buffer | undefined
 
 /** The type with the charset of UTF-8. */
 export function withUtf8({ libraries }: Dialect, type: string): string {
-    if (UTF8_TYPE.test(type)) return type;
+    if (!type || UTF8_TYPE.test(type)) return type;
     const parsed = libraries.contentType().parse(type);
     parsed.parameters["charset"] = "utf-8";
     return libraries.contentType().format(parsed);

@@ -1,9 +1,10 @@
 // `leat/express4`: Express 4.
 import { bundled, createApplication, named } from "../create";
 import { Route4 } from "../routers";
+import { deprecationsOf } from "../libraries";
 import { type Application } from "../types";
 import { four, prototypes } from "./four";
-import { query } from "./query";
+import * as parsers from "./query";
 
 /** Middleware that Express 3 had. */
 const REMOVED = [
@@ -31,7 +32,16 @@ const express = named("createApplication", function () {
     return createApplication(prototypes);
 } as { (): Application; new (): Application });
 
-const { json, raw, static: serveStatic, text, urlencoded } = bundled(four);
+const { json, raw, static: serveStatic, text, urlencoded: parseForms } = bundled(four);
+
+const bodyParserDeprecations = deprecationsOf(() => four.libraries.depd()("body-parser"));
+
+// What body-parser says about a missing option, said here, since it would tell of this file as the caller.
+const urlencoded = named("urlencoded", function (options?: { extended?: boolean }) {
+    if (options?.extended !== undefined) return parseForms(options as never);
+    bodyParserDeprecations()("undefined extended: provide extended option");
+    return parseForms({ ...options, extended: true } as never);
+});
 
 Object.defineProperty(serveStatic, "mime", { configurable: true, enumerable: true, get: () => four.libraries.serveStatic().mime });
 
@@ -46,16 +56,23 @@ for (const name of REMOVED) {
     });
 }
 
-const members = {
-    ...prototypes,
-    Route: Route4,
-    Router: four.Router,
+const { Router } = four;
+const Route = Route4;
+const { query } = parsers;
+const { application, request, response } = prototypes;
+// Node reads the names that an import may use out of the text of an assignment of plain names.
+const members = (module.exports = {
+    application,
     json,
     query,
     raw,
+    request,
+    response,
+    Route,
+    Router,
     static: serveStatic,
     text,
     urlencoded,
-};
+});
 
 export = Object.assign(express, members);

@@ -2,7 +2,7 @@
 import { extname } from "node:path";
 import { type Dialect } from "../dialect";
 import { optionsAndCallback, settle, transfer } from "../files";
-import { lazy } from "../libraries";
+import { deprecationsOf } from "../libraries";
 import { redirectBody } from "../redirect";
 import { HTML_TYPE, sendBytes, sendJson, sendJsonp, sendPlain, withUtf8 } from "../send";
 import { type Response } from "../types";
@@ -11,11 +11,11 @@ import { type Response } from "../types";
 export function moreResponseMethods(dialect: Dialect): object {
     const { libraries } = dialect;
     const { contentDisposition, depd, encodeUrl, escapeHtml, mime, send, statuses, vary } = libraries;
-    // Made once in this file: the library remembers what it told, and tells of the first caller outside of the file.
-    const deprecations = lazy(() => depd()("express"));
+    const deprecations = deprecationsOf(() => depd()("express"));
 
-    function contentType(this: Response, name: string): Response {
-        return this.set("Content-Type", name.includes("/") ? name : mime().lookup(name));
+    function contentType(this: Response, type: string): Response {
+        // `indexOf`, since the engine's message for a wrong `type` names the method.
+        return this.set("Content-Type", type.indexOf("/") === -1 ? mime().lookup(type) : type);
     }
 
     /** The value of `(value, status)` or `(status, value)`, with the status set. */
@@ -117,7 +117,7 @@ export function moreResponseMethods(dialect: Dialect): object {
                     `res.clearCookie: Passing "options.${option}" is deprecated. In v5.0.0 of Express, this option will be ignored, as res.clearCookie will automatically set cookies to expire immediately. Please update your code to omit this option.`,
                 );
             }
-            return this.cookie(name, "", { expires: new Date(1), path: "/", ...options });
+            return this.cookie(name, "", dialect.merge({ expires: new Date(1), path: "/" }, options));
         },
 
         location(url: unknown): Response {
@@ -141,7 +141,8 @@ export function moreResponseMethods(dialect: Dialect): object {
                     status = more[0];
                 }
             }
-            const body = redirectBody(this, address, (html, target) => {
+            const target = this.location(address).get("Location") as string;
+            const body = redirectBody(this, (html) => {
                 const text = `${String(statuses().message[status as number])}. Redirecting to ${html ? escapeHtml()(target) : target}`;
                 return html ? `<p>${text}</p>` : text;
             });

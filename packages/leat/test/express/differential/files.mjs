@@ -1,5 +1,5 @@
 // The files that cases serve and render. They are written for each run, all with one time, since a file's ETag holds its time.
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export const WHEN = new Date("2020-01-02T03:04:05.678Z");
@@ -9,6 +9,8 @@ export const WHEN_TEXT = WHEN.toUTCString();
 export const etagOf = (length) => `W/"${length.toString(16)}-${WHEN.getTime().toString(16)}"`;
 
 const LARGE = 300_000;
+/** More than any buffers on the way hold, and nothing on a disk: the file has no blocks. */
+const ENDLESS = 2 ** 30;
 
 const FILES = {
     "static/hello.txt": "hello, world\n",
@@ -46,6 +48,7 @@ const FILES = {
     "static/semi;colon.txt": "semi\n",
     "static/a+b&c=d.txt": "plus\n",
     "static/large.bin": Buffer.from(Array.from({ length: LARGE }, (_, at) => at % 251)),
+    "endless/zeros.bin": "",
     "second/hello.txt": "hello from the second folder\n",
     "second/only.txt": "only in the second folder\n",
     "views/hello.ejs": "Hello <%= name %>!",
@@ -71,5 +74,6 @@ export function writeFiles(folder) {
         mkdirSync(dirname(file), { recursive: true });
         writeFileSync(file, content, { mode: 0o644 });
     }
+    truncateSync(join(folder, "endless/zeros.bin"), ENDLESS);
     for (const path of readdirSync(folder, { recursive: true })) utimesSync(join(folder, path), WHEN, WHEN);
 }
