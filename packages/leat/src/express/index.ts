@@ -11,15 +11,20 @@ const express = named("createApplication", function () {
 const { Router } = five;
 const { json, raw, static: serveStatic, text, urlencoded } = bundled(five);
 
-const members = {
-    ...prototypes,
-    Route: Router.Route,
-    Router,
+const { Route } = Router;
+const { application, request, response } = prototypes;
+// Node reads the names that an import may use out of the text of an assignment of plain names.
+const members = (module.exports = {
+    application,
     json,
     raw,
+    request,
+    response,
+    Route,
+    Router,
     static: serveStatic,
     text,
     urlencoded,
-};
+});
 
 export = Object.assign(express, members);

@@ -4,7 +4,7 @@ import { Route4 } from "../routers";
 import { deprecationsOf } from "../libraries";
 import { type Application } from "../types";
 import { four, prototypes } from "./four";
-import { query } from "./query";
+import * as parsers from "./query";
 
 /** Middleware that Express 3 had. */
 const REMOVED = [
@@ -56,16 +56,23 @@ for (const name of REMOVED) {
     });
 }
 
-const members = {
-    ...prototypes,
-    Route: Route4,
-    Router: four.Router,
+const { Router } = four;
+const Route = Route4;
+const { query } = parsers;
+const { application, request, response } = prototypes;
+// Node reads the names that an import may use out of the text of an assignment of plain names.
+const members = (module.exports = {
+    application,
     json,
     query,
     raw,
+    request,
+    response,
+    Route,
+    Router,
     static: serveStatic,
     text,
     urlencoded,
-};
+});
 
 export = Object.assign(express, members);

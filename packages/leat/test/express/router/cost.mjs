@@ -104,7 +104,7 @@ if (process.env.LEAT_COST) {
         const row = [5, 4].flatMap((version) =>
             ["real", "leat"].map((whose) => {
                 const env = { ...process.env, LEAT_COST: JSON.stringify([whose, version, name]) };
-                const { ns, bytes } = JSON.parse(execFileSync(process.execPath, ["--expose-gc", "--max-semi-space-size=64", process.argv[1]], { env, encoding: "utf8", timeout: 60_000 }));
+                const { ns, bytes } = JSON.parse(execFileSync(process.execPath, ["--expose-gc", "--max-semi-space-size=64", "--min-semi-space-size=64", process.argv[1]], { env, encoding: "utf8", timeout: 60_000 }));
                 return `${ns.toFixed(0)} ${bytes.toFixed(0)}`;
             }),
         );
