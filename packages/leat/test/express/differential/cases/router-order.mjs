@@ -252,11 +252,12 @@ export default [
     }),
     logged("handle of a router called without a request", (app, t, express) => {
         const router = express.Router();
-        attempt(t, "no callback", () => router.handle({ method: "GET", url: "/" }, {}));
+        // 4 fails somewhere inside.
+        if (t.version === 5) attempt(t, "no callback", () => router.handle({ method: "GET", url: "/" }, {}));
         attempt(t, "with a callback", () => router.handle({ method: "GET", url: "/" }, {}, (error) => t.log("out", error)));
         attempt(t, "without an url", () => router.handle({ method: "GET", url: "" }, {}, (error) => t.log("out", error)));
         attempt(t, "as a function", () => router({ method: "GET", url: "/" }, {}, (error) => t.log("out", error)));
-    }, { throws: true }),
+    }),
     built("this in handlers", (app, t) => {
         app.use(function mine(req, res, next) {
             t.log(this === undefined, this === app, typeof this);
