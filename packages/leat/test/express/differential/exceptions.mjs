@@ -9,7 +9,6 @@ const MOUNTED = {
     on: ["leat", "leat-node"],
     why: "a mounted app that added nothing to its request and response gets the parent's messages with its own `app`: a second prototype for each message makes a request on Node 20 several times slower; an app that did add something gets its prototypes",
 };
-const PARSED = { on: ["leat"], why: "an url is parsed when somebody asks for `_parsedUrl`, which is no property of the message before that" };
 
 const differs = {
     "router-params: params with bytes above 0x7f": HIGH_BYTES,
@@ -18,9 +17,6 @@ const differs = {
     "static: a target that names another host": engine("the engine refuses it (400) where the target names another host than Host (RFC 9112 section 3.2.2)"),
     "mounting: req.app and prototypes inside, and behind": MOUNTED,
     "mounts: prototypes of the messages in each app": MOUNTED,
-    "servers: called with made messages: a mounted app": MOUNTED,
-    "res-stream: own keys that Express puts on messages": PARSED,
-    "res-stream: methods of the prototypes": PARSED,
 };
 
 const major = Number(process.versions.node.split(".")[0]);
