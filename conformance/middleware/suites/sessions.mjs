@@ -9,6 +9,7 @@ const makeMemoryStore = await use("memorystore");
 const cookieSession = await use("cookie-session");
 const flash = await use("connect-flash");
 const { doubleCsrf } = await use("csrf-csrf", { all: true });
+const csurf = await use("csurf");
 const lusca = await use("lusca");
 
 middleware("cookie-parser", ({ express, it }) => {
@@ -181,6 +182,25 @@ middleware("csrf-csrf", ({ express, it }) => {
             assert.deepEqual([refused.status, refused.json], [403, { code: "EBADCSRFTOKEN", ours: true }]);
         }
         assert.equal((await peer.get("/bound")).json, "function");
+    });
+});
+
+middleware("csurf", ({ express, it }) => {
+    it("tokens of a session and of a cookie", async ({ listen }) => {
+        const app = express().use(cookieParser(), express.urlencoded({ extended: false }));
+        app.use("/session", session({ secret: "secret", resave: false, saveUninitialized: false }), csurf());
+        app.use("/cookie", csurf({ cookie: true }));
+        app.use((request, response) => response.json({ token: request.csrfToken() }));
+        app.use((error, request, response, next) => response.status(error.status ?? 500).json(error.code));
+        const peer = await listen(app, { changing: ["body"] });
+        for (const path of ["/session", "/cookie"]) {
+            const { cookie, json } = await peer.get(path);
+            const headers = { cookie, "content-type": "application/x-www-form-urlencoded" };
+            assert.equal((await peer.request("POST", path, { headers, body: `_csrf=${encodeURIComponent(json.token)}` })).status, 200);
+            assert.equal((await peer.request("POST", path, { headers: { cookie, "csrf-token": json.token } })).status, 200);
+            const refused = await peer.request("POST", path, { headers, body: "_csrf=forged" });
+            assert.deepEqual([refused.status, refused.json], [403, "EBADCSRFTOKEN"]);
+        }
     });
 });
 
