@@ -44,6 +44,13 @@ pub struct ReasonText {
     pub text: String,
 }
 
+#[napi(object)]
+pub struct DoctorOutcome {
+    pub code: u8,
+    pub stdout: String,
+    pub stderr: String,
+}
+
 #[napi]
 pub fn attach(env: &Env, on_batch: Unknown<'_>, words: Unknown<'_>) -> Result<u32, Coded> {
     port::attach(env.raw(), on_batch.raw(), words.raw())
@@ -138,6 +145,12 @@ pub fn close(server: u32) -> Result<(), Coded> {
 #[napi]
 pub fn fatal(env: &Env, error: Unknown<'_>) {
     port::fatal(env.raw(), error.raw());
+}
+
+#[napi]
+pub fn doctor(folder: String, json: bool) -> DoctorOutcome {
+    let leat_doctor::Outcome { code, stdout, stderr } = leat_doctor::doctor(std::path::Path::new(&folder), json);
+    DoctorOutcome { code, stdout, stderr }
 }
 
 #[napi]

@@ -58,6 +58,13 @@ export interface Reason {
     text: string;
 }
 
+/** What a command prints, and its exit code. */
+export interface DoctorOutcome {
+    code: number;
+    stdout: string;
+    stderr: string;
+}
+
 /**
  * Called with the byte range `[from, to)` of slab number `slab` (slabs are counted from 0 in the order of supply) that
  * holds whole new records. It is called at most once until `flush`, and must not throw.
@@ -93,6 +100,8 @@ export interface Addon {
     unref(lane: number): void;
     /** Reports `error` as an uncaught exception. Returns if a listener handled it. */
     fatal(error: unknown): void;
+    /** What `leat doctor` prints of the app in `folder`, and ends with. */
+    doctor(folder: string, json: boolean): DoctorOutcome;
     /** The engine's counters in Prometheus' text format. */
     metrics(): string;
     /** Known field names in lower case; the index is the `name_id` of a record and 0 is none of them. */
