@@ -1,6 +1,7 @@
 // The methods of an app, which are `express.application`. An app is a function that has them as its own properties.
 import { METHODS } from "node:http";
 import { resolve } from "node:path";
+import { plainFields } from "../http/response";
 import { createServer } from "../http/server";
 import { type Dialect } from "./dialect";
 import { finalHandler } from "./final";
@@ -54,7 +55,7 @@ export function applicationMethods(dialect: Dialect): Methods {
 
         handle(this: Application, req: Request, res: Response, callback?: Next): void {
             const done = callback || finalHandler(dialect, this, req, res);
-            if (this.enabled("x-powered-by")) res.setHeader("X-Powered-By", "Express");
+            if (this.settings["x-powered-by"]) setPoweredBy(res);
             req.res = res;
             res.req = req;
             if (Object.getPrototypeOf(req) !== this.request) Object.setPrototypeOf(req, this.request);
@@ -104,9 +105,8 @@ export function applicationMethods(dialect: Dialect): Methods {
         },
 
         // With one argument it reads the setting.
-        set(this: Application, ...args: [string, unknown?]): unknown {
-            const [name, value] = args;
-            if (args.length === 1) return this.settings[name];
+        set(this: Application, name: string, value: unknown): unknown {
+            if (arguments.length === 1) return this.settings[name];
             debug('set "%s" to %o', name, value);
             this.settings[name] = value;
             const compiler = compilers[name];
@@ -164,9 +164,8 @@ export function applicationMethods(dialect: Dialect): Methods {
 }
 
 /** `app.get(setting)`, or `app.get(path, …)`. */
-function getOrRoute(this: Application, ...args: [string, ...unknown[]]): unknown {
-    const [path, ...fns] = args;
-    if (args.length === 1) return this.set(path);
+function getOrRoute(this: Application, path: string, ...fns: unknown[]): unknown {
+    if (arguments.length === 1) return this.set(path);
     this.route(path)["get"]?.(...fns);
     return this;
 }
@@ -181,6 +180,13 @@ function registering(method: string): unknown {
 function isApp(value: unknown): value is Application {
     const app = value as Partial<Application> | null | undefined;
     return Boolean(app && app.handle && app.set);
+}
+
+/** Sets X-Powered-By. */
+export function setPoweredBy(res: Response): void {
+    const fields = plainFields(res);
+    if (fields === undefined) res.setHeader("X-Powered-By", "Express");
+    else fields["x-powered-by"] = ["X-Powered-By", "Express"];
 }
 
 /** The mounted app inherits what its parent has. */

@@ -12,10 +12,12 @@ export interface Dialect {
     readonly defaults: Settings;
     /** The app's router, which is made when it is first asked for. */
     routerOf(app: Application): Router;
+    /** Methods of responses as they were made, to see whether a program has replaced them. */
+    readonly own: Pick<Response, "get" | "send" | "set" | "type">;
     /** A new map for engines, settings and cached views. */
     newMap(): Record<string, unknown>;
-    /** What a view is rendered with. */
-    mergeLocals(...sources: (object | null | undefined)[]): Record<string, unknown>;
+    /** A new object with what all of these have. */
+    merge(...sources: (object | null | undefined)[]): Record<string, unknown>;
     /** What is known of query parsers when a program says `false`. */
     readonly noQuery: (() => object) | undefined;
     readonly extendedQuery: object;

@@ -1,15 +1,14 @@
 import { type Response } from "./types";
 
-/** Sets Location, and gives the body that the client accepts: `page` as HTML or text, or none. */
-export function redirectBody(res: Response, url: unknown, page: (html: boolean, target: string) => string): string {
-    const target = res.location(url).get("Location") as string;
+/** The body of a redirect that the client accepts: `page` as HTML or text, or none. */
+export function redirectBody(res: Response, page: (html: boolean) => string): string {
     let body = "";
     res.format({
         text: () => {
-            body = page(false, target);
+            body = page(false);
         },
         html: () => {
-            body = page(true, target);
+            body = page(true);
         },
         default: () => {
             body = "";

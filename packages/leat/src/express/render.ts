@@ -1,6 +1,6 @@
 import { type Dialect } from "./dialect";
 import { type Application, type RenderCallback } from "./types";
-import { type View, type ViewConstructor } from "./view";
+import { type View as AnyView, type ViewConstructor } from "./view";
 
 /** Renders view `name` of `app`, with its locals and `options`. */
 export function render(dialect: Dialect, app: Application, name: string, options: unknown, callback?: RenderCallback): void {
@@ -10,12 +10,12 @@ export function render(dialect: Dialect, app: Application, name: string, options
         done = options as RenderCallback;
         given = {};
     }
-    const merged = dialect.mergeLocals(app.locals, given._locals, given);
+    const merged = dialect.merge(app.locals, given._locals, given);
     merged["cache"] ??= app.enabled("view cache");
-    let view = merged["cache"] ? (app.cache[name] as View | undefined) : undefined;
+    let view = merged["cache"] ? (app.cache[name] as AnyView | undefined) : undefined;
     if (!view) {
-        const Chosen = app.get("view") as ViewConstructor;
-        view = new Chosen(name, { defaultEngine: app.get("view engine") as string, root: app.get("views") as string, engines: app.engines });
+        const View = app.get("view") as ViewConstructor;
+        view = new View(name, { defaultEngine: app.get("view engine") as string, root: app.get("views") as string, engines: app.engines });
         if (!view.path) {
             const { root } = view;
             const places =

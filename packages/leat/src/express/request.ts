@@ -1,6 +1,6 @@
 // The methods of requests, which are `express.request`.
 import { isIP } from "node:net";
-import { IncomingMessage } from "../http/incoming";
+import { IncomingMessage, peekField } from "../http/incoming";
 import { type Dialect } from "./dialect";
 import { type Request } from "./types";
 
@@ -14,8 +14,8 @@ export function requestMethods({ libraries }: Dialect): object {
         if (!name) throw new TypeError("name argument is required to req.get");
         if (typeof name !== "string") throw new TypeError("name must be a string to req.get");
         const lower = name.toLowerCase();
-        if (lower === "referer" || lower === "referrer") return this.headers["referrer"] || this.headers.referer;
-        return this.headers[lower];
+        if (lower === "referer" || lower === "referrer") return peekField(this, "referrer") || peekField(this, "referer");
+        return peekField(this, lower);
     }
 
     const methods: ThisType<Request> & object = {
@@ -87,6 +87,8 @@ export function requestMethods({ libraries }: Dialect): object {
             const status = res.statusCode;
             if (method !== "GET" && method !== "HEAD" && method !== "QUERY") return false;
             if ((status < 200 || status >= 300) && status !== 304) return false;
+            // Most requests have no condition, and need no library to say so.
+            if (!peekField(this, "if-none-match") && !peekField(this, "if-modified-since")) return false;
             return fresh()(this.headers, { etag: res.get("ETag"), "last-modified": res.get("Last-Modified") });
         },
 

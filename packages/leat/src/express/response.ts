@@ -4,7 +4,7 @@ import { ServerResponse } from "../http/response";
 import { type Dialect } from "./dialect";
 import { fileMethods } from "./files";
 import { acceptParams } from "./media";
-import { sendMethods } from "./send";
+import { sendMethods, UTF8_TYPE } from "./send";
 import { type Application, type Choices, type RenderCallback, type Response } from "./types";
 
 interface CookieOptions {
@@ -15,12 +15,11 @@ interface CookieOptions {
 }
 
 /** What Express 4 and 5 share; the rest is added by their own files. */
-function responseMethods({ libraries }: Dialect): object {
-    const { cookie, cookieSignature, httpErrors, mime, vary } = libraries;
+function responseMethods(dialect: Dialect): object {
+    const { cookie, cookieSignature, httpErrors, mime, vary } = dialect.libraries;
 
-    function set(this: Response, ...args: [string | Record<string, unknown>, unknown?]): Response {
-        const [field, given] = args;
-        if (args.length !== 2) {
+    function header(this: Response, field: string | Record<string, unknown>, given: unknown): Response {
+        if (arguments.length !== 2) {
             // Inherited ones too.
             for (const name in field as Record<string, unknown>) this.set(name, (field as Record<string, unknown>)[name]);
             return this;
@@ -28,7 +27,8 @@ function responseMethods({ libraries }: Dialect): object {
         let value: string | false | string[] = Array.isArray(given) ? given.map(String) : String(given);
         if ((field as string).toLowerCase() === "content-type") {
             if (Array.isArray(value)) throw new TypeError("Content-Type cannot be set to an Array");
-            value = mime().contentType(value);
+            // It has all that the library could add.
+            if (!UTF8_TYPE.test(value)) value = mime().contentType(value);
         }
         this.setHeader(field as string, value as string);
         return this;
@@ -41,19 +41,20 @@ function responseMethods({ libraries }: Dialect): object {
             return this.set("Link", link + Object.keys(links).map((rel) => ([] as unknown[]).concat(links[rel]).map((target) => `<${target as string}>; rel="${rel}"`).join(", ")).join(", "));
         },
 
-        format(choices: Choices): Response {
+        // Engine messages name the variables of a wrong call, so these have Express's names.
+        format(obj: Choices): Response {
             const { req } = this;
             const { next } = req;
-            const names = Object.keys(choices).filter((name) => name !== "default");
-            const chosen = names.length > 0 ? (req.accepts(names) as string | false) : false;
+            const keys = Object.keys(obj).filter((name) => name !== "default");
+            const key = keys.length > 0 ? (req.accepts(keys) as string | false) : false;
             this.vary("Accept");
-            if (chosen) {
-                this.set("Content-Type", typeOf(chosen));
-                (choices[chosen] as Choices[string])(req, this, next);
-            } else if (choices["default"]) {
-                choices["default"](req, this, next);
+            if (key) {
+                this.set("Content-Type", typeOf(key));
+                (obj[key] as Choices[string])(req, this, next);
+            } else if (obj["default"]) {
+                obj["default"](req, this, next);
             } else {
-                next(httpErrors()(406, { types: names.map(typeOf) }));
+                next(httpErrors()(406, { types: keys.map(typeOf) }));
             }
             return this;
         },
@@ -65,15 +66,15 @@ function responseMethods({ libraries }: Dialect): object {
             return this.set(field, all);
         },
 
-        set,
-        header: set,
+        set: header,
+        header,
 
         get(field: string): unknown {
             return this.getHeader(field);
         },
 
         cookie(name: string, value: unknown, options?: CookieOptions): Response {
-            const given: CookieOptions = { ...options };
+            const given: CookieOptions = dialect.merge(options);
             const { secret } = this.req;
             const { signed } = given;
             if (signed && !secret) throw new Error('cookieParser("secret") required for signed cookies');
@@ -124,10 +125,12 @@ function responseMethods({ libraries }: Dialect): object {
 
 /** The object that responses of `dialect` inherit from, with `more` methods of its own. */
 export function responsePrototype(dialect: Dialect, more: object): object {
-    const prototype = Object.create(ServerResponse.prototype) as object;
+    const prototype = Object.create(ServerResponse.prototype) as Response;
     for (const methods of [responseMethods(dialect), sendMethods(dialect), fileMethods(dialect), more]) {
         Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(methods));
     }
+    const { get, send, set, type } = prototype;
+    Object.assign(dialect.own, { get, send, set, type });
     return prototype;
 }
 

@@ -1,16 +1,19 @@
 // What only Express 5's responses have, or have in their own way.
 import { basename, extname } from "node:path";
 import { type Dialect } from "./dialect";
+import { lazy } from "./libraries";
 import { redirectBody } from "./redirect";
 import { type Response } from "./types";
 
 /** Methods of which Express 4 has another form. */
 export function moreResponseMethods({ libraries }: Dialect): object {
     const { contentDisposition, depd, encodeUrl, mime, statuses } = libraries;
-    const deprecate = (message: string): void => depd()("express")(message);
+    // Made once in this file: the library remembers what it told, and tells of the first caller outside of the file.
+    const deprecations = lazy(() => depd()("express"));
 
-    function contentType(this: Response, name: string): Response {
-        return this.set("Content-Type", name.includes("/") ? name : mime().contentType(name) || "application/octet-stream");
+    function contentType(this: Response, type: string): Response {
+        // `indexOf`, since the engine's message for a wrong `type` names the method.
+        return this.set("Content-Type", type.indexOf("/") === -1 ? mime().contentType(type) || "application/octet-stream" : type);
     }
 
     const methods: ThisType<Response> & object = {
@@ -41,12 +44,13 @@ export function moreResponseMethods({ libraries }: Dialect): object {
             return this.set("Location", encodeUrl()(url));
         },
 
-        redirect(...args: [unknown, unknown?]): void {
-            const [status, address] = args.length === 2 ? args : [302, args[0]];
-            if (!address) deprecate("Provide a url argument");
-            if (typeof address !== "string") deprecate("Url must be a string");
-            if (typeof status !== "number") deprecate("Status must be a number");
-            const body = redirectBody(this, address, (html, target) => {
+        redirect(url: unknown, ...more: unknown[]): void {
+            const [status, address] = more.length === 1 ? [url, more[0]] : [302, url];
+            if (!address) deprecations()("Provide a url argument");
+            if (typeof address !== "string") deprecations()("Url must be a string");
+            if (typeof status !== "number") deprecations()("Status must be a number");
+            const target = this.location(address).get("Location") as string;
+            const body = redirectBody(this, (html) => {
                 const phrase = String(statuses().message[status as number]);
                 const text = `${phrase}. Redirecting to ${html ? libraries.escapeHtml()(target) : target}`;
                 return html ? `<!DOCTYPE html><head><title>${phrase}</title></head><body><p>${text}</p></body>` : text;

@@ -2,7 +2,7 @@
 import { applicationMethods } from "../application";
 import { type Dialect } from "../dialect";
 import { finalHandler } from "../final";
-import { debugOf } from "../libraries";
+import { debugOf, lazy } from "../libraries";
 import { type Application, type Next, type Request, type Response } from "../types";
 import { initialize } from "./init";
 import { query } from "./query";
@@ -17,6 +17,7 @@ interface Shared {
 
 /** The methods of apps of Express 4. */
 export function oldApplicationMethods(dialect: Dialect): object {
+    const deprecations = lazy(() => dialect.libraries.depd()("express"));
     const shared = applicationMethods(dialect) as unknown as Shared;
     return {
         ...shared,
@@ -48,9 +49,8 @@ export function oldApplicationMethods(dialect: Dialect): object {
         },
 
         // Inherited settings count, but not what every object has.
-        set(this: Application, ...args: unknown[]): unknown {
-            if (args.length !== 1) return shared.set.apply(this, args);
-            const name = args[0] as string;
+        set(this: Application, name: string, value: unknown): unknown {
+            if (arguments.length !== 1) return shared.set.call(this, name, value);
             for (let settings = this.settings as object | null; settings && settings !== Object.prototype; settings = Object.getPrototypeOf(settings) as object | null) {
                 if (Object.hasOwn(settings, name)) return (settings as Record<string, unknown>)[name];
             }
@@ -58,7 +58,7 @@ export function oldApplicationMethods(dialect: Dialect): object {
         },
 
         del(this: Application, ...args: unknown[]): Application {
-            dialect.libraries.depd()("express")("app.del: Use app.delete instead");
+            deprecations()("app.del: Use app.delete instead");
             return shared.delete.apply(this, args);
         },
     };

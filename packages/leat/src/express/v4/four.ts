@@ -23,13 +23,14 @@ export const four: Dialect = {
     },
     newMap: () => ({}),
     // Inherited ones too.
-    mergeLocals(...sources) {
+    merge(...sources) {
         const out: Record<string, unknown> = {};
         for (const source of sources as Record<string, unknown>[]) {
             for (const name in source) out[name] = source[name];
         }
         return out;
     },
+    own: {} as Dialect["own"],
     noQuery: () => ({}),
     extendedQuery: { allowPrototypes: true, arrayLimit: 1000 },
     errorText: (error) => (error as Error).stack || (error as Error).toString(),

@@ -1,6 +1,7 @@
 // `leat/express4`: Express 4.
 import { bundled, createApplication, named } from "../create";
 import { Route4 } from "../routers";
+import { lazy } from "../libraries";
 import { type Application } from "../types";
 import { four, prototypes } from "./four";
 import * as parsers from "./query";
@@ -31,7 +32,16 @@ const express = named("createApplication", function () {
     return createApplication(prototypes);
 } as { (): Application; new (): Application });
 
-const { json, raw, static: serveStatic, text, urlencoded } = bundled(four);
+const { json, raw, static: serveStatic, text, urlencoded: parseForms } = bundled(four);
+
+const bodyParserDeprecations = lazy(() => four.libraries.depd()("body-parser"));
+
+// What body-parser says about a missing option, said here, since it would tell of this file as the caller.
+const urlencoded = named("urlencoded", function (options?: { extended?: boolean }) {
+    if (options?.extended !== undefined) return parseForms(options as never);
+    bodyParserDeprecations()("undefined extended: provide extended option");
+    return parseForms({ ...options, extended: true } as never);
+});
 
 Object.defineProperty(serveStatic, "mime", { configurable: true, enumerable: true, get: () => four.libraries.serveStatic().mime });
 

@@ -1,10 +1,11 @@
+import { setPoweredBy } from "../application";
 import { type Application, type Middleware } from "../types";
 
 /** The second layer of every app's stack: makes request and response those of `app`. */
 export function initialize(app: Application): Middleware {
     // Tools know the layer by this name.
     return function expressInit(req, res, next) {
-        if (app.enabled("x-powered-by")) res.setHeader("X-Powered-By", "Express");
+        if (app.settings["x-powered-by"]) setPoweredBy(res);
         req.res = res;
         res.req = req;
         req.next = next;

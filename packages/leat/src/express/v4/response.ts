@@ -2,26 +2,28 @@
 import { extname } from "node:path";
 import { type Dialect } from "../dialect";
 import { optionsAndCallback, settle, transfer } from "../files";
+import { lazy } from "../libraries";
 import { redirectBody } from "../redirect";
-import { sendBytes, sendJsonp, stringify } from "../send";
+import { HTML_TYPE, sendBytes, sendJson, sendJsonp, sendPlain, withUtf8 } from "../send";
 import { type Response } from "../types";
 
 /** Methods of which Express 5 has another form, or none. */
 export function moreResponseMethods(dialect: Dialect): object {
     const { libraries } = dialect;
-    const { contentDisposition, contentType, depd, encodeUrl, escapeHtml, mime, send, statuses, vary } = libraries;
-    const deprecate = (message: string): void => depd()("express")(message);
+    const { contentDisposition, depd, encodeUrl, escapeHtml, mime, send, statuses, vary } = libraries;
+    // Made once in this file: the library remembers what it told, and tells of the first caller outside of the file.
+    const deprecations = lazy(() => depd()("express"));
 
-    function setType(this: Response, name: string): Response {
-        return this.set("Content-Type", name.includes("/") ? name : mime().lookup(name));
+    function contentType(this: Response, type: string): Response {
+        // `indexOf`, since the engine's message for a wrong `type` names the method.
+        return this.set("Content-Type", type.indexOf("/") === -1 ? mime().lookup(type) : type);
     }
 
     /** The value of `(value, status)` or `(status, value)`, with the status set. */
-    function valueOf(res: Response, name: string, args: unknown[], what: string): unknown {
-        if (args.length !== 2) return args[0];
-        const statusLast = what === "body" ? typeof args[0] !== "number" && typeof args[1] === "number" : typeof args[1] === "number";
+    function valueOf(res: Response, name: string, args: [unknown, unknown], what: string): unknown {
+        const statusLast = typeof args[1] === "number" && (what !== "body" || typeof args[0] !== "number");
         const order = statusLast ? `${what}, status` : `status, ${what}`;
-        deprecate(`res.${name}(${order}): Use res.status(status).${name}(${what}) instead`);
+        deprecations()(`res.${name}(${order}): Use res.status(status).${name}(${what}) instead`);
         res.statusCode = args[statusLast ? 1 : 0] as number;
         return args[statusLast ? 0 : 1];
     }
@@ -30,18 +32,19 @@ export function moreResponseMethods(dialect: Dialect): object {
         status(code: unknown): Response {
             const number = code as number;
             if ((typeof code === "string" || Math.floor(number) !== code) && number > 99 && number < 1000) {
-                deprecate(`res.status(${JSON.stringify(code)}): use res.status(${Math.floor(number)}) instead`);
+                deprecations()(`res.status(${JSON.stringify(code)}): use res.status(${Math.floor(number)}) instead`);
             }
             this.statusCode = number;
             return this;
         },
 
-        send(...args: [unknown?, unknown?]): Response {
-            let chunk = valueOf(this, "send", args, "body");
+        send(body: unknown, ...more: unknown[]): Response {
+            let chunk = more.length === 1 ? valueOf(this, "send", [body, more[0]], "body") : body;
+            if (typeof chunk === "string" && sendPlain(dialect, this, chunk, HTML_TYPE)) return this;
             let encoding: BufferEncoding | undefined;
-            if (typeof chunk === "number" && args.length === 1) {
+            if (typeof chunk === "number" && arguments.length === 1) {
                 if (!this.get("Content-Type")) this.type("txt");
-                deprecate("res.send(status): Use res.sendStatus(status) instead");
+                deprecations()("res.send(status): Use res.sendStatus(status) instead");
                 this.statusCode = chunk;
                 chunk = statuses().message[chunk];
             }
@@ -65,23 +68,17 @@ export function moreResponseMethods(dialect: Dialect): object {
             if (typeof chunk === "string") {
                 encoding = "utf8";
                 const given = this.get("Content-Type");
-                if (typeof given === "string") {
-                    const parsed = contentType().parse(given);
-                    parsed.parameters["charset"] = "utf-8";
-                    this.set("Content-Type", contentType().format(parsed));
-                }
+                if (typeof given === "string") this.set("Content-Type", withUtf8(dialect, given));
             }
             return sendBytes(dialect, this, chunk, encoding);
         },
 
-        json(...args: [unknown?, unknown?]): Response {
-            const text = stringify(this, valueOf(this, "json", args, "obj"));
-            if (!this.get("Content-Type")) this.set("Content-Type", "application/json");
-            return this.send(text);
+        json(obj: unknown, ...more: unknown[]): Response {
+            return sendJson(dialect, this, more.length === 1 ? valueOf(this, "json", [obj, more[0]], "obj") : obj);
         },
 
-        jsonp(...args: [unknown?, unknown?]): Response {
-            return sendJsonp(this, valueOf(this, "jsonp", args, "obj"));
+        jsonp(obj: unknown, ...more: unknown[]): Response {
+            return sendJsonp(this, more.length === 1 ? valueOf(this, "jsonp", [obj, more[0]], "obj") : obj);
         },
 
         sendStatus(status: number): Response {
@@ -98,15 +95,15 @@ export function moreResponseMethods(dialect: Dialect): object {
         },
 
         sendfile(path: string, options?: unknown, callback?: (error?: unknown) => void): void {
-            deprecate("res.sendfile: Use res.sendFile instead");
+            deprecations()("res.sendfile: Use res.sendFile instead");
             const { req } = this;
             const { next } = req;
             const { given, done } = optionsAndCallback(options, callback);
             transfer(dialect, this, send()(req, path, given), given, (error) => settle(error, done, next));
         },
 
-        contentType: setType,
-        type: setType,
+        contentType,
+        type: contentType,
 
         attachment(filename?: string): Response {
             if (filename) this.type(extname(filename));
@@ -117,34 +114,36 @@ export function moreResponseMethods(dialect: Dialect): object {
         clearCookie(name: string, options?: { maxAge?: unknown; expires?: unknown }): Response {
             for (const option of ["maxAge", "expires"] as const) {
                 if (!options?.[option]) continue;
-                deprecate(
+                deprecations()(
                     `res.clearCookie: Passing "options.${option}" is deprecated. In v5.0.0 of Express, this option will be ignored, as res.clearCookie will automatically set cookies to expire immediately. Please update your code to omit this option.`,
                 );
             }
-            return this.cookie(name, "", { expires: new Date(1), path: "/", ...options });
+            return this.cookie(name, "", dialect.merge({ expires: new Date(1), path: "/" }, options));
         },
 
         location(url: unknown): Response {
             let target = String(url);
             if (url === "back") {
-                deprecate('res.location("back"): use res.location(req.get("Referrer") || "/") and refer to https://dub.sh/security-redirect for best practices');
+                deprecations()('res.location("back"): use res.location(req.get("Referrer") || "/") and refer to https://dub.sh/security-redirect for best practices');
                 target = (this.req.get("Referrer") as string | undefined) || "/";
             }
             return this.set("Location", encodeUrl()(target));
         },
 
-        redirect(...args: [unknown, unknown?]): void {
-            let address = args[0];
+        redirect(url: unknown, ...more: unknown[]): void {
+            let address = url;
             let status: unknown = 302;
-            if (args.length === 2) {
-                if (typeof args[0] === "number") {
-                    [status, address] = args;
+            if (more.length === 1) {
+                if (typeof url === "number") {
+                    status = url;
+                    address = more[0];
                 } else {
-                    deprecate("res.redirect(url, status): Use res.redirect(status, url) instead");
-                    status = args[1];
+                    deprecations()("res.redirect(url, status): Use res.redirect(status, url) instead");
+                    status = more[0];
                 }
             }
-            const body = redirectBody(this, address, (html, target) => {
+            const target = this.location(address).get("Location") as string;
+            const body = redirectBody(this, (html) => {
                 const text = `${String(statuses().message[status as number])}. Redirecting to ${html ? escapeHtml()(target) : target}`;
                 return html ? `<p>${text}</p>` : text;
             });
@@ -156,7 +155,7 @@ export function moreResponseMethods(dialect: Dialect): object {
 
         vary(field: unknown): Response {
             if (!field || (Array.isArray(field) && field.length === 0)) {
-                deprecate("res.vary(): Provide a field name");
+                deprecations()("res.vary(): Provide a field name");
                 return this;
             }
             vary()(this, field);
