@@ -1,6 +1,6 @@
 use leat_listen::{CertificateText, ClientAuth, ServeOptions, TlsSettings, TlsTextOptions, TlsVersions};
 use leat_message::{LeftToHandler, Limits, Profile};
-use leat_script::{FIELDS_MAX, HEAD_BYTES_MAX};
+use leat_script::{FIELDS_MAX, HEAD_BYTES_MAX, TRAILER_BYTES_MAX};
 use napi::Either;
 use napi_derive::napi;
 
@@ -24,7 +24,6 @@ pub struct Settings {
     pub keep_alive_timeout: Option<f64>,
     pub max_header_size: Option<f64>,
     pub max_headers_count: Option<f64>,
-    pub require_host_header: Option<bool>,
     pub http2: Option<bool>,
     pub no_delay: Option<bool>,
     pub keep_alive: Option<bool>,
@@ -55,7 +54,7 @@ impl Settings {
             ($($key:ident)+) => { $(if newer.$key.is_some() { self.$key = newer.$key; })+ };
         }
         take!(headers_timeout request_timeout keep_alive_timeout max_header_size max_headers_count);
-        take!(require_host_header http2 no_delay keep_alive keep_alive_initial_delay connections_max tls);
+        take!(http2 no_delay keep_alive keep_alive_initial_delay connections_max tls);
     }
 
     /// The engine's limits. Where Node has none, there is none, or the widest that a lane can carry.
@@ -69,7 +68,7 @@ impl Settings {
             target_bytes_max: head_bytes,
             fields_max: count(self.max_headers_count).filter(|&count| count > 0).unwrap_or(FIELDS_MAX).min(FIELDS_MAX),
             body_bytes_max: u64::MAX,
-            trailer_bytes_max: head_bytes,
+            trailer_bytes_max: head_bytes.min(TRAILER_BYTES_MAX),
             chunk_extension_bytes_max: 16 * 1024,
             head_time_ms,
             idle_time_ms: time(self.keep_alive_timeout, 5_000),

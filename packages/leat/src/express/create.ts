@@ -2,6 +2,7 @@
 import { EventEmitter } from "node:events";
 import { kMessages } from "../http/makers";
 import { type Dialect } from "./dialect";
+import { json } from "./json";
 import { type Application, type Next, type Request, type Response } from "./types";
 
 /** The prototypes that apps of one dialect are made with. */
@@ -35,10 +36,10 @@ function mixin(into: object, from: object): void {
 }
 
 /** Middleware of the libraries, loaded when it is first made. */
-export function bundled({ libraries }: Dialect): Record<"json" | "raw" | "static" | "text" | "urlencoded", (...args: never[]) => unknown> {
-    const { bodyParser, serveStatic } = libraries;
+export function bundled(dialect: Dialect): Record<"json" | "raw" | "static" | "text" | "urlencoded", (...args: never[]) => unknown> {
+    const { bodyParser, serveStatic } = dialect.libraries;
     return {
-        json: (options?: unknown) => bodyParser().json(options),
+        json: named("json", (options?: object) => json(dialect, options)),
         raw: (options?: unknown) => bodyParser().raw(options),
         static: named("serveStatic", (root: string, options?: object) => serveStatic()(root, options)),
         text: (options?: unknown) => bodyParser().text(options),

@@ -102,6 +102,25 @@ export const libraries: Libraries = {
     vary: lazy(() => require("vary") as never),
 };
 
+/** Whether deprecations were silenced when this was loaded, which is when Express looks. */
+const silenced = process.noDeprecation;
+
+/**
+ * What tells deprecations, made by `make` at first use. `make` has to call the library itself: that one tells of the first
+ * caller outside of the file that made it, and remembers what it told.
+ */
+export function deprecationsOf(make: () => (message: string) => void): Lazy<(message: string) => void> {
+    return lazy(() => {
+        const now = process.noDeprecation;
+        process.noDeprecation = silenced as boolean;
+        try {
+            return make();
+        } finally {
+            process.noDeprecation = now as boolean;
+        }
+    });
+}
+
 type Debug = (format: string, ...values: unknown[]) => void;
 
 /** Express's own log, which `DEBUG=express:*` turns on. */

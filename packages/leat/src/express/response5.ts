@@ -1,15 +1,14 @@
 // What only Express 5's responses have, or have in their own way.
 import { basename, extname } from "node:path";
 import { type Dialect } from "./dialect";
-import { lazy } from "./libraries";
+import { deprecationsOf } from "./libraries";
 import { redirectBody } from "./redirect";
 import { type Response } from "./types";
 
 /** Methods of which Express 4 has another form. */
 export function moreResponseMethods({ libraries }: Dialect): object {
     const { contentDisposition, depd, encodeUrl, mime, statuses } = libraries;
-    // Made once in this file: the library remembers what it told, and tells of the first caller outside of the file.
-    const deprecations = lazy(() => depd()("express"));
+    const deprecations = deprecationsOf(() => depd()("express"));
 
     function contentType(this: Response, type: string): Response {
         // `indexOf`, since the engine's message for a wrong `type` names the method.

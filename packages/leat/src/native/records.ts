@@ -12,13 +12,16 @@ export const CLOSED = 6;
 export const WRITABLE = 7;
 export const FAULT = 8;
 export const EOF = 9;
+/** A piece of a record that is longer than a slab: its whole length, where in it the piece belongs, and where the bytes begin. */
+export const PART = 10;
+export const PART_TOTAL_AT = 4;
+export const PART_PLACE_AT = 5;
+export const PART_BYTES_AT = 6;
 
 /** Flags of REQUEST. */
 export const KEEP_ALIVE = 1;
 export const HAS_BODY = 2;
 export const UPGRADE = 4;
-export const EXPECT_CONTINUE = 8;
-export const EXPECT_OTHER = 16;
 export const H2 = 32;
 
 /** Flags of OPEN. */
@@ -37,20 +40,21 @@ export const OUT_OPAQUE = 6;
 export const OUT_CLOSE = 7;
 export const OUT_DESTROY = 8;
 
+/** Flag of ABORT and DESTROY: by a reset, not by an ordinary end. */
+export const BY_RESET = 1;
+
 /** Flags of HEAD, DATA and END. */
 export const LAST = 1;
 export const KEEP = 2;
 export const ACK = 4;
 export const INTERIM = 8;
+/** Bytes that a program wrote itself. The engine copies them as it does all others; this side alone tells them apart. */
 export const RAW = 16;
 
 /** Where the fields of a REQUEST begin, and the words that each takes. */
 export const REQUEST_FIELDS_AT = 10;
 export const END_FIELDS_AT = 4;
 export const FIELD_WORDS = 4;
-
-/** A body length that is not known. */
-export const LENGTH_UNKNOWN = 0xffffffff;
 
 /** Words of a record to the engine. */
 export const OUT_WORDS = 6;

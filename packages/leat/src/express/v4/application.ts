@@ -2,7 +2,7 @@
 import { applicationMethods } from "../application";
 import { type Dialect } from "../dialect";
 import { finalHandler } from "../final";
-import { debugOf, lazy } from "../libraries";
+import { debugOf, deprecationsOf } from "../libraries";
 import { type Application, type Next, type Request, type Response } from "../types";
 import { initialize } from "./init";
 import { query } from "./query";
@@ -17,7 +17,7 @@ interface Shared {
 
 /** The methods of apps of Express 4. */
 export function oldApplicationMethods(dialect: Dialect): object {
-    const deprecations = lazy(() => dialect.libraries.depd()("express"));
+    const deprecations = deprecationsOf(() => dialect.libraries.depd()("express"));
     const shared = applicationMethods(dialect) as unknown as Shared;
     return {
         ...shared,

@@ -33,7 +33,7 @@ export const four: Dialect = {
     own: {} as Dialect["own"],
     noQuery: () => ({}),
     extendedQuery: { allowPrototypes: true, arrayLimit: 1000 },
-    errorText: (error) => (error as Error).stack || (error as Error).toString(),
+    errorText: (err) => (err as Error).stack || (err as Error).toString(),
     listenTellsErrors: false,
 };
 

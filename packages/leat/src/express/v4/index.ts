@@ -1,7 +1,7 @@
 // `leat/express4`: Express 4.
 import { bundled, createApplication, named } from "../create";
 import { Route4 } from "../routers";
-import { lazy } from "../libraries";
+import { deprecationsOf } from "../libraries";
 import { type Application } from "../types";
 import { four, prototypes } from "./four";
 import * as parsers from "./query";
@@ -34,7 +34,7 @@ const express = named("createApplication", function () {
 
 const { json, raw, static: serveStatic, text, urlencoded: parseForms } = bundled(four);
 
-const bodyParserDeprecations = lazy(() => four.libraries.depd()("body-parser"));
+const bodyParserDeprecations = deprecationsOf(() => four.libraries.depd()("body-parser"));
 
 // What body-parser says about a missing option, said here, since it would tell of this file as the caller.
 const urlencoded = named("urlencoded", function (options?: { extended?: boolean }) {

@@ -1,6 +1,6 @@
 // What only Express 4's requests have.
 import { type Dialect } from "../dialect";
-import { lazy } from "../libraries";
+import { deprecationsOf } from "../libraries";
 import { hostOf, withoutPort } from "../request";
 import { type Request } from "../types";
 
@@ -8,8 +8,7 @@ type Bag = Record<string, unknown>;
 
 /** Methods that Express 5 has dropped. */
 export function moreRequestMethods({ libraries }: Dialect): object {
-    // Made once in this file: the library remembers what it told, and tells of the first caller outside of the file.
-    const deprecations = lazy(() => libraries.depd()("express"));
+    const deprecations = deprecationsOf(() => libraries.depd()("express"));
     const methods: ThisType<Request> & object = {
         acceptsEncoding(...encodings: unknown[]): unknown {
             deprecations()("req.acceptsEncoding: Use acceptsEncodings instead");

@@ -2,7 +2,7 @@
 import { extname } from "node:path";
 import { type Dialect } from "../dialect";
 import { optionsAndCallback, settle, transfer } from "../files";
-import { lazy } from "../libraries";
+import { deprecationsOf } from "../libraries";
 import { redirectBody } from "../redirect";
 import { HTML_TYPE, sendBytes, sendJson, sendJsonp, sendPlain, withUtf8 } from "../send";
 import { type Response } from "../types";
@@ -11,8 +11,7 @@ import { type Response } from "../types";
 export function moreResponseMethods(dialect: Dialect): object {
     const { libraries } = dialect;
     const { contentDisposition, depd, encodeUrl, escapeHtml, mime, send, statuses, vary } = libraries;
-    // Made once in this file: the library remembers what it told, and tells of the first caller outside of the file.
-    const deprecations = lazy(() => depd()("express"));
+    const deprecations = deprecationsOf(() => depd()("express"));
 
     function contentType(this: Response, type: string): Response {
         // `indexOf`, since the engine's message for a wrong `type` names the method.
