@@ -69,7 +69,6 @@ export default tseslint.config(
         files: [
             "src/express/libraries.ts",
             "src/express/v4/libraries.ts",
-            "src/express/routers.ts",
             "src/express/router/libraries.ts",
             "src/register/parts.ts",
             "src/register/load.ts",

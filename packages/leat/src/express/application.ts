@@ -1,14 +1,15 @@
 // The methods of an app, which are `express.application`. An app is a function that has them as its own properties.
 import { METHODS } from "node:http";
 import { resolve } from "node:path";
-import { plainFields } from "../http/response";
+import { plainFields, ServerResponse } from "../http/response";
 import { createServer } from "../http/server";
 import { type Dialect } from "./dialect";
 import { finalHandler } from "./final";
 import { debugOf } from "./libraries";
 import { mount } from "./mount";
 import { render } from "./render";
-import { compilers } from "./settings";
+import { compilers, isEnabled } from "./settings";
+import { wear } from "./wear";
 import { type Application, type Next, type RenderCallback, type Request, type Response } from "./types";
 
 const debug = debugOf("express:application");
@@ -55,11 +56,11 @@ export function applicationMethods(dialect: Dialect): Methods {
 
         handle(this: Application, req: Request, res: Response, callback?: Next): void {
             const done = callback || finalHandler(dialect, this, req, res);
-            if (this.settings["x-powered-by"]) setPoweredBy(res);
+            if (isEnabled(dialect, this, "x-powered-by")) setPoweredBy(this, res);
             req.res = res;
             res.req = req;
-            if (Object.getPrototypeOf(req) !== this.request) Object.setPrototypeOf(req, this.request);
-            if (Object.getPrototypeOf(res) !== this.response) Object.setPrototypeOf(res, this.response);
+            wear(req, this.request);
+            wear(res, this.response);
             if (!res.locals) res.locals = Object.create(null) as Record<string, unknown>;
             this.router.handle(req, res, done);
         },
@@ -182,11 +183,15 @@ function isApp(value: unknown): value is Application {
     return Boolean(app && app.handle && app.set);
 }
 
-/** Sets X-Powered-By. */
-export function setPoweredBy(res: Response): void {
+/** Sets X-Powered-By. Express does so before the response has the prototype of `app`, which it may have had from the start. */
+export function setPoweredBy(app: Application, res: Response): void {
     const fields = plainFields(res);
-    if (fields === undefined) res.setHeader("X-Powered-By", "Express");
-    else fields["x-powered-by"] = ["X-Powered-By", "Express"];
+    if (fields !== undefined) {
+        fields["x-powered-by"] = ["X-Powered-By", "Express"];
+        return;
+    }
+    const early = Object.getPrototypeOf(res) === app.response && !Object.hasOwn(res, "setHeader");
+    (early ? (ServerResponse.prototype as unknown as Response) : res).setHeader.call(res, "X-Powered-By", "Express");
 }
 
 /** The mounted app inherits what its parent has. */

@@ -14,6 +14,10 @@ export interface Dialect {
     routerOf(app: Application): Router;
     /** Methods of responses as they were made, to see whether a program has replaced them. */
     readonly own: Pick<Response, "get" | "send" | "set" | "type">;
+    /** Methods of apps as they were made, for the same reason. */
+    readonly ownApp: Pick<Application, "enabled" | "get" | "set">;
+    /** A setting, as `app.set(name)` reads it. */
+    readSetting(settings: Settings, name: string): unknown;
     /** A new map for engines, settings and cached views. */
     newMap(): Record<string, unknown>;
     /** A new object with what all of these have. */

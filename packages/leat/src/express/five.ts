@@ -20,6 +20,8 @@ export const five: Dialect = {
     routerOf: (app) => app.router,
     newMap: () => Object.create(null) as Record<string, unknown>,
     merge: (...sources) => Object.assign({}, ...sources) as Record<string, unknown>,
+    ownApp: {} as Dialect["ownApp"],
+    readSetting: (settings, name) => settings[name],
     own: {} as Dialect["own"],
     noQuery: undefined,
     extendedQuery: { allowPrototypes: true },
@@ -28,6 +30,9 @@ export const five: Dialect = {
 };
 
 const methods = applicationMethods(five);
+const { enabled, get, set } = methods as unknown as Application;
+Object.assign(five.ownApp, { enabled, get, set });
+
 const base = methods as { init(this: Application): void };
 
 export const prototypes: Prototypes = {

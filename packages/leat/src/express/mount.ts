@@ -1,5 +1,6 @@
 import { debugOf } from "./libraries";
 import { type Application, type Next, type Request, type Response, type Router } from "./types";
+import { wear } from "./wear";
 
 const debug = debugOf("express:application");
 
@@ -12,8 +13,8 @@ export function mount(parent: Application, router: Router, path: unknown, child:
     router.use(path, function mounted_app(req: Request, res: Response, next: Next) {
         const original = req.app;
         child.handle(req, res, (error) => {
-            Object.setPrototypeOf(req, original.request);
-            Object.setPrototypeOf(res, original.response);
+            wear(req, original.request);
+            wear(res, original.response);
             next(error);
         });
     });

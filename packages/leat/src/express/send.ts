@@ -2,6 +2,7 @@
 import { type Dialect } from "./dialect";
 import { isPlainEnd, plainFields } from "../http/response";
 import { weakETag, weakTextETag } from "./etag";
+import { setting } from "./settings";
 import { type Response } from "./types";
 
 type ETag = (body: string | Buffer, encoding: BufferEncoding | undefined) => string | undefined;
@@ -52,7 +53,7 @@ export function sendMethods(dialect: Dialect): object {
         },
 
         jsonp(value: unknown): Response {
-            return sendJsonp(this, value);
+            return sendJsonp(dialect, this, value);
         },
 
         sendStatus(status: number): Response {
@@ -66,7 +67,7 @@ export function sendMethods(dialect: Dialect): object {
 }
 
 /** Sends `chunk` with its length and entity tag, or nothing of it where the status or the request wants that. */
-export function sendBytes({ version }: Dialect, res: Response, body: unknown, given: BufferEncoding | undefined): Response {
+export function sendBytes(dialect: Dialect, res: Response, body: unknown, given: BufferEncoding | undefined): Response {
     let chunk = body as string | Buffer | undefined;
     let encoding = given;
     const etag = res.app.get("etag fn") as ETag | undefined;
@@ -83,13 +84,13 @@ export function sendBytes({ version }: Dialect, res: Response, body: unknown, gi
             length = chunk.length;
         }
         // Where the program declared chunks, Express 5 leaves the length out.
-        if (version === 4 || !res.get("Transfer-Encoding")) res.set("Content-Length", length);
+        if (dialect.version === 4 || !res.get("Transfer-Encoding")) res.set("Content-Length", length);
     }
     if (tagged && length !== undefined) {
         const tag = etag(chunk as Buffer, encoding);
         if (tag) res.set("ETag", tag);
     }
-    return finish(version, res, chunk, encoding);
+    return finish(dialect.version, res, chunk, encoding);
 }
 
 /** Sends `body` after the last changes that its status and the request want. */
@@ -126,7 +127,7 @@ export function withUtf8({ libraries }: Dialect, type: string): string {
 
 /** `res.json(value)`. */
 export function sendJson(dialect: Dialect, res: Response, value: unknown): Response {
-    const text = stringify(res, value);
+    const text = stringify(dialect, res, value);
     if (text !== undefined && res.send === dialect.own.send && sendPlain(dialect, res, text, JSON_TYPE)) return res;
     if (!res.get("Content-Type")) res.set("Content-Type", "application/json");
     return res.send(text);
@@ -139,7 +140,7 @@ export function sendJson(dialect: Dialect, res: Response, value: unknown): Respo
 export function sendPlain(dialect: Dialect, res: Response, text: string, type: string): boolean {
     const { own, version } = dialect;
     if (res.get !== own.get || res.set !== own.set || res.type !== own.type || !isPlainEnd(res)) return false;
-    if (res.app.settings["etag fn"] !== weakETag) return false;
+    if (setting(dialect, res.app, "etag fn") !== weakETag) return false;
     const fields = plainFields(res);
     if (fields === undefined || fields["etag"] !== undefined || fields["transfer-encoding"] !== undefined) return false;
     const given = fields["content-type"];
@@ -155,11 +156,11 @@ export function sendPlain(dialect: Dialect, res: Response, text: string, type: s
 }
 
 /** `value` as the app's settings for JSON want it. */
-export function stringify(res: Response, value: unknown): string | undefined {
-    const { settings } = res.app;
-    const escape = settings["json escape"];
-    const replacer = settings["json replacer"] as Replacer | undefined;
-    const spaces = settings["json spaces"] as number | undefined;
+export function stringify(dialect: Dialect, res: Response, value: unknown): string | undefined {
+    const { app } = res;
+    const escape = setting(dialect, app, "json escape");
+    const replacer = setting(dialect, app, "json replacer") as Replacer | undefined;
+    const spaces = setting(dialect, app, "json spaces") as number | undefined;
     const text = (replacer || spaces ? JSON.stringify(value, replacer, spaces) : JSON.stringify(value)) as string | undefined;
     return escape && typeof text === "string" ? text.replace(/[<>&]/g, escaped) : text;
 }
@@ -169,8 +170,8 @@ function escaped(char: string): string {
 }
 
 /** As JSON, or as a script that calls back with it where the query names a function. */
-export function sendJsonp(res: Response, value: unknown): Response {
-    let text = stringify(res, value);
+export function sendJsonp(dialect: Dialect, res: Response, value: unknown): Response {
+    let text = stringify(dialect, res, value);
     let callback = res.req.query[res.app.get("jsonp callback name") as string];
     if (!res.get("Content-Type")) {
         res.set("X-Content-Type-Options", "nosniff");

@@ -1,6 +1,6 @@
 // Settings that are compiled into functions when they are set: `etag`, `query parser` and `trust proxy`.
 import * as querystring from "node:querystring";
-import { type Dialect } from "./dialect";
+import { type Application, type Dialect } from "./dialect";
 import { strongETag, weakETag } from "./etag";
 
 type Compiler = (value: unknown, dialect: Dialect) => unknown;
@@ -11,6 +11,18 @@ export const compilers: Record<string, { name: string; compile: Compiler } | und
     "query parser": { name: "query parser fn", compile: compileQueryParser },
     "trust proxy": { name: "trust proxy fn", compile: compileTrust },
 });
+
+/** `app.get(name)`, without the calls where nobody has put methods in their place. */
+export function setting(dialect: Dialect, app: Application, name: string): unknown {
+    const { ownApp } = dialect;
+    return app.get === ownApp.get && app.set === ownApp.set ? dialect.readSetting(app.settings, name) : app.get(name);
+}
+
+/** `app.enabled(name)`, in the same way. */
+export function isEnabled(dialect: Dialect, app: Application, name: string): boolean {
+    const { ownApp } = dialect;
+    return app.enabled === ownApp.enabled && app.set === ownApp.set ? Boolean(dialect.readSetting(app.settings, name)) : app.enabled(name);
+}
 
 function compileETag(value: unknown): unknown {
     if (typeof value === "function") return value;

@@ -116,7 +116,7 @@ export function plainFields(res: NodeResponse): Record<string, [string, string] 
 
 /** Whether nobody has put a method in the place of `end`. */
 export function isPlainEnd(res: NodeResponse): boolean {
-    return res.end === end;
+    return res.end === end && replaceable.end === (nodeEnd as unknown);
 }
 
 const { end, setHeader } = ServerResponse.prototype as NodeResponse;

@@ -35,7 +35,7 @@ export function oldApplicationMethods(dialect: Dialect): object {
             if (this._router) return;
             this._router = new dialect.Router({ caseSensitive: this.enabled("case sensitive routing"), strict: this.enabled("strict routing") });
             this._router.use(query(this.get("query parser fn")));
-            this._router.use(initialize(this));
+            this._router.use(initialize(dialect, this));
         },
 
         handle(this: Application, req: Request, res: Response, callback?: Next): void {
@@ -51,10 +51,7 @@ export function oldApplicationMethods(dialect: Dialect): object {
         // Inherited settings count, but not what every object has.
         set(this: Application, name: string, value: unknown): unknown {
             if (arguments.length !== 1) return shared.set.call(this, name, value);
-            for (let settings = this.settings as object | null; settings && settings !== Object.prototype; settings = Object.getPrototypeOf(settings) as object | null) {
-                if (Object.hasOwn(settings, name)) return (settings as Record<string, unknown>)[name];
-            }
-            return undefined;
+            return dialect.readSetting(this.settings, name);
         },
 
         del(this: Application, ...args: unknown[]): Application {

@@ -3,7 +3,7 @@ import { type Dialect } from "../dialect";
 import { requestPrototype } from "../request";
 import { responsePrototype } from "../response";
 import { Router4 } from "../routers";
-import { type Application, type Router } from "../types";
+import { type Application, type Router, type Settings } from "../types";
 import { viewClass } from "../view";
 import { oldApplicationMethods } from "./application";
 import { libraries } from "./libraries";
@@ -30,6 +30,13 @@ export const four: Dialect = {
         }
         return out;
     },
+    ownApp: {} as Dialect["ownApp"],
+    readSetting(settings, name) {
+        for (let at: Settings | null = settings; at && at !== Object.prototype; at = Object.getPrototypeOf(at) as Settings | null) {
+            if (Object.hasOwn(at, name)) return at[name];
+        }
+        return undefined;
+    },
     own: {} as Dialect["own"],
     noQuery: () => ({}),
     extendedQuery: { allowPrototypes: true, arrayLimit: 1000 },
@@ -37,8 +44,12 @@ export const four: Dialect = {
     listenTellsErrors: false,
 };
 
+const application = oldApplicationMethods(four);
+const { enabled, get, set } = application as Application;
+Object.assign(four.ownApp, { enabled, get, set });
+
 export const prototypes: Prototypes = {
-    application: oldApplicationMethods(four),
+    application,
     request: requestPrototype(four, moreRequestMethods(four)),
     response: responsePrototype(four, moreResponseMethods(four)),
 };

@@ -77,7 +77,7 @@ export function moreResponseMethods(dialect: Dialect): object {
         },
 
         jsonp(obj: unknown, ...more: unknown[]): Response {
-            return sendJsonp(this, more.length === 1 ? valueOf(this, "jsonp", [obj, more[0]], "obj") : obj);
+            return sendJsonp(dialect, this, more.length === 1 ? valueOf(this, "jsonp", [obj, more[0]], "obj") : obj);
         },
 
         sendStatus(status: number): Response {
