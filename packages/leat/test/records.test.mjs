@@ -36,6 +36,7 @@ const OTHERWISE = {
     DATA_OWN_SLAB: "data::OWN_SLAB",
     LAST: "reply::END",
     KEEP: "reply::KEEP_ALIVE",
+    BY_RESET: "cut::RESET",
     ACK: "reply::ACK",
     INTERIM: "reply::INTERIM",
     OUT_WORDS: "REPLY_WORDS",
@@ -47,6 +48,10 @@ const OTHERWISE = {
 /** What the engine need not know, and why. */
 const ONLY_SCRIPT = new Set([
     "RAW", // Raw bytes are copied as all others are.
+    // Places of words, which the engine writes one behind the other.
+    "PART_TOTAL_AT",
+    "PART_PLACE_AT",
+    "PART_BYTES_AT",
 ]);
 
 /** Rust's name of a constant of `records.ts`. */
@@ -58,7 +63,7 @@ function rustName(name, rust) {
 }
 
 /** Constants of Rust that speak of memory and limits, not of records: compared below, where there is something to compare. */
-const LIMITS = new Set(["SLAB_BYTES", "SLABS_MAX", "BODIES_MAX", "BODY_BYTES_MIN", "HEAD_BYTES_MAX", "FIELDS_MAX", "CREDIT_BYTES"]);
+const LIMITS = new Set(["SLAB_BYTES", "SLABS_MAX", "BODIES_MAX", "BODY_BYTES_MIN", "HEAD_BYTES_MAX", "TRAILER_BYTES_MAX", "FIELDS_MAX", "CREDIT_BYTES"]);
 
 const record = rustConstants(source("crates/handle/script/src/record.rs"));
 const records = scriptConstants(source("packages/leat/src/native/records.ts"));

@@ -120,7 +120,8 @@ reasons! {
     SlowReader => "slow.reader", 0, Peer, "The client took fewer bytes a second than throughput_bytes_min.";
 
     // Connections.
-    PeerReset => "peer.reset", 0, Peer, "The client ended the connection before its reply.";
+    PeerReset => "peer.reset", 0, Peer, "The client reset the connection, or it broke.";
+    PeerEnded => "peer.ended", 0, Peer, "The client ended the connection before its reply.";
     PeerCancelled => "peer.cancelled", 0, Peer, "The client reset the stream.";
     TlsHandshake => "tls.handshake", 0, Peer, "The TLS handshake failed.";
     TlsPlainText => "tls.plain_text", 400, Peer, "Plain HTTP on a listener that speaks TLS.";

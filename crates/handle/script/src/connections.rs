@@ -6,8 +6,8 @@ use crate::ids::Ids;
 pub trait Control {
     /// Close once nothing is under way.
     fn close(&self);
-    /// Close now, whatever is under way.
-    fn destroy(&self);
+    /// Close now, whatever is under way; by a reset, if asked for.
+    fn destroy(&self, reset: bool);
 }
 
 /// The connections of a lane.

@@ -1,21 +1,19 @@
+mod begin;
+
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use leat_message::{Exchange, Fault, Fields, Head, Length, Method, Name, Piece, Reason, Version};
+use leat_message::{Exchange, Fault, Fields, Name, Piece, Reason};
 use leat_stream::Timer;
 
 use crate::exchanges::Item;
 use crate::lane::{Lane, Place, ROOM_BYTES_MIN};
 use crate::memory::Slab;
-use crate::out::Draft;
-use crate::record::{
-    BODY_BYTES_MIN, CREDIT_BYTES, END_WORDS, FIELD_WORDS, REQUEST_WORDS, SLAB_BYTES, data, from_script, reply, request,
-    to_script,
-};
+use crate::out::{Draft, Sink};
+use crate::record::{BODY_BYTES_MIN, END_WORDS, FIELD_WORDS, SLAB_BYTES, cut, data, from_script, reply, to_script};
 use crate::script::Plan;
+use begin::Long;
 
-/// How long a request waits for room in a lane whose host does not come, in milliseconds.
-const BLOCKED_MS: u64 = 30_000;
 /// How long JavaScript may take to confirm that it has heard of a client's end, in milliseconds.
 const LAST_WORD_MS: u64 = 30_000;
 /// Least room that a piece of a body is worth a record.
@@ -33,14 +31,18 @@ pub(crate) struct Flow {
     output: Output,
     /// The record from JavaScript that is being written, and how many of its bytes were.
     item: Option<(Item, usize)>,
-    /// Whether JavaScript was told that nobody waits any more.
-    gone: bool,
+    /// Why nobody waits any more, once JavaScript was told.
+    gone: Option<Reason>,
     /// Whether something was written that may still lie in the connection's buffer.
     unflushed: bool,
+    /// Whether the request announced a body that is worth slabs of its own.
+    bulk: bool,
     /// Whether there is more to write once the client's direction had its turn.
     again: bool,
     /// Where this exchange waits for room.
     place: Option<Place>,
+    /// What is left of a request that is longer than a slab.
+    long: Option<Box<Long>>,
     /// Whether the request waits for room, and until when.
     waiting: bool,
     timer: Timer,
@@ -87,24 +89,27 @@ impl Flow {
             input: Input::Head,
             output,
             item: None,
-            gone: false,
+            gone: None,
             unflushed: false,
+            bulk: false,
             again: false,
             place: None,
+            long: None,
             waiting: false,
             timer: Timer::default(),
         }
     }
 
     pub(crate) fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Fault>> {
+        self.lane.heed();
         if self.lane.is_closed() {
             return self.poll_closed(cx, exchange).map_err(Fault::from);
         }
         let id = match self.id {
-            Some(id) => id,
-            None => match ready!(self.poll_begin(cx, exchange)) {
+            Some(id) if self.long.is_none() => id,
+            _ => match ready!(self.poll_begin(cx, exchange)) {
                 Ok(id) => id,
-                Err(reason) => return Poll::Ready(Err(reason.into())),
+                Err(reason) => return Poll::Ready(Err(self.id.map_or(reason.into(), |id| self.gone(id, reason)))),
             },
         };
         loop {
@@ -168,95 +173,11 @@ impl Flow {
     }
 
     fn gone(&self, id: u32, reason: Reason) -> Fault {
-        if self.gone {
+        if self.gone.is_some() {
             return reason.into();
         }
         self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
         reason.into()
-    }
-
-    /// Gives the request to JavaScript, once there is room for it.
-    fn poll_begin<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<u32, Reason>> {
-        let head = exchange.request();
-        let wanted = match self.plan {
-            Plan::Request => {
-                let lines = head.lines();
-                let words = REQUEST_WORDS + lines.fields.len() * FIELD_WORDS;
-                words * 4 + text_of(head).len().next_multiple_of(4)
-            }
-            Plan::Refused(_) => PIECE_BYTES_MIN,
-        };
-        if wanted > SLAB_BYTES {
-            return Poll::Ready(Err(Reason::LimitHeadBytes));
-        }
-        if self.lane.room(wanted) < wanted {
-            self.lane.wait_for_room(cx.waker(), &mut self.place);
-            if let Poll::Ready(reason) = exchange.poll_gone(cx) {
-                return Poll::Ready(Err(reason));
-            }
-            if !self.waiting {
-                self.waiting = true;
-                self.timer.set_after(BLOCKED_MS);
-            }
-            ready!(self.timer.poll_due(cx));
-            return Poll::Ready(Err(Reason::LaneBlocked));
-        }
-        let Some(id) = self.lane.open_exchange(CREDIT_BYTES) else {
-            return Poll::Ready(Err(Reason::LaneBlocked));
-        };
-        self.id = Some(id);
-        match self.plan {
-            Plan::Request => self.write_request(exchange.request(), id),
-            Plan::Refused(reason) => ready_fault(self, cx, exchange, id, reason),
-        }
-        Poll::Ready(Ok(id))
-    }
-
-    fn write_request(&mut self, head: Head<'_>, id: u32) {
-        let lines = head.lines();
-        let text = text_of(head);
-        // Spans count from the start of the head's buffer; the text begins with the method.
-        let skipped = lines.method_span.start;
-        let has_body = !matches!(lines.length, Length::None | Length::Known(0));
-        self.input = if has_body { Input::Body } else { Input::Done };
-        let mut flags = 0;
-        for (set, flag) in [
-            (lines.keep_alive, request::KEEP_ALIVE),
-            (has_body, request::HAS_BODY),
-            (lines.upgrade || lines.method == Method::Connect, request::UPGRADE),
-            (lines.version == Version::Http2, request::H2),
-        ] {
-            flags |= if set { flag } else { 0 };
-        }
-        let method = match lines.method {
-            Method::Other => 0,
-            known => known as u32 + 1,
-        };
-        let minor = u32::from(lines.version == Version::Http11);
-        let length = match lines.length {
-            Length::Known(count) => u32::try_from(count).unwrap_or(u32::MAX),
-            _ => u32::MAX,
-        };
-        let words = REQUEST_WORDS + lines.fields.len() * FIELD_WORDS;
-        crate::shared::add(&self.lane.counts().requests, 1);
-        self.lane.write(to_script::REQUEST, flags, words, text.len(), |draft, text_at| {
-            let at = text_at.wrapping_sub(skipped);
-            draft.word(id);
-            draft.word(self.connection);
-            draft.word(method | (lines.fields.len() as u32) << 8 | minor << 24);
-            draft.word(at.wrapping_add(lines.target.start));
-            draft.word(lines.target.len() as u32);
-            draft.word(text_at);
-            draft.word(text.len() as u32);
-            draft.word(length);
-            for field in &lines.fields {
-                draft.word(at.wrapping_add(field.name.start));
-                draft.word(field.name.len() as u32 | (field.id as u32) << 16);
-                draft.word(at.wrapping_add(field.value.start));
-                draft.word(field.value.len() as u32);
-            }
-            draft.bytes(text);
-        });
     }
 
     /// Writes what JavaScript has sent. Ready once the reply is complete.
@@ -267,6 +188,9 @@ impl Flow {
                 None => match self.lane.with_mail(id, |mail| mail.items.pop_front()).flatten() {
                     Some(item) => {
                         if item.kind == from_script::ABORT {
+                            if item.flags & cut::RESET != 0 {
+                                exchange.reset();
+                            }
                             // What was said before it still goes out, as far as the client takes it at once.
                             let _ = exchange.poll_flush(cx);
                         }
@@ -382,41 +306,54 @@ impl Flow {
                 return Poll::Pending;
             }
             let opaque = matches!(self.output, Output::Opaque | Output::OpaqueEnded);
+            if self.bulk
+                && !opaque
+                && let Some((slab, number)) = self.lane.take_body()
+            {
+                if ready!(self.poll_read_own(cx, exchange, id, credit, slab, number))? {
+                    ready!(self.poll_end_input(cx, exchange, id));
+                }
+                continue;
+            }
             match ready!(exchange.poll_body(cx))? {
                 Piece::Data(bytes) => {
                     let bytes = bytes.get(..credit).unwrap_or(bytes);
                     let own = if bytes.len() >= BODY_BYTES_MIN { self.lane.take_body() } else { None };
-                    let count = match own {
-                        Some((slab, number)) => self.write_own(id, bytes, slab, number),
-                        None => self.write_piece(id, bytes, room),
-                    };
-                    exchange.consume(count);
-                    self.lane.with_mail(id, |mail| mail.credit = mail.credit.saturating_sub(count));
-                }
-                Piece::End => {
-                    self.input = Input::Done;
-                    if opaque {
-                        self.lane.note(to_script::EOF, 0, &[id], &[]);
-                        if self.output == Output::OpaqueEnded {
-                            return Poll::Ready(Ok(()));
-                        }
-                    } else if !self.write_end(exchange, id) {
-                        self.lane.note(to_script::END, 0, &[id, 0], &[]);
+                    if let Some((mut slab, number)) = own {
+                        let count = Piece::Data(bytes).copy_to(slab.room(0, credit));
+                        exchange.consume(count);
+                        self.write_own(id, number, count);
+                    } else {
+                        let count = self.write_piece(id, bytes, room);
+                        exchange.consume(count);
+                        self.lane.with_mail(id, |mail| mail.credit = mail.credit.saturating_sub(count));
                     }
                 }
+                Piece::End if opaque => {
+                    self.input = Input::Done;
+                    self.lane.note(to_script::EOF, 0, &[id], &[]);
+                    if self.output == Output::OpaqueEnded {
+                        return Poll::Ready(Ok(()));
+                    }
+                }
+                Piece::End => ready!(self.poll_end_input(cx, exchange, id)),
             }
         }
         if self.output == Output::Opaque || self.output == Output::OpaqueEnded {
             return Poll::Pending;
         }
-        if !self.gone {
-            let reason = ready!(exchange.poll_gone(cx));
-            self.gone = true;
-            self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
-            self.timer.set_after(LAST_WORD_MS);
-        }
+        let reason = match self.gone {
+            Some(reason) => reason,
+            None => {
+                let reason = ready!(exchange.poll_gone(cx));
+                self.gone = Some(reason);
+                self.lane.note(to_script::GONE, 0, &[id, reason as u32 + 1], &[]);
+                self.timer.set_after(LAST_WORD_MS);
+                reason
+            }
+        };
         // What JavaScript has said before it heard of this still goes out; then it says that it has heard.
-        self.timer.poll_due(cx).map(|()| Err(Reason::PeerReset))
+        self.timer.poll_due(cx).map(|()| Err(reason))
     }
 
     /// Writes a piece of a body into the stream of records; says how many bytes of it there was room for.
@@ -432,24 +369,68 @@ impl Flow {
         bytes.len()
     }
 
-    /// Writes a piece of a body into a slab of its own, so that JavaScript need not copy it; says how many bytes of it.
-    fn write_own(&self, id: u32, bytes: &[u8], mut slab: Slab, number: u32) -> usize {
-        let bytes = bytes.get(..slab.len()).unwrap_or(bytes);
-        slab.write(0, bytes);
+    /// Reads as much of the body as is there to where JavaScript will have it, and tells of it. Ready with whether that was the
+    /// end.
+    fn poll_read_own<X: Exchange>(
+        &self,
+        cx: &mut Context<'_>,
+        exchange: &mut X,
+        id: u32,
+        credit: usize,
+        mut slab: Slab,
+        number: u32,
+    ) -> Poll<Result<bool, Reason>> {
+        let mut filled = 0;
+        let outcome = loop {
+            let room = slab.room(filled, credit - filled);
+            if room.is_empty() {
+                break Poll::Ready(Ok(false));
+            }
+            match exchange.poll_read(cx, room) {
+                Poll::Ready(Ok(0)) => break Poll::Ready(Ok(true)),
+                Poll::Ready(Ok(count)) => filled += count,
+                Poll::Ready(Err(reason)) => break Poll::Ready(Err(reason)),
+                Poll::Pending => break Poll::Pending,
+            }
+        };
+        if filled == 0 {
+            self.lane.put_body_back(slab, number);
+        } else {
+            self.write_own(id, number, filled);
+        }
+        outcome
+    }
+
+    /// Tells JavaScript that a slab of its own holds a piece of a body.
+    fn write_own(&self, id: u32, number: u32, count: usize) {
+        self.lane.with_mail(id, |mail| mail.credit = mail.credit.saturating_sub(count));
         self.lane.write(to_script::DATA, data::OWN_SLAB, DATA_WORDS, 0, |draft, _| {
             draft.word(id);
             draft.word(number);
-            draft.word(bytes.len() as u32);
+            draft.word(count as u32);
         });
-        bytes.len()
     }
 
-    /// Writes the end of the body with its trailers; says whether there was room for them.
+    /// Tells JavaScript that the body is complete, once there is room for its trailers.
+    fn poll_end_input<X: Exchange>(&mut self, cx: &Context<'_>, exchange: &X, id: u32) -> Poll<()> {
+        if !self.write_end(exchange, id) {
+            self.lane.wait_for_room(cx.waker(), &mut self.place);
+            return Poll::Pending;
+        }
+        self.input = Input::Done;
+        Poll::Ready(())
+    }
+
+    /// Writes the end of the body with its trailers; says whether there was room for it.
     fn write_end<X: Exchange>(&self, exchange: &X, id: u32) -> bool {
-        let Some(trailers) = exchange.trailers() else { return false };
+        let trailers = exchange.trailers().unwrap_or(Fields::new(&[], &[]));
         let text_len: usize = trailers.iter().map(|(_, name, value)| name.len() + value.len()).sum();
         let words = END_WORDS + trailers.len() * FIELD_WORDS;
         let wanted = words * 4 + text_len.next_multiple_of(4);
+        if trailers.len() == 0 || wanted > SLAB_BYTES {
+            self.lane.note(to_script::END, 0, &[id, 0], &[]);
+            return true;
+        }
         if self.lane.room(wanted) < wanted {
             return false;
         }
@@ -470,21 +451,6 @@ impl Drop for Flow {
     }
 }
 
-/// Tells JavaScript of bytes that are no request.
-fn ready_fault<X: Exchange>(flow: &mut Flow, cx: &mut Context<'_>, exchange: &mut X, id: u32, reason: Reason) {
-    flow.input = Input::Body;
-    let bytes: &[u8] = match exchange.poll_body(cx) {
-        Poll::Ready(Ok(Piece::Data(bytes))) => bytes,
-        _ => &[],
-    };
-    let room = flow.lane.room(PIECE_BYTES_MIN).saturating_sub(7 * 4);
-    let bytes = bytes.get(..room & !3).unwrap_or(bytes);
-    let words = [id, flow.connection, reason as u32 + 1, 0, bytes.len() as u32];
-    flow.lane.note(to_script::FAULT, 0, &words, bytes);
-    let count = bytes.len();
-    exchange.consume(count);
-}
-
 fn write_spans(draft: &mut Draft<'_>, fields: Fields<'_>, text_at: u32) {
     let mut at = text_at;
     for (id, name, value) in fields {
@@ -499,11 +465,6 @@ fn write_spans(draft: &mut Draft<'_>, fields: Fields<'_>, text_at: u32) {
         draft.bytes(name);
         draft.bytes(value);
     }
-}
-
-/// The head from its method on: empty lines before it are nobody's business.
-fn text_of(head: Head<'_>) -> &[u8] {
-    head.bytes().get(head.lines().method_span.start as usize..).unwrap_or_default()
 }
 
 /// Sends a record's bytes from `sent` on, text before data. Copies nothing that the connection does not.

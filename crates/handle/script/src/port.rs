@@ -53,7 +53,7 @@ impl Port {
         }
         self.empties.push(slab)?;
         self.lent = self.lent.wrapping_add(1);
-        self.shared.engine.wake();
+        self.shared.ask_engine();
         Ok(())
     }
 
@@ -116,7 +116,7 @@ impl Port {
             }
         }
         if self.waiting.len() < before {
-            self.shared.engine.wake();
+            self.shared.ask_engine();
         }
     }
 

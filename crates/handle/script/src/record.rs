@@ -1,7 +1,7 @@
 //! What the words of a record mean. The TypeScript side has the same table (`packages/leat/src/native/records.ts`); a test
 //! of the package compares the two (`packages/leat/test/records.test.mjs`).
 
-/// Bytes of the slabs that a host lends: room for the longest head with its spans, and for many usual ones.
+/// Bytes of the slabs that a host lends: room for many usual heads with their spans. Longer ones go in parts.
 pub const SLAB_BYTES: usize = if cfg!(feature = "loom") { 64 } else { 64 * 1024 };
 /// Slabs that a host may have lent at once; this bounds what waits for a JavaScript thread.
 pub const SLABS_MAX: usize = if cfg!(feature = "loom") { 3 } else { 8 };
@@ -9,10 +9,12 @@ pub const SLABS_MAX: usize = if cfg!(feature = "loom") { 3 } else { 8 };
 pub const BODIES_MAX: usize = if cfg!(feature = "loom") { 2 } else { 32 };
 /// Pieces of bodies from this length on get a slab of their own, which is then JavaScript's for good.
 pub(crate) const BODY_BYTES_MIN: usize = 16 * 1024;
-/// Longest head that fits a slab together with its spans.
-pub const HEAD_BYTES_MAX: usize = 40 * 1024;
-/// Most fields of a head that fit with it.
-pub const FIELDS_MAX: usize = 1_000;
+/// Longest head: what a server's own limit may be at most.
+pub const HEAD_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Longest trailer section: it fits a slab together with the spans of as many fields as fit it.
+pub const TRAILER_BYTES_MAX: usize = 40 * 1024;
+/// Most fields of a head: what its word can tell.
+pub const FIELDS_MAX: usize = 0xffff;
 /// Body bytes that are sent to JavaScript before it asks for more.
 pub const CREDIT_BYTES: usize = 256 * 1024;
 /// Words of a record from JavaScript.
@@ -35,6 +37,8 @@ pub(crate) mod to_script {
     pub(crate) const WRITABLE: u32 = 7;
     pub(crate) const FAULT: u32 = 8;
     pub(crate) const EOF: u32 = 9;
+    /// A piece of a record that is longer than a slab.
+    pub(crate) const PART: u32 = 10;
 }
 
 /// Flags of a piece of a body.
@@ -69,6 +73,12 @@ pub(crate) mod from_script {
     pub(crate) const OPAQUE: u32 = 6;
     pub(crate) const CLOSE: u32 = 7;
     pub(crate) const DESTROY: u32 = 8;
+}
+
+/// Flags of what cuts an exchange or a connection off.
+pub(crate) mod cut {
+    /// By a reset (RST).
+    pub(crate) const RESET: u32 = 1;
 }
 
 /// Flags of a reply.

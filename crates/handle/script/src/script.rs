@@ -16,6 +16,8 @@ pub struct Script {
     seat: RefCell<Option<Rc<Seat>>>,
     /// Exchanges under way.
     open: Cell<u32>,
+    /// Whether there has been any.
+    begun: Cell<bool>,
 }
 
 /// What an exchange is about.
@@ -29,12 +31,24 @@ pub enum Plan {
 
 impl Script {
     pub(crate) fn new(group: Rc<Group>, arrival: Arrival, control: Rc<dyn Control>, seat: Seat) -> Self {
-        Self { group, arrival, control, seat: RefCell::new(Some(Rc::new(seat))), open: Cell::new(0) }
+        Self {
+            group,
+            arrival,
+            control,
+            seat: RefCell::new(Some(Rc::new(seat))),
+            open: Cell::new(0),
+            begun: Cell::new(false),
+        }
     }
 
     /// Whether an exchange is under way.
     pub fn is_busy(&self) -> bool {
         self.open.get() > 0
+    }
+
+    /// Whether any exchange has begun on it.
+    pub fn has_begun(&self) -> bool {
+        self.begun.get()
     }
 
     /// The lane that this connection belongs to: another one, where the one it had is gone.
@@ -62,6 +76,7 @@ impl Handler for Script {
     async fn exchange<X: Exchange>(&self, plan: Plan, exchange: &mut X) -> Result<(), Fault> {
         let seat = self.seat(exchange.peer()).ok_or(Reason::LaneGone)?;
         let _open = Open::new(&self.open);
+        self.begun.set(true);
         let mut flow = Flow::new(Rc::clone(seat.lane()), seat.connection, plan, exchange);
         poll_fn(|cx| flow.poll(cx, exchange)).await
     }
@@ -72,6 +87,12 @@ impl Handler for Script {
 
     fn ended(&self, ended: Ended<'_>) {
         if let (Some(reason), Some(seat)) = (ended.record.reason, &*self.seat.borrow()) {
+            seat.blame(reason);
+        }
+    }
+
+    fn broke_off(&self, reason: Reason) {
+        if let Some(seat) = &*self.seat.borrow() {
             seat.blame(reason);
         }
     }

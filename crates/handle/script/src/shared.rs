@@ -1,6 +1,7 @@
 use std::ops::Deref;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use crate::latch::Latch;
@@ -13,13 +14,22 @@ pub trait Wake: Send + Sync {
     fn wake(&self);
 }
 
+/// The engine's thread will look at the lane before it sleeps.
+const BUSY: u32 = 0;
+/// There is something for it, and it will look.
+const ASKED: u32 = 1;
+/// It sleeps, or may do so at any time: it must be woken.
+const ASLEEP: u32 = 2;
+
 /// What both sides of a lane see.
 pub(crate) struct Shared {
     published: Position,
     /// Whether the host was woken and has not said yet that it is ready for the next wake-up.
     scheduled: AtomicBool,
     closed: AtomicBool,
-    pub(crate) engine: AtomicWaker,
+    /// What the engine's thread is about: `BUSY`, `ASKED` or `ASLEEP`.
+    engine_is: AtomicU32,
+    engine: AtomicWaker,
     wake: Box<dyn Wake>,
     /// Tokens of lent buffers that are not needed any more.
     returned: Mutex<Vec<usize>>,
@@ -92,6 +102,7 @@ impl Shared {
             published: Position { at: AtomicU64::new(0), filled: std::array::from_fn(|_| AtomicU32::new(0)) },
             scheduled: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            engine_is: AtomicU32::new(ASLEEP),
             engine: AtomicWaker::new(),
             wake,
             returned: Mutex::default(),
@@ -144,6 +155,36 @@ impl Shared {
         self.scheduled.swap(false, Ordering::AcqRel);
     }
 
+    /// Makes the engine look at the lane: wakes its thread, unless that is awake and will look by itself. To be called behind
+    /// whatever it is to see.
+    pub(crate) fn ask_engine(&self) {
+        if self.engine_is.swap(ASKED, Ordering::AcqRel) == ASLEEP {
+            self.engine.wake();
+        }
+    }
+
+    /// Whether the host has asked since the engine has looked.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.engine_is.load(Ordering::Relaxed) == ASKED
+    }
+
+    /// The engine looks now, and is to be woken by `waker`. `naps` says whether it will tell before it sleeps.
+    pub(crate) fn attend(&self, waker: &Waker, naps: bool) {
+        self.engine.register(waker);
+        self.engine_is.swap(if naps { BUSY } else { ASLEEP }, Ordering::AcqRel);
+    }
+
+    /// The engine's thread is about to sleep; `false` where it must look at the lane first.
+    pub(crate) fn fall_asleep(&self) -> bool {
+        let slept = self.engine_is.compare_exchange(BUSY, ASLEEP, Ordering::AcqRel, Ordering::Acquire);
+        slept != Err(ASKED)
+    }
+
+    /// The engine's thread was woken, by whatever it was.
+    pub(crate) fn wake_up(&self) {
+        let _ = self.engine_is.compare_exchange(ASLEEP, BUSY, Ordering::AcqRel, Ordering::Acquire);
+    }
+
     /// The host has begun to take a batch: notes how late it was.
     pub(crate) fn note_delay(&self) {
         let woken = self.counts.woken_us.swap(0, Relaxed);
@@ -177,7 +218,7 @@ impl Shared {
 
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        self.engine.wake();
+        self.ask_engine();
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -80,6 +80,66 @@ fn trailers_come_with_the_end() {
     assert_eq!(client.response().status, 200);
 }
 
+/// Heads that are longer than a slab, with others between their parts and less memory than they need.
+#[test]
+fn a_head_that_is_longer_than_a_slab_comes_in_parts() {
+    let (seed, mut host) = Host::with_slabs(2);
+    let engine = Engine::generous([seed]);
+    let mut clients: Vec<_> = (0..4).map(|_| engine.client()).collect();
+    let value = |number: usize| format!("{number}").repeat(50_000 + number * 33_333);
+    for (number, client) in clients.iter_mut().enumerate() {
+        client.send(format!("GET /{number} HTTP/1.1\r\nHost: leat.test\r\nX-Long: {}\r\n\r\n", value(number)));
+    }
+    let mut records = std::collections::HashMap::<u32, Vec<u32>>::new();
+    let mut seen = 0;
+    while seen < clients.len() {
+        let request = match host.about_exchange() {
+            Record::Part { exchange, total, at, words } => {
+                let record = records.entry(exchange).or_default();
+                assert_eq!(record.len() * 4, at as usize, "parts come in their order");
+                record.extend(words);
+                if record.len() * 4 < total as usize {
+                    continue;
+                }
+                assert_eq!(record.len() * 4, total as usize);
+                let mut decoded = support::decode(record, 0, total);
+                assert_eq!(decoded.len(), 1);
+                decoded.remove(0)
+            }
+            whole => whole,
+        };
+        let Record::Request { exchange, target, fields, .. } = request else { panic!("{request:?}") };
+        let number: usize = target[1..].parse().unwrap();
+        assert_eq!((fields[1].1.as_str(), &fields[1].2), ("X-Long", &value(number)));
+        host.send(Replies::new().whole(exchange, &target));
+        assert_eq!(clients[number].response().text(), target);
+        seen += 1;
+    }
+    // The connection goes on.
+    clients[3].get("/after");
+    let exchange = host.request();
+    host.send(Replies::new().whole(exchange, "x"));
+    assert_eq!(clients[3].response().text(), "x");
+}
+
+#[test]
+fn a_client_that_goes_between_the_parts_of_its_head_is_told_of() {
+    let (seed, mut host) = Host::with_slabs(2);
+    let engine = Engine::generous([seed]);
+    let mut client = engine.client();
+    client.send(format!("GET / HTTP/1.1\r\nHost: leat.test\r\nX-Long: {}\r\n\r\n", "x".repeat(400_000)));
+    let Record::Part { exchange, at: 0, .. } = host.about_exchange() else { panic!() };
+    // No memory for the rest, until the client has gone.
+    host.lend(1);
+    client.reset();
+    host.lend(2);
+    let mut last = host.about_exchange();
+    while matches!(last, Record::Part { .. }) {
+        last = host.about_exchange();
+    }
+    assert_eq!(last, Record::Gone { exchange, reason: told(Reason::PeerReset) });
+}
+
 #[test]
 fn a_body_stops_at_its_credit_and_goes_on_when_javascript_reads() {
     let (engine, mut host) = started();
@@ -325,6 +385,93 @@ fn javascript_is_told_of_a_client_that_is_gone() {
     assert_ne!(exchange, second);
     host.send(Replies::new().whole(exchange, "wrong").abort(exchange).read(exchange, 5).whole(second, "right"));
     assert_eq!(next.response().text(), "right");
+}
+
+#[test]
+fn a_clients_end_is_told_from_its_reset_and_from_idleness() {
+    let (seed, mut host) = Host::lane();
+    let engine = Engine::impatient([seed]);
+    // With an exchange under way, and between two.
+    for reset in [true, false] {
+        let reason = told(if reset { Reason::PeerReset } else { Reason::PeerEnded });
+        let mut client = engine.client();
+        client.get("/");
+        let exchange = host.request();
+        if reset {
+            client.reset()
+        } else {
+            drop(client)
+        }
+        assert_eq!(host.about_exchange(), Record::Gone { exchange, reason });
+        host.send(Replies::new().abort(exchange));
+        assert!(matches!(host.next(), Record::Closed { .. }));
+
+        let mut client = engine.client();
+        client.get("/");
+        let Record::Open { connection, .. } = host.next() else { panic!() };
+        let exchange = host.request();
+        host.send(Replies::new().whole(exchange, "x"));
+        client.response();
+        if reset {
+            client.reset()
+        } else {
+            drop(client)
+        }
+        assert_eq!(host.next(), Record::Closed { connection, reason: if reset { reason } else { 0 } });
+    }
+    let mut client = engine.client();
+    client.get("/");
+    let Record::Open { connection, .. } = host.next() else { panic!() };
+    let exchange = host.request();
+    host.send(Replies::new().whole(exchange, "x"));
+    client.response();
+    client.expect_end();
+    assert_eq!(host.next(), Record::Closed { connection, reason: told(Reason::TimeIdle) });
+}
+
+#[test]
+fn a_tunnel_is_told_of_its_clients_reset() {
+    let (engine, mut host) = started();
+    let mut client = engine.client();
+    client.send("GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
+    let exchange = host.request();
+    host.send(Replies::new().opaque(exchange).data(exchange, 0, "there", &[]));
+    client.until("there");
+    client.reset();
+    assert_eq!(host.about_exchange(), Record::Gone { exchange, reason: told(Reason::PeerReset) });
+}
+
+#[test]
+fn javascript_may_end_a_connection_by_a_reset() {
+    let (engine, mut host) = started();
+    // In place of a reply, in the middle of one, between two, and in a tunnel; beside each what ends in the ordinary way.
+    for when in 0..4 {
+        for reset in [true, false] {
+            let mut client = engine.client();
+            client.send("GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
+            let Record::Open { connection, .. } = host.next() else { panic!() };
+            let exchange = host.request();
+            let mut replies = match when {
+                0 => Replies::new(),
+                1 => Replies::new().head(exchange, 0, &head(9), "there"),
+                2 => Replies::new().whole(exchange, "there"),
+                _ => Replies::new().opaque(exchange).data(exchange, 0, "there", &[]),
+            };
+            if when > 0 {
+                host.send(replies);
+                client.until("there");
+                replies = Replies::new();
+            }
+            host.send(match (when, reset) {
+                (2, true) => replies.reset(connection),
+                (2, false) => replies.destroy(connection),
+                (_, true) => replies.abort_by_reset(exchange),
+                (_, false) => replies.abort(exchange),
+            });
+            assert_eq!(client.was_reset(), reset, "{when}");
+            while !matches!(host.next(), Record::Closed { .. }) {}
+        }
+    }
 }
 
 #[test]

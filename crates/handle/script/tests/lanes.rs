@@ -140,7 +140,7 @@ struct Nobody;
 
 impl Control for Nobody {
     fn close(&self) {}
-    fn destroy(&self) {}
+    fn destroy(&self, _reset: bool) {}
 }
 
 /// A lane and its host on one thread, and a connection of it.

@@ -59,15 +59,19 @@ impl Connection {
 
     fn close(&self) {
         let Some(service) = self.service.get() else { return };
-        let busy = self.script.get().is_some_and(|script| script.is_busy());
+        // One that has not begun yet may be in the middle of its first head.
+        let busy = self.script.get().is_some_and(|script| script.is_busy() || !script.has_begun());
         if busy || self.tls {
             service.retire();
         } else {
-            self.destroy();
+            self.destroy(false);
         }
     }
 
-    fn destroy(&self) {
+    fn destroy(&self, reset: bool) {
+        if reset && let Some(service) = self.service.get() {
+            service.reset();
+        }
         if let Some(task) = &*self.task.borrow() {
             task.abort();
         }
@@ -84,9 +88,9 @@ impl Control for Handle {
         }
     }
 
-    fn destroy(&self) {
+    fn destroy(&self, reset: bool) {
         if let Some(connection) = self.0.upgrade() {
-            connection.destroy();
+            connection.destroy(reset);
         }
     }
 }

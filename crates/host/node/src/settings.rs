@@ -1,6 +1,6 @@
 use leat_listen::{CertificateText, ClientAuth, ServeOptions, TlsSettings, TlsTextOptions, TlsVersions};
 use leat_message::{LeftToHandler, Limits, Profile};
-use leat_script::{FIELDS_MAX, HEAD_BYTES_MAX};
+use leat_script::{FIELDS_MAX, HEAD_BYTES_MAX, TRAILER_BYTES_MAX};
 use napi::Either;
 use napi_derive::napi;
 
@@ -68,7 +68,7 @@ impl Settings {
             target_bytes_max: head_bytes,
             fields_max: count(self.max_headers_count).filter(|&count| count > 0).unwrap_or(FIELDS_MAX).min(FIELDS_MAX),
             body_bytes_max: u64::MAX,
-            trailer_bytes_max: head_bytes,
+            trailer_bytes_max: head_bytes.min(TRAILER_BYTES_MAX),
             chunk_extension_bytes_max: 16 * 1024,
             head_time_ms,
             idle_time_ms: time(self.keep_alive_timeout, 5_000),

@@ -38,12 +38,13 @@ pub struct Site<H> {
 pub struct Service<H> {
     site: RefCell<Rc<Site<H>>>,
     retired: Cell<bool>,
+    resets: Cell<bool>,
 }
 
 impl<H: Handler> Service<H> {
     /// Starts with `site`.
     pub fn new(site: Site<H>) -> Rc<Self> {
-        Rc::new(Self { site: RefCell::new(Rc::new(site)), retired: Cell::new(false) })
+        Rc::new(Self { site: RefCell::new(Rc::new(site)), retired: Cell::new(false), resets: Cell::new(false) })
     }
 
     /// The site that a request that arrives now belongs to. Costs a count, no lock.
@@ -64,6 +65,15 @@ impl<H: Handler> Service<H> {
     pub fn retire(&self) {
         self.retired.set(true);
         clock::wake_all();
+    }
+
+    /// From now on the HTTP/1 connections of this service that are dropped while they are served end by a reset (RST).
+    pub fn reset(&self) {
+        self.resets.set(true);
+    }
+
+    pub(crate) fn resets(&self) -> bool {
+        self.resets.get()
     }
 
     /// Whether connections are to end after what is under way.

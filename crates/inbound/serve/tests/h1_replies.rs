@@ -304,7 +304,7 @@ fn clients_that_end_their_direction_behind_a_batch_still_get_its_replies() {
     // The exchange takes the end for the client's going; the reply before it is complete and must arrive.
     assert_eq!(client.response().text(), "hello");
     client.expect_end();
-    assert_eq!(server.gone(), leat_message::Reason::PeerReset);
+    assert_eq!(server.gone(), leat_message::Reason::PeerEnded);
 }
 
 #[test]

@@ -1,11 +1,13 @@
 import { type AsyncResource } from "node:async_hooks";
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { ACK, INTERIM, KEEP, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW } from "../native/records";
+import { ACK, BY_RESET, INTERIM, KEEP, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW } from "../native/records";
 import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8, isLent } from "../native/lane";
+import { type Taking } from "./body";
 import { type Core } from "./core";
 import { type Repeated } from "./incoming";
 import { hold, release } from "./refs";
-import { LeatSocket } from "./socket";
+import { type LeatSocket } from "./socket";
+import { socketFor } from "./tls_socket";
 
 /** Who is at the other end of a connection. */
 export interface Facts {
@@ -69,6 +71,8 @@ export class Channel {
     res: ServerResponse | null = null;
     /** The request whose body is arriving. It may have been answered already. */
     body: IncomingMessage | null = null;
+    /** Who takes the request's body as a whole, if somebody does. */
+    taking: Taking | null = null;
     /** The async context of the exchange. */
     resource: AsyncResource | null = null;
     /** The request has no body, and its end is told when somebody reads. */
@@ -114,7 +118,7 @@ export class Channel {
         this.id = id;
         this.facts = facts;
         this.h2 = h2;
-        this.socket = new LeatSocket(this, core.highWaterMark);
+        this.socket = socketFor(this, core.highWaterMark);
     }
 
     /** Keeps the process alive until the connection ends. */
@@ -306,16 +310,16 @@ export class Channel {
     /** Half-closes: nothing more is written to the socket. */
     shutdown(): void {
         if (this.mode === Mode.Opaque) pushRecord(OUT_END, 0, this.exchange, 0, 0);
-        else if (!this.headSent && !this.replyDone) this.abandon();
+        else if (!this.headSent && !this.replyDone) this.abandon(false);
         else if (!this.replyDone || this.endWaits) this.endReply(false, false);
         else if (!this.ending) this.closeAfterReply();
     }
 
     /** Closes the connection in place of a reply. */
-    private abandon(): void {
+    private abandon(reset: boolean): void {
         this.replyDone = true;
         this.ending = true;
-        pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
+        pushRecord(OUT_ABORT, reset ? BY_RESET : 0, this.exchange, 0, 0);
     }
 
     /** The socket was destroyed. What was written before still goes out, as it does with a TCP socket. */
@@ -326,15 +330,15 @@ export class Channel {
         exchanges.delete(this.exchange);
         if (mode === Mode.Opaque) {
             if (!reset) pushRecord(OUT_END, 0, this.exchange, 0, 0);
-            if (reset || !this.faulty) pushRecord(OUT_ABORT, 0, this.exchange, 0, 0);
+            if (reset || !this.faulty) pushRecord(OUT_ABORT, reset ? BY_RESET : 0, this.exchange, 0, 0);
         } else if (!this.replyDone || this.endWaits) {
             this.replyDone = true;
             this.endWaits = false;
             // An end without a head would be answered by the engine.
-            if (reset || this.h2 || !this.headSent) this.abandon();
+            if (reset || this.h2 || !this.headSent) this.abandon(reset);
             else pushEnd(this.record, this.batch, this.exchange, false);
         } else if (!this.ending && !this.h2) {
-            if (reset) pushRecord(OUT_DESTROY, 0, this.id, 0, 0);
+            if (reset) pushRecord(OUT_DESTROY, BY_RESET, this.id, 0, 0);
             else this.closeAfterReply();
         }
         this.acknowledged = null;
@@ -345,6 +349,13 @@ export class Channel {
         this.ending = true;
         if (dropKeep(this.record, this.batch)) return;
         pushRecord(this.requests > 0 && this.bodyDone ? OUT_CLOSE : OUT_DESTROY, 0, this.id, 0, 0);
+    }
+
+    /** Ends a connection that has not sent a byte; one that has begun its first request gets the reply. */
+    closeIfSilent(): void {
+        if (this.ending || this.mode !== Mode.Http) return;
+        this.ending = true;
+        pushRecord(OUT_CLOSE, 0, this.id, 0, 0);
     }
 
     /** The engine has closed the connection already: nothing is to be said to it. */

@@ -101,11 +101,12 @@ export function resetError(): ClientError {
     return Object.assign(new Error("read ECONNRESET"), { errno: -104, code: "ECONNRESET", syscall: "read" });
 }
 
-function nodeError(code: string, message: string): ClientError {
-    const error: ClientError = new Error(message);
+/** An error as Node makes its own. */
+export function nodeError(code: string, message: string, Kind: new (message: string) => Error = Error): ClientError {
+    const error: ClientError = new Kind(message);
     error.code = code;
     // As the stack of Node's own errors begins.
-    error.stack = error.stack?.replace(/^Error/, `Error [${code}]`) ?? "";
+    error.stack = error.stack?.replace(/^\w+/, `$& [${code}]`) ?? "";
     return error;
 }
 

@@ -1,7 +1,7 @@
 // Records from the engine become calls: each in the async context that Node would run it in, and each with its own
 // error boundary.
 import { AsyncResource } from "node:async_hooks";
-import { lane, laneNumber, openLane, takeBody, type Reason } from "../native/lane";
+import { lane, openLane, takeBody, type Reason } from "../native/lane";
 import {
     CLOSED,
     DATA,
@@ -18,10 +18,15 @@ import {
     OPEN_IPV6,
     OPEN_TLS,
     OPEN_UNIX,
+    PART,
+    PART_BYTES_AT,
+    PART_PLACE_AT,
+    PART_TOTAL_AT,
     REQUEST,
     WRITABLE,
 } from "../native/records";
-import { type Slab } from "../native/slab";
+import { Slab } from "../native/slab";
+import { giveBack, giveBody, keepBody } from "./body";
 import { Channel, exchanges, type Facts, type Handshake, Mode } from "./channel";
 import { answerMissingHost, clientError, resetError, socketErrored } from "./client_error";
 import { type Core } from "./core";
@@ -42,7 +47,6 @@ let opened = false;
 export function open(): void {
     if (opened) return;
     const native = openLane(receive, settleTurn);
-    native.unref(laneNumber());
     knowNames(native.names());
     knowMethods(native.methods());
     reasons = native.reasons();
@@ -104,6 +108,7 @@ function receive(slab: Slab, from: number, end: number): void {
 /** Passes over a record that came too late; gives the next one's place. */
 function skip(slab: Slab, at: number): number {
     if ((slab.word(at) & 0xff) === DATA) bytesOf(slab, at);
+    if (long.size > 0) long.delete(slab.word(at + 2));
     return at + slab.word(at + 1);
 }
 
@@ -124,6 +129,7 @@ function coreOf(slab: Slab, at: number): Core | undefined {
         case REQUEST:
             return (asked = connections.get(slab.word(at + 3)))?.core;
         case FAULT:
+        case PART:
             return connections.get(slab.word(at + 3))?.core;
         case CLOSED:
             return connections.get(slab.word(at + 2))?.core;
@@ -176,12 +182,36 @@ function handle(core: Core, slab: Slab, at: number): void {
         case CLOSED:
             onClosed(connections.get(id), reasons[slab.word(at + 3)]);
             break;
+        case PART:
+            onPart(core, slab, at);
+            break;
         case FAULT:
             onFault(connections.get(slab.word(at + 3)), slab, at);
             break;
         default:
             onExchange(exchanges.get(id), slab, at, word & 0xff);
     }
+}
+
+/** Requests whose records are longer than a slab, as far as they have come, by their exchange. */
+const long = new Map<number, Slab>();
+
+function onPart(core: Core, slab: Slab, at: number): void {
+    const exchange = slab.word(at + 2);
+    const total = slab.word(at + PART_TOTAL_AT);
+    const place = slab.word(at + PART_PLACE_AT);
+    const from = slab.word(at + PART_BYTES_AT);
+    const until = (at + slab.word(at + 1)) << 2;
+    const whole = place === 0 ? new Slab(total) : long.get(exchange);
+    if (whole === undefined) return;
+    slab.bytes.copy(whole.bytes, place, from, until);
+    if (place + until - from < total) {
+        long.set(exchange, whole);
+        return;
+    }
+    long.delete(exchange);
+    // Looked up as for any request.
+    if (coreOf(whole, 0) === core) handle(core, whole, 0);
 }
 
 function runTicks(): void {
@@ -266,17 +296,23 @@ function onData(channel: Channel, slab: Slab, at: number): void {
         return;
     }
     channel.socket.countRead(length);
-    const { body } = channel;
-    if (body !== null && !(body as unknown as { _dumped: boolean })._dumped && !body.push(chunk)) channel.pause();
+    const { body, taking } = channel;
+    if (taking !== null && keepBody(channel, taking, chunk)) {
+        // Nobody is told yet.
+    } else if (body !== null && !(body as unknown as { _dumped: boolean })._dumped && !body.push(chunk)) channel.pause();
     channel.consumed(length);
 }
 
 function onEnd(channel: Channel, slab: Slab, at: number): void {
-    const { body } = channel;
+    const { body, taking } = channel;
+    const count = slab.word(at + 3);
+    if (taking !== null) {
+        if (count > 0) giveBack(channel);
+        else if (giveBody(channel, taking)) return;
+    }
     channel.endBody();
     if (body === null) return;
     body.complete = true;
-    const count = slab.word(at + 3);
     if (count > 0) {
         (body as unknown as { _addHeaderLines(fields: string[], count: number): void })._addHeaderLines(slab.rawFields(at + END_FIELDS_AT, count), count << 1);
     }
@@ -287,7 +323,7 @@ function onGone(channel: Channel, reason: Reason | undefined): void {
     channel.giveHead(Buffer.alloc(0));
     const { socket, body, exchange, mode, res } = channel;
     const server = channel.core.server as unknown as { httpAllowHalfOpen?: boolean };
-    if (server.httpAllowHalfOpen === true && res !== null && reason?.code === "peer.reset" && mode === Mode.Http && (body === null || body.complete)) {
+    if (server.httpAllowHalfOpen === true && res !== null && reason?.code === "peer.ended" && mode === Mode.Http && (body === null || body.complete)) {
         // The client may still read: the reply is the last one.
         (res as unknown as { _last: boolean })._last = true;
         return;
@@ -295,6 +331,8 @@ function onGone(channel: Channel, reason: Reason | undefined): void {
     channel.lost();
     if (channel.h2) {
         channel.core.channels.delete(channel);
+    } else if (reason?.code === "peer.reset") {
+        socket.destroy(resetError());
     } else if (reason !== undefined && reason.code !== "lane.aborted" && mode === Mode.Http) {
         const error = clientError(reason, undefined);
         if (error !== undefined) socketErrored.call(socket, error);
@@ -378,16 +416,17 @@ function onClosed(channel: Channel | undefined, reason: Reason | undefined): voi
     channel.gone = true;
     channel.releaseProcess();
     const byPeer = !channel.ending && mode === Mode.Http;
+    const reset = !channel.ending && mode !== Mode.Closed && reason?.code === "peer.reset";
     channel.lost();
     detach(core);
     const context = channel.resource ?? core.resource;
     // What has arrived is still to be read; the stream ends by itself.
     if (mode === Mode.Opaque && (reason === undefined || reason.status === 0) && channel.ended && !channel.socket.readableEnded) return;
-    context.runInAsyncScope(close, null, channel, reason, byPeer);
+    context.runInAsyncScope(close, null, channel, reason, byPeer, reset);
 }
 
 /** Lets the socket end as it would have by itself. */
-function close(channel: Channel, reason: Reason | undefined, byPeer: boolean): void {
+function close(channel: Channel, reason: Reason | undefined, byPeer: boolean, reset: boolean): void {
     const { socket } = channel;
     channel.giveHead(Buffer.alloc(0));
     if (socket.destroyed) return;
@@ -397,7 +436,7 @@ function close(channel: Channel, reason: Reason | undefined, byPeer: boolean): v
     }
     if (reason?.code === "time.idle") {
         socket.emit("timeout");
-    } else if (byPeer && reason?.code === "peer.reset") {
+    } else if (reset) {
         socket.destroy(resetError());
         return;
     } else if (byPeer && channel.res === null) {

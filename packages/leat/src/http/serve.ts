@@ -12,6 +12,9 @@ import { kOptimizeEmptyRequests, kUniqueHeaders, NODE_MAJOR, nodeAssignSocket, N
 import { kLine, type ServerResponse, storeUnchunked } from "./response";
 import { upgrade } from "./upgrade";
 
+/** Fields that are taken by a server that was told nothing. */
+const FIELDS_MAX = 1000;
+
 const requestStart = diagnostics("http.server.request.start");
 
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
@@ -54,7 +57,7 @@ export function serve(channel: Channel, slab: Slab, at: number, flags: number): 
         refuse(channel, slab, at, "HPE_INVALID_METHOD", "Invalid method encountered", 1);
         return;
     }
-    if (NODE_MAJOR >= 22 && exceeds((counts >>> 8) & 0xffff, server.maxHeadersCount) && !channel.h2) {
+    if (NODE_MAJOR >= 22 && ((counts >>> 8) & 0xffff) > fieldsMax(server) && !channel.h2) {
         refuse(channel, slab, at, "HPE_HEADER_OVERFLOW", "Header overflow", slab.word(at + 8));
         return;
     }
@@ -150,8 +153,7 @@ function newRequest(channel: Channel, slab: Slab, at: number, flags: number, met
     (req as unknown as { upgrade: boolean }).upgrade = (flags & UPGRADE) !== 0;
     req.method = method;
     const fields = (counts >>> 8) & 0xffff;
-    const max = core.server.maxHeadersCount;
-    const shown = typeof max === "number" && max > 0 ? Math.min(fields, max) : fields;
+    const shown = Math.min(fields, fieldsMax(core.server));
     if (core.makers.ownRequest || !(req instanceof IncomingMessage)) {
         req.url = targetText(slab, at);
         (req as unknown as RequestState)._addHeaderLines(slab.rawFields(at + REQUEST_FIELDS_AT, fields), shown << 1);
@@ -193,9 +195,10 @@ function restartTimeout(channel: Channel, server: ServerState): void {
     else if (socket.timeout) (socket as unknown as { _unrefTimer(): void })._unrefTimer();
 }
 
-/** Whether a request has more fields than its server takes. Node 20 cuts them off, newer ones refuse. */
-function exceeds(fields: number, max: number | null): boolean {
-    return typeof max === "number" && max > 0 && fields > max;
+/** How many fields of a request a server takes, of which nought is no limit. Node 20 cuts off what is beyond, newer ones refuse. */
+function fieldsMax(server: Server): number {
+    const max = server.maxHeadersCount;
+    return typeof max === "number" ? max || Infinity : FIELDS_MAX;
 }
 
 /** Says of a request what Node's parser would say of it, though the engine takes it. */

@@ -2,10 +2,10 @@ import { type RequestListener, type Server as HttpServer } from "node:http";
 import { type Channel } from "./channel";
 import { type AnyResponseClass, type PlainOptions, type RequestClass, type ResponseClass, type ServerConstructor } from "./constructor";
 import { kChannels, kReusePort, listen2, type ListeningServer } from "./listen";
-import { NodeServer } from "./node_symbols";
+import { NODE_MAJOR, NodeServer } from "./node_symbols";
 import { refuseUnsupported } from "./options";
 import { defineSettings, kHttp2 } from "./settings";
-import { LeatSocket } from "./socket";
+import { isLeatSocket } from "./socket";
 
 export type { PlainOptions as ServerOptions, ServerConstructor } from "./constructor";
 
@@ -44,7 +44,7 @@ export function prepare(server: HttpServer, options: unknown): void {
         for (const listener of server.listeners(event) as ((this: unknown, socket: unknown) => void)[]) {
             server.removeListener(event, listener);
             server.on(event, function forForeignSockets(this: unknown, socket: unknown) {
-                if (!(socket instanceof LeatSocket)) listener.call(this, socket);
+                if (!isLeatSocket(socket as object)) listener.call(this, socket);
             });
         }
     }
@@ -75,6 +75,7 @@ export function serveOnLane(prototype: object): void {
             parent.closeIdleConnections.call(this);
             for (const channel of [...this[kChannels]]) {
                 if (isIdle(channel)) channel.socket.destroy();
+                else if (NODE_MAJOR >= 26 && channel.requests === 0) channel.closeIfSilent();
             }
         },
     };
@@ -83,7 +84,7 @@ export function serveOnLane(prototype: object): void {
     }
 }
 
-/** A connection between two requests. One that has not sent any yet is waited for, as by Node. */
+/** A connection between two requests. One that has not sent any yet is waited for, as by Node before version 26. */
 function isIdle(channel: Channel): boolean {
     return channel.requests > 0 && channel.replyDone && channel.bodyDone && !channel.isOpaque;
 }

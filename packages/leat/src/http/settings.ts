@@ -1,4 +1,5 @@
 // Times and limits of a server: properties as on Node's, whose changes reach the engine while it runs.
+import { X509Certificate } from "node:crypto";
 import { maxHeaderSize as MAX_HEADER_SIZE } from "node:http";
 import { lane, type Settings } from "../native/lane";
 import { type Core } from "./core";
@@ -91,6 +92,13 @@ function idleTime(server: ServerSettings): number {
 /** A time that is none switches the limit off. */
 function time(value: number): number {
     return Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+/** The certificate that a server shows, as far as it was given one in PEM form. */
+export function ownCertificate(server: object): X509Certificate | undefined {
+    const given = (server as ServerSettings)[kTls]?.["cert"];
+    const first: unknown = Array.isArray(given) ? given[0] : given;
+    return typeof first === "string" || first instanceof Uint8Array ? new X509Certificate(first) : undefined;
 }
 
 /** Whether a server asks its clients for a certificate. */

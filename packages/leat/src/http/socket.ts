@@ -1,8 +1,6 @@
-import { asksCertificate } from "./settings";
-import { tlsFacts } from "./tls_facts";
 import { Socket } from "node:net";
 import { type Channel, Mode } from "./channel";
-import { socketErrored } from "./client_error";
+import { nodeError, socketErrored } from "./client_error";
 import { closed, closeResponse, drained, hookFinish, timedOut } from "./lifecycle";
 
 type Callback = (error?: Error | null) => void;
@@ -16,7 +14,8 @@ class Handle {
     readonly writeQueueSize = 0;
     readonly fd = -1;
     onread: unknown = null;
-    reset = false;
+    /** Whether the socket is on its way to a reset. */
+    resets = false;
 
     constructor(channel: Channel) {
         this.channel = channel;
@@ -34,7 +33,8 @@ class Handle {
 
     /** Done in a later turn, as with a handle of libuv. */
     shutdown(request: { oncomplete(status: number): void }): number {
-        this.channel.shutdown();
+        // A reset is no end, and says all.
+        if (!this.resets) this.channel.shutdown();
         setImmediate(() => {
             request.oncomplete(0);
         });
@@ -42,8 +42,14 @@ class Handle {
     }
 
     close(callback?: () => void): void {
-        this.channel.close(this.reset);
+        this.channel.close(false);
         if (callback !== undefined) setImmediate(callback);
+    }
+
+    reset(callback: () => void): number {
+        this.channel.close(true);
+        setImmediate(callback);
+        return 0;
     }
 
     ref(): void {
@@ -127,8 +133,6 @@ export class LeatSocket extends Socket {
         this.on("drain", drained);
         this.on("timeout", timedOut);
         this.on("error", socketErrored);
-        const { facts } = channel;
-        if (facts.tls) tlsFacts(this, facts, asksCertificate(channel.core.server));
     }
 
     override _write(chunk: string | Uint8Array, encoding: BufferEncoding, callback: Callback): void {
@@ -173,9 +177,7 @@ export class LeatSocket extends Socket {
 
     /** Refused as by Node's server, after an upgrade too. */
     override setEncoding(): never {
-        const error = Object.assign(new Error("Changing the socket encoding is not allowed per RFC7230 Section 3."), { code: "ERR_HTTP_SOCKET_ENCODING" });
-        error.stack = error.stack?.replace(/^Error/, "Error [ERR_HTTP_SOCKET_ENCODING]") ?? "";
-        throw error;
+        throw nodeError("ERR_HTTP_SOCKET_ENCODING", "Changing the socket encoding is not allowed per RFC7230 Section 3.");
     }
 
     /** At 'close' the response's turn comes where Node's listener for it would stand: behind those from before the request. */
@@ -193,9 +195,14 @@ export class LeatSocket extends Socket {
         return true;
     }
 
+    /** Node's own, but for its look at what kind of handle there is. */
     override resetAndDestroy(): this {
-        this[kHandle].reset = true;
-        return this.destroy();
+        const { _handle, [kChannel]: channel } = this as unknown as { _handle: unknown; [kChannel]: Channel };
+        if (_handle === null) return this.destroy(nodeError("ERR_SOCKET_CLOSED", "Socket is closed"));
+        if (channel.facts.tls || channel.facts.local) throw nodeError("ERR_INVALID_HANDLE_TYPE", "This handle type cannot be sent", TypeError);
+        this[kHandle].resets = true;
+        (this as unknown as { _reset(): void })._reset();
+        return this;
     }
 
     /** Leaves HTTP: from now on this is a plain stream of bytes. */
@@ -229,6 +236,11 @@ export class LeatSocket extends Socket {
         }
         channel.consumed(bytes.length);
     }
+}
+
+/** Whether a socket is one of the engine's, with TLS or without. */
+export function isLeatSocket(socket: object): socket is LeatSocket {
+    return kChannel in socket;
 }
 
 /** The `write` that sends to the engine, to see whether somebody replaced it. */

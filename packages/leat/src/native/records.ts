@@ -12,6 +12,11 @@ export const CLOSED = 6;
 export const WRITABLE = 7;
 export const FAULT = 8;
 export const EOF = 9;
+/** A piece of a record that is longer than a slab: its whole length, where in it the piece belongs, and where the bytes begin. */
+export const PART = 10;
+export const PART_TOTAL_AT = 4;
+export const PART_PLACE_AT = 5;
+export const PART_BYTES_AT = 6;
 
 /** Flags of REQUEST. */
 export const KEEP_ALIVE = 1;
@@ -34,6 +39,9 @@ export const OUT_ABORT = 5;
 export const OUT_OPAQUE = 6;
 export const OUT_CLOSE = 7;
 export const OUT_DESTROY = 8;
+
+/** Flag of ABORT and DESTROY: by a reset, not by an ordinary end. */
+export const BY_RESET = 1;
 
 /** Flags of HEAD, DATA and END. */
 export const LAST = 1;

@@ -13,9 +13,9 @@ export class Slab {
     readonly bytes: Buffer & Latin1;
     readonly words: Uint32Array;
 
-    constructor() {
-        this.bytes = Buffer.allocUnsafeSlow(SLAB_BYTES) as Buffer & Latin1;
-        this.words = new Uint32Array(this.bytes.buffer, this.bytes.byteOffset, SLAB_BYTES >>> 2);
+    constructor(length = SLAB_BYTES) {
+        this.bytes = Buffer.allocUnsafeSlow(length) as Buffer & Latin1;
+        this.words = new Uint32Array(this.bytes.buffer, this.bytes.byteOffset, length >>> 2);
     }
 
     /** The word at index `at`. */

@@ -1,5 +1,6 @@
 // What crosses to the engine is held against what is there, and a batch that is refused keeps nothing.
 import assert from "node:assert/strict";
+import { closeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
@@ -14,8 +15,8 @@ const gc = runInNewContext("gc");
 
 const native = addon();
 const words = new Uint32Array(2 * OUT_WORDS);
-const lane = native.attach(() => undefined, words);
-native.unref(lane);
+const { lane, fd } = native.attach(words, new Uint32Array(6));
+closeSync(fd);
 
 /** Longer than what is copied: the engine would send it from where it is. */
 const LONG_BYTES = 1 << 20;

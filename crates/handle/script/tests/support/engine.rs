@@ -29,7 +29,22 @@ impl Engine {
         Self::with(lanes, Protocol::Http1)
     }
 
+    /// One whose idle connections end after a moment.
+    pub fn impatient(lanes: impl IntoIterator<Item = LaneSeed>) -> Self {
+        Self::new(lanes, Protocol::Http1, Limits { idle_time_ms: 100, ..Limits::default() })
+    }
+
+    /// One that takes very long heads.
+    pub fn generous(lanes: impl IntoIterator<Item = LaneSeed>) -> Self {
+        let limits = Limits { head_bytes_max: 1 << 20, field_bytes_max: 1 << 20, ..Limits::default() };
+        Self::new(lanes, Protocol::Http1, limits)
+    }
+
     pub fn with(lanes: impl IntoIterator<Item = LaneSeed>, protocol: Protocol) -> Self {
+        Self::new(lanes, protocol, Limits::default())
+    }
+
+    fn new(lanes: impl IntoIterator<Item = LaneSeed>, protocol: Protocol, limits: Limits) -> Self {
         let (commands, receiver) = mpsc::unbounded_channel();
         for lane in lanes {
             commands.send(Command::Attach(lane)).ok().unwrap();
@@ -39,7 +54,7 @@ impl Engine {
         let address = listener.local_addr().unwrap();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            LocalSet::new().block_on(&runtime, run(listener, receiver, protocol));
+            LocalSet::new().block_on(&runtime, run(listener, receiver, protocol, limits));
         });
         Self { address, commands: Some(commands), thread: Some(thread) }
     }
@@ -78,7 +93,12 @@ impl Drop for Engine {
     }
 }
 
-async fn run(listener: std::net::TcpListener, mut commands: mpsc::UnboundedReceiver<Command>, protocol: Protocol) {
+async fn run(
+    listener: std::net::TcpListener,
+    mut commands: mpsc::UnboundedReceiver<Command>,
+    protocol: Protocol,
+    limits: Limits,
+) {
     spawn_local(leat_stream::clock::run());
     let listener = TcpListener::from_std(listener).unwrap();
     let group = Rc::new(Group::default());
@@ -99,7 +119,7 @@ async fn run(listener: std::net::TcpListener, mut commands: mpsc::UnboundedRecei
             },
             accepted = listener.accept() => {
                 let (stream, remote) = accepted.unwrap();
-                Connection::open(&group, stream, remote, protocol);
+                Connection::open(&group, stream, remote, protocol, &limits);
             }
         }
     }
@@ -111,7 +131,7 @@ struct Connection {
 }
 
 impl Connection {
-    fn open(group: &Rc<Group>, stream: TcpStream, remote: SocketAddr, protocol: Protocol) {
+    fn open(group: &Rc<Group>, stream: TcpStream, remote: SocketAddr, protocol: Protocol, limits: &Limits) {
         stream.set_nodelay(true).unwrap();
         let local = stream.local_addr().unwrap();
         let peer =
@@ -126,7 +146,7 @@ impl Connection {
         let connection = Rc::new(Self { service: OnceCell::new(), task: RefCell::default() });
         let control: Rc<dyn Control> = Rc::new(Handle(Rc::downgrade(&connection)));
         let Some(script) = group.connect(arrival, &peer, control) else { return };
-        let limits = Limits { body_bytes_max: u64::MAX, ..Limits::default() };
+        let limits = Limits { body_bytes_max: u64::MAX, ..limits.clone() };
         let site =
             Site { handler: script, limits, profile: Profile::Compatible, on_error: OnError::Close, drain_grace_ms: 0 };
         let service = Service::new(site);
@@ -149,7 +169,10 @@ impl Control for Handle {
         }
     }
 
-    fn destroy(&self) {
+    fn destroy(&self, reset: bool) {
+        if let Some(connection) = self.0.upgrade().filter(|_| reset) {
+            connection.service.get().unwrap().reset();
+        }
         if let Some(connection) = self.0.upgrade()
             && let Some(task) = &*connection.task.borrow()
         {

@@ -16,7 +16,7 @@ mod replies;
 
 pub use engine::Engine;
 pub use host::Host;
-pub use record::Record;
+pub use record::{Record, decode};
 #[allow(unused_imports, reason = "each test takes what it needs")]
 pub use replies::{ACK, END, INTERIM, KEEP, Replies};
 

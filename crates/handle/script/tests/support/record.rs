@@ -51,6 +51,12 @@ pub enum Record {
     Eof {
         exchange: u32,
     },
+    Part {
+        exchange: u32,
+        total: u32,
+        at: u32,
+        words: Vec<u32>,
+    },
 }
 
 /// A record's memory within its slab.
@@ -153,6 +159,12 @@ fn one(view: &View<'_>) -> Record {
             bytes: view.bytes(word(5), word(6)),
         },
         9 => Record::Eof { exchange: word(2) },
+        10 => Record::Part {
+            exchange: word(2),
+            total: word(4),
+            at: word(5),
+            words: view.slab[word(6) as usize / 4..view.to].to_vec(),
+        },
         other => panic!("a record of kind {other}"),
     }
 }

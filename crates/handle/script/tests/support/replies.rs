@@ -57,6 +57,11 @@ impl Replies {
         self.record(5, 0, exchange, &[], &[], [0, 0])
     }
 
+    /// Cuts the exchange off by a reset.
+    pub fn abort_by_reset(self, exchange: u32) -> Self {
+        self.record(5, 1, exchange, &[], &[], [0, 0])
+    }
+
     pub fn opaque(self, exchange: u32) -> Self {
         self.record(6, 0, exchange, &[], &[], [0, 0])
     }
@@ -67,6 +72,11 @@ impl Replies {
 
     pub fn destroy(self, connection: u32) -> Self {
         self.record(8, 0, connection, &[], &[], [0, 0])
+    }
+
+    /// Cuts the connection off by a reset.
+    pub fn reset(self, connection: u32) -> Self {
+        self.record(8, 1, connection, &[], &[], [0, 0])
     }
 
     /// Writes it all to a batch, as the addon does.

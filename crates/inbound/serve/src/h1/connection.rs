@@ -11,6 +11,7 @@ use leat_stream::{BULK_BYTES, Buffer, Plain, Socket, memory};
 
 use super::body::{Expect, IncomingBody, Next as BodyNext};
 use super::reply::H1Reply;
+use super::transport::lost;
 use crate::refusal::{admit, write_problem};
 use crate::service::{OnError, Service, Site};
 use crate::wait::Wait;
@@ -33,6 +34,8 @@ pub(super) struct Connection<H: Handler> {
     served: u64,
     /// When the read returned that the current requests came with.
     started: Instant,
+    /// Whether the connection ends by a reset.
+    pub(super) resets: bool,
 }
 
 /// What to do after the requests in the buffer were looked at.
@@ -85,11 +88,15 @@ impl<H: Handler> Connection<H> {
             wait,
             served: 0,
             started: Instant::now(),
+            resets: false,
         }
     }
 
     pub(super) async fn run(&mut self) {
         let end = self.serve().await;
+        if self.resets {
+            return;
+        }
         match end {
             End::Clean => {
                 // Plain sockets: the drop closes. TLS: the close is announced first (RFC 8446 section 6.1).
@@ -100,9 +107,7 @@ impl<H: Handler> Connection<H> {
             End::Linger => self.linger().await,
             End::Abort => {
                 // A body that ends with the connection looks complete unless the end is a reset.
-                if let (true, Socket::Plain(Plain::Tcp(stream))) = (self.reply.ends_with_connection(), &self.socket) {
-                    let _ = stream.set_zero_linger();
-                }
+                self.resets = self.reply.ends_with_connection();
             }
         }
     }
@@ -261,6 +266,9 @@ impl<H: Handler> Connection<H> {
             Err(fault) => self.cut_short(fault.reason),
         };
         self.record_end(self.input.pinned());
+        if self.resets {
+            return Some(End::Abort);
+        }
         // Where there is no answer to this request, those to earlier ones of the batch still leave.
         let unanswered = !complete && self.reply.take_back();
         let flushed = (complete || unanswered) && self.flushed().await;
@@ -407,10 +415,11 @@ impl<H: Handler> Connection<H> {
                 self.started = Instant::now();
                 self.site = self.service.current();
                 return Poll::Ready(match read {
-                    Ok(0) | Err(_) if first => Ok(false),
+                    Ok(0) if first => Ok(false),
                     Ok(0) => Err(Reason::HeadCutOff),
                     Ok(_) => Ok(true),
-                    Err(_) => Err(Reason::PeerReset),
+                    Err(error) if first => self.break_off(lost(&error)),
+                    Err(error) => Err(lost(&error)),
                 });
             }
             if first {
@@ -426,14 +435,35 @@ impl<H: Handler> Connection<H> {
             ready!(self.wait.timer.poll_due(cx));
             // Where the first request has a time of its own, its absence is told.
             let owed = self.served == 0 && self.site.limits.first_time_ms.is_some() && !self.service.is_ending();
-            Poll::Ready(if first && !owed { Ok(false) } else { Err(Reason::TimeHead) })
+            Poll::Ready(match first && !owed {
+                true if self.service.is_ending() => Ok(false),
+                true => self.break_off(Reason::TimeIdle),
+                false => Err(Reason::TimeHead),
+            })
         })
         .await
+    }
+
+    /// The connection ends while nothing is owed.
+    fn break_off(&self, reason: Reason) -> Result<bool, Reason> {
+        if reason != Reason::PeerEnded {
+            self.site.handler.broke_off(reason);
+        }
+        Ok(false)
     }
 
     /// Gives back all memory that an idle connection does not need.
     fn rest(&mut self) {
         self.input.release();
         self.reply.output.release();
+    }
+}
+
+impl<H: Handler> Drop for Connection<H> {
+    fn drop(&mut self) {
+        if let (true, Socket::Plain(Plain::Tcp(stream))) = (self.resets || self.service.resets(), &self.socket) {
+            // A socket that is gone already takes no option.
+            let _ = stream.set_zero_linger();
+        }
     }
 }

@@ -1,3 +1,4 @@
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -8,6 +9,7 @@ use tokio::io::AsyncWrite;
 
 use super::body::{Expect, Next};
 use super::connection::Connection;
+use super::transport::lost;
 
 /// Body pieces up to this size are copied behind the head so that they leave in one write; larger ones are written from
 /// where they are.
@@ -77,18 +79,28 @@ impl<H: Handler> Exchange for Connection<H> {
                     return Poll::Ready(Ok(Piece::End));
                 }
                 Next::Read => {
-                    if self.body.expect != Expect::Nothing {
-                        self.send_continue(cx)?;
-                    }
-                    if ready!(self.poll_read_body(cx))? == 0 {
-                        self.body.end_of_input()?;
-                    } else if self.body.expect == Expect::Waived {
-                        // Who sends the body does not wait to be asked for it any more.
-                        self.body.expect = Expect::Nothing;
-                    }
+                    self.send_continue(cx)?;
+                    let count = ready!(self.poll_read_body(cx))?;
+                    self.came(count)?;
                 }
             }
         }
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut [MaybeUninit<u8>]) -> Poll<Result<usize, Reason>> {
+        let unread = matches!(self.body.next(&mut self.input)?, Next::Read);
+        let len = into.len().min(self.body.unframed());
+        if unread && let Some(into) = into.get_mut(..len).filter(|into| !into.is_empty()) {
+            self.send_continue(cx)?;
+            let count = ready!(self.poll_read_past(cx, into))?;
+            self.came(count)?;
+            self.body.passed(count);
+            self.took(count);
+            return Poll::Ready(Ok(count));
+        }
+        let count = ready!(self.poll_body(cx))?.copy_to(into);
+        self.consume(count);
+        Poll::Ready(Ok(count))
     }
 
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
@@ -100,7 +112,7 @@ impl<H: Handler> Exchange for Connection<H> {
             return Poll::Pending;
         }
         if self.wait.gone_at_ms != NEVER {
-            return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerReset);
+            return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerEnded);
         }
         // Requests that are pipelined behind this one are read ahead, up to one head's worth.
         let ahead_max = self.input.pinned().len() + self.site.limits.head_bytes_max;
@@ -109,9 +121,9 @@ impl<H: Handler> Exchange for Connection<H> {
                 Ok(count) if count > 0 => {}
                 Ok(_) => {
                     self.wait.gone_at_ms = now_ms().saturating_add(self.site.limits.half_closed_ms);
-                    return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerReset);
+                    return self.wait.poll_gone(cx, &self.site.limits).map(|()| Reason::PeerEnded);
                 }
-                Err(_) => return Poll::Ready(Reason::PeerReset),
+                Err(error) => return Poll::Ready(lost(&error)),
             }
         }
         Poll::Pending
@@ -119,8 +131,7 @@ impl<H: Handler> Exchange for Connection<H> {
 
     fn consume(&mut self, count: usize) {
         let count = self.body.consume(&mut self.input, count);
-        self.reply.record.bytes_in += count as u64;
-        self.reply.close_if_unread &= !self.body.is_consumed();
+        self.took(count);
     }
 
     fn trailers(&self) -> Option<Fields<'_>> {
@@ -169,7 +180,7 @@ impl<H: Handler> Exchange for Connection<H> {
         }
         if self.reply.tunnel && self.reply.is_done() {
             // The other direction may go on: only ours ends.
-            return Pin::new(&mut self.socket).poll_shutdown(cx).map_err(|_| Reason::PeerReset);
+            return Pin::new(&mut self.socket).poll_shutdown(cx).map_err(|error| lost(&error));
         }
         Poll::Ready(Ok(()))
     }
@@ -208,10 +219,31 @@ impl<H: Handler> Exchange for Connection<H> {
         }
         taken
     }
+
+    fn reset(&mut self) {
+        self.resets = true;
+    }
 }
 
 impl<H: Handler> Connection<H> {
-    /// Asks for the body, and sees to it that this leaves: the client sends nothing before.
+    /// Notes that `count` bytes of the body were read, 0 at the end of the connection.
+    fn came(&mut self, count: usize) -> Result<(), Reason> {
+        if count == 0 {
+            self.body.end_of_input()?;
+        } else if self.body.expect == Expect::Waived {
+            // Who sends the body does not wait to be asked for it any more.
+            self.body.expect = Expect::Nothing;
+        }
+        Ok(())
+    }
+
+    /// Counts what the handler has taken of the body.
+    fn took(&mut self, count: usize) {
+        self.reply.record.bytes_in += count as u64;
+        self.reply.close_if_unread &= !self.body.is_consumed();
+    }
+
+    /// Asks for the body where the client waits for that, and sees to it that this leaves: the client sends nothing before.
     fn send_continue(&mut self, cx: &mut Context<'_>) -> Result<(), Reason> {
         if self.body.expect == Expect::Owed {
             let asked = self.reply.interim(100, Fields::new(&[], &[]));
@@ -230,7 +262,7 @@ impl<H: Handler> Connection<H> {
         match ready!(self.input.poll_fill(&mut self.socket, cx, bytes_max)) {
             Ok(0) => return Poll::Ready(Reason::BodyCutOff),
             Ok(_) => {}
-            Err(_) => return Poll::Ready(Reason::PeerReset),
+            Err(error) => return Poll::Ready(lost(&error)),
         }
         self.body.expect = Expect::Nothing;
         self.lines.expect_continue = false;

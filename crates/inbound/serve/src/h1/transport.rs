@@ -1,7 +1,11 @@
+use std::io;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use leat_message::{Handler, Reason};
 use leat_stream::BULK_BYTES;
+use tokio::io::{AsyncRead, ReadBuf};
 
 use super::connection::Connection;
 
@@ -21,7 +25,7 @@ impl<H: Handler> Connection<H> {
             self.wait.sent(before - self.reply.output.len());
             match flushed {
                 Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(lost(&error))),
                 Poll::Pending => ready!(self.wait.poll_reader(cx, &self.site.limits))?,
             }
         }
@@ -39,7 +43,7 @@ impl<H: Handler> Connection<H> {
             match written {
                 Poll::Ready(Ok(0)) => {}
                 Poll::Ready(Ok(count)) => return Poll::Ready(Ok(count)),
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(lost(&error))),
                 Poll::Pending => ready!(self.wait.poll_reader(cx, &self.site.limits))?,
             }
         }
@@ -54,9 +58,35 @@ impl<H: Handler> Connection<H> {
                     self.wait.received(count);
                     return Poll::Ready(Ok(count));
                 }
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Reason::PeerReset)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(lost(&error))),
                 Poll::Pending => ready!(self.wait.poll_sender(cx, &self.site.limits))?,
             }
         }
     }
+
+    /// Reads more of a body past the buffer, under the same deadlines.
+    pub(super) fn poll_read_past(
+        &mut self,
+        cx: &mut Context<'_>,
+        into: &mut [MaybeUninit<u8>],
+    ) -> Poll<Result<usize, Reason>> {
+        let mut room = ReadBuf::uninit(into);
+        loop {
+            match Pin::new(&mut self.socket).poll_read(cx, &mut room) {
+                Poll::Ready(Ok(())) => {
+                    let count = room.filled().len();
+                    self.wait.received(count);
+                    self.input.calm();
+                    return Poll::Ready(Ok(count));
+                }
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(lost(&error))),
+                Poll::Pending => ready!(self.wait.poll_sender(cx, &self.site.limits))?,
+            }
+        }
+    }
+}
+
+/// What an error of a socket tells of the client. One of TLS that goes without its farewell has only ended.
+pub(super) fn lost(error: &io::Error) -> Reason {
+    if error.kind() == io::ErrorKind::UnexpectedEof { Reason::PeerEnded } else { Reason::PeerReset }
 }

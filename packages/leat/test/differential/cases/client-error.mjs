@@ -1,5 +1,5 @@
 // 'clientError': what a listener gets, and what it may do.
-import { chunkedPost, ended, fin, get, logged, quiet, reply, request, until } from "../script.mjs";
+import { chunkedPost, ended, fin, get, logged, post, quiet, reply, request, until } from "../script.mjs";
 
 const BAD = "FROB / HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -40,6 +40,21 @@ export const cases = [
     heard("after a good request", [get(), reply, BAD, ended, fin, logged("socket close")]),
     heard("right behind a good request", [get("/1") + BAD, ended, fin, logged("socket close")]),
     heard("a reset by the client", [get(), reply, quiet, (s) => s.peer.reset(), logged("clientError"), logged("socket close")], (error, socket) => [error.code, error.syscall, socket.writable]),
+    heard("a reset by the client that waits for its reply", [get(), logged("request"), (s) => s.peer.reset(), logged("clientError"), logged("socket close"), logged("res close")], (error, socket) => [error.code, error.syscall, error.message, socket.writable], {
+        handle(req, res, { log, spy }) {
+            spy("req", req, "aborted", "error", "close");
+            spy("res", res, "close", "error");
+            log("request");
+        },
+    }),
+    heard("a reset by the client in the middle of its body", [post("/", "body").slice(0, -1), logged("request"), quiet, (s) => s.peer.reset(), logged("clientError"), logged("socket close"), logged("res close")], (error, socket) => [error.code, error.syscall, error.message, socket.writable], {
+        handle(req, res, { log, spy }) {
+            spy("req", req, "aborted", "error", "close");
+            spy("res", res, "close", "error");
+            req.resume();
+            log("request");
+        },
+    }),
     {
         name: "no Host is no client error",
         handle: (req, res, { log }) => log("never"),

@@ -1,4 +1,5 @@
 // The same over TLS, and what TLS adds.
+import net from "node:net";
 import { TLSSocket } from "node:tls";
 import { ended, fin, get, logged, post, quiet, reply, request, until } from "../script.mjs";
 
@@ -15,6 +16,14 @@ export const cases = [
     secure("the socket is encrypted", (req, res, { log }) => {
         const { socket } = req;
         log(socket.encrypted, socket.authorized, socket instanceof TLSSocket, socket.remoteAddress, typeof socket.remotePort, socket.alpnProtocol, socket.servername);
+        res.end();
+    }),
+    secure("what a TLSSocket can do", (req, res, { log, attempt }) => {
+        const { socket } = req;
+        log(socket.constructor.name, Object.getPrototypeOf(socket) instanceof net.Socket, socket.getEphemeralKeyInfo(), socket.getSharedSigalgs().length >= 0, socket.isSessionReused(), socket.secureConnecting);
+        log(socket.getX509Certificate().subject, socket.getCertificate().subject.CN, socket.getPeerX509Certificate());
+        for (const name of Object.getOwnPropertyNames(TLSSocket.prototype)) if (!name.startsWith("_")) log(name, typeof socket[name]);
+        attempt("enableTrace", () => typeof socket.disableRenegotiation());
         res.end();
     }),
     secure("protocol and cipher", (req, res, { log }) => {
@@ -71,6 +80,10 @@ export const cases = [
         spy("res", res, "close");
         res.destroy();
     }, [get(), ended, logged("res close")]),
+    secure("resetAndDestroy is for TCP", (req, res, { attempt }) => {
+        attempt("reset", () => req.socket.resetAndDestroy());
+        res.end();
+    }),
     {
         name: "plain bytes to a TLS server",
         secure: true,

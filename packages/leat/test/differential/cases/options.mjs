@@ -60,6 +60,7 @@ export const cases = [
         res.end();
     }),
     served("maxHeaderSize that is small", { maxHeaderSize: 200 }, [get("/", "X: short"), reply, get("/", `X: ${"x".repeat(300)}`), ended]),
+    served("maxHeaderSize of a megabyte, and a head behind the long one", { maxHeaderSize: 1_000_000 }, [get("/1", `X: ${"x".repeat(300_000)}`, `Y: ${"y".repeat(500_000)}`) + get("/2"), reply, reply, get("/3", `X: ${"x".repeat(1_000_001)}`), ended]),
     served("maxHeaderSize that is large", { maxHeaderSize: 100_000 }, [get("/", `X: ${"x".repeat(60_000)}`), reply]),
     {
         name: "maxHeadersCount keeps the first",

@@ -97,6 +97,44 @@ export const cases = [
         script: [get(), ended],
     },
     {
+        name: "resetAndDestroy and its events",
+        handle(req, res, { spy, log }) {
+            spy("req", req, "aborted", "error", "close");
+            spy("res", res, "close", "finish", "error");
+            spy("socket", req.socket, "close", "finish", "end", "error");
+            log(req.socket.resetAndDestroy() === req.socket, req.socket.destroyed);
+        },
+        script: [get(), ended, logged("socket close"), logged("req close")],
+    },
+    {
+        name: "resetAndDestroy between two requests",
+        handle(req, res, { when, spy }) {
+            spy("socket", req.socket, "close", "finish", "error");
+            when("reset", () => req.socket.resetAndDestroy());
+            res.end("x");
+        },
+        script: [get(), reply, go("reset"), ended, logged("socket close")],
+    },
+    {
+        name: "resetAndDestroy in the middle of a reply",
+        handle(req, res, { when, spy }) {
+            spy("socket", req.socket, "close", "error");
+            spy("res", res, "close", "finish");
+            res.write("half");
+            when("reset", () => req.socket.resetAndDestroy());
+        },
+        script: [get(), until("half"), go("reset"), ended, logged("socket close")],
+    },
+    {
+        name: "resetAndDestroy of what is destroyed",
+        handle(req, res, { when, spy }) {
+            spy("socket", req.socket, "error", "close");
+            when("again", () => req.socket.resetAndDestroy());
+            req.socket.destroy();
+        },
+        script: [get(), ended, logged("socket close"), go("again"), quiet],
+    },
+    {
         name: "events of a connection that the client ends",
         handle: (req, res) => res.end("x"),
         setup: (server, { spy, log }) => server.on("connection", (socket) => {

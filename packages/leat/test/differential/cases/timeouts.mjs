@@ -51,6 +51,19 @@ export const cases = [
         script: [get(), reply, ended, logged("socket close")],
     },
     {
+        name: "keepAliveTimeout and the listeners of a timeout",
+        options: { keepAliveTimeout: 10 },
+        handle: (req, res) => res.end("x"),
+        setup(server, { spy, log }) {
+            server.on("timeout", (socket) => {
+                log("server timeout", socket.destroyed, socket.writable);
+                socket.destroy();
+            });
+            server.on("connection", (socket) => spy("socket", socket, "timeout", "end", "finish", "close", "error"));
+        },
+        script: [get(), reply, ended, logged("socket close")],
+    },
+    {
         name: "server.timeout destroys a silent connection",
         setup(server, { spy }) {
             server.timeout = SHORT_MS;

@@ -55,6 +55,12 @@ export const cases = [
         log("there");
         socket.resume();
     }, [asks(), until("\r\n\r\n"), (s) => s.peer.reset(), logged("socket close")]),
+    upgrades("resetAndDestroy", (socket, { spy }) => {
+        spy("socket", socket, "error", "close", "finish");
+        socket.write(SWITCH);
+        socket.resume();
+        socket.once("data", () => socket.resetAndDestroy());
+    }, [asks(), until("\r\n\r\n"), "now", ended, logged("socket close")]),
     upgrades("piping the socket into itself", (socket) => {
         socket.write(SWITCH);
         socket.pipe(socket);
