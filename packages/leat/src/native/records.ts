@@ -17,6 +17,8 @@ export const PART = 10;
 export const PART_TOTAL_AT = 4;
 export const PART_PLACE_AT = 5;
 export const PART_BYTES_AT = 6;
+/** A connection whose TLS handshake failed: server, ports, where its text begins, and the lengths of both addresses, of a code and of its words. */
+export const UNSHAKEN = 11;
 
 /** Flags of REQUEST. */
 export const KEEP_ALIVE = 1;
