@@ -52,86 +52,76 @@ const latency = {
   targets: [{ measure: 'p99_us', against: 'node:http', atMost: 1 }],
 };
 
+/** A framework's own code on either engine. */
+const framework = (name, factor) => ({
+  role: `node-${name}`, packages: [name], subjects: pair, load: closed, expect: hello, measures: load, compare: speed, counted,
+  targets: [faster(factor)],
+});
+
+/** 100 kB in one direction. */
+const body = {
+  role: 'node-bodies',
+  subjects: pair,
+  measures: ['mb_s', ...load],
+  compare: ['mb_s', 'cpu_us', 'p99_us', 'rss_mb'],
+  counted,
+  targets: [{ ...faster(1.3), measure: 'mb_s' }, lean],
+};
+
+/** What the load's core is worth to a server that may use it too. */
+const twoCores = {
+  subjects: ['leat/http on two cores', 'leat/http', 'node:http on two cores'],
+  load: closed,
+  expect: hello,
+  measures: ['rps', 'p50_us', 'p99_us', 'cpu_us', 'busy', 'foreign'],
+  compare: speed,
+  targets: [],
+};
+
 export const nodeScenarios = [
   ...on(KEPT, 'node-json', json),
   ...asked(LATER, 'node-json', json),
   ...on(KEPT, 'node-fastify', {
+    ...framework('fastify', 1.4),
     title: 'Fastify with a JSON route and its schema',
     about: 'Fastify unchanged: plain on node:http, with `serverFactory` on leat/http.',
-    role: 'node-fastify',
-    packages: ['fastify'],
-    subjects: pair,
-    load: closed,
-    expect: hello,
-    measures: load,
-    compare: speed,
-    counted,
-    targets: [faster(1.4)],
   }),
   ...on(KEPT, 'node-express', {
+    ...framework('express', 1.3),
     title: 'Express 5 with a JSON route',
     about: 'Express\'s own code: `createServer(app)` of either engine. Express swaps the prototype of every request and response, which V8 pays for '
       + 'dearly; leat/http makes them so that the swap changes nothing.',
-    role: 'node-express',
-    packages: ['express'],
-    subjects: pair,
-    load: closed,
-    expect: hello,
-    measures: load,
-    compare: speed,
-    counted,
-    targets: [faster(1.3)],
   }),
   ...on(KEPT, 'node-body-out', {
+    ...body,
     title: 'a reply of 100 kB from one Buffer, keep-alive',
     about: 'Either engine hands the Buffer to the kernel from where it is; the kernel\'s copy and the loopback are most of a request.',
-    role: 'node-bodies',
-    subjects: pair,
     load: { ...closed, path: '/100k' },
     expect: { bytes: 100_000 },
-    measures: ['mb_s', ...load],
-    compare: ['mb_s', 'cpu_us', 'p99_us', 'rss_mb'],
-    counted,
-    targets: [{ ...faster(1.3), measure: 'mb_s' }, lean],
   }),
   ...on(KEPT, 'node-body-in', {
+    ...body,
     title: 'a POST of 100 kB that is read whole (`data`, `Buffer.concat`), keep-alive',
     about: 'As body parsers read: chunks are kept until the end, then joined.',
-    role: 'node-bodies',
-    subjects: pair,
     load: { ...closed, path: '/upload', body: 100_000 },
     expect: { bytes: 16 },
-    measures: ['mb_s', ...load],
-    compare: ['mb_s', 'cpu_us', 'p99_us', 'rss_mb'],
-    counted,
-    targets: [{ ...faster(1.3), measure: 'mb_s' }, lean],
   }),
   ...on([20], 'node-latency', latency),
   ...asked([24], 'node-latency', latency),
   ...on([20], 'node-two-cores', {
+    ...twoCores,
     title: 'Express 5 where the server may use the load\'s core too',
     about: 'Two cores in all, so the load shares the second one with the server; Express leaves wrk less to do than the bare JSON reply. The gain is what '
       + 'the engine\'s thread takes off Node\'s (node:http has V8\'s own threads on the second core). `core busy` counts the server on both cores: '
       + 'above 1 it needed the second.',
     role: 'node-express',
     packages: ['express'],
-    subjects: ['leat/http on two cores', 'leat/http', 'node:http on two cores'],
-    load: closed,
-    expect: hello,
-    measures: ['rps', 'p50_us', 'p99_us', 'cpu_us', 'busy', 'foreign'],
-    compare: speed,
-    targets: [],
   }),
   ...on([20], 'node-two-cores-json', {
+    ...twoCores,
     title: 'the JSON reply where the server may use the load\'s core too',
     about: 'Here wrk itself wants most of the second core, so this says what two busy cores give in all, not what the server could do with a load elsewhere.',
     role: 'node-json',
-    subjects: ['leat/http on two cores', 'leat/http', 'node:http on two cores'],
-    load: closed,
-    expect: hello,
-    measures: ['rps', 'p50_us', 'p99_us', 'cpu_us', 'busy', 'foreign'],
-    compare: speed,
-    targets: [],
   }),
   ...on([20], 'node-pipelined', {
     title: 'the JSON reply, requests pipelined by 16',

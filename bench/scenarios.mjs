@@ -17,6 +17,25 @@ const speed = ['rps', 'cpu_us', 'p99_us'];
 const throughput = ['rps', 'cpu_us', 'rss_mb', 'busy', 'foreign'];
 const small = { bytes: 128 };
 
+/** Through a proxy, in front of the same origin. */
+const proxied = { role: 'proxy', upstream: true, subjects: ['leat', 'nginx', 'haproxy', 'node'], expect: small, measures: load, compare: speed };
+
+/** Bodies through a proxy: what passes in a second counts as well. */
+const bodies = {
+  ...proxied,
+  measures: ['rps', 'mb_s', ...load.slice(1)],
+  compare: ['mb_s', 'cpu_us'],
+  targets: [{ measure: 'mb_s', against: 'nginx', atLeast: 1 }, { measure: 'rss_mb', atMost: 25 }],
+};
+
+/** Asked at a rate that all carry: tails count. */
+const steady = {
+  ...proxied,
+  subjects: ['leat', 'nginx', 'haproxy'],
+  compare: ['p50_us', 'p99_us', 'p999_us', 'cpu_us'],
+  targets: ['nginx', 'haproxy'].map((against) => ({ measure: 'p99_us', against, atMost: 1 })),
+};
+
 export const scenarios = [
   {
     name: 'plain',
@@ -64,15 +83,10 @@ export const scenarios = [
     targets: [{ measure: 'rps', against: 'h2', atLeast: 1 }],
   },
   {
+    ...proxied,
     name: 'proxy-small',
     title: 'a 128-byte JSON reply through a proxy, keep-alive on both sides',
-    role: 'proxy',
-    upstream: true,
-    subjects: ['leat', 'nginx', 'haproxy', 'node'],
     load: { kind: 'wrk', connections: 64, path: '/small' },
-    expect: small,
-    measures: load,
-    compare: speed,
     targets: [
       { measure: 'cpu_us', against: 'nginx', atMost: 1 },
       { measure: 'cpu_us', against: 'haproxy', atMost: 1 },
@@ -80,83 +94,46 @@ export const scenarios = [
     ],
   },
   {
+    ...bodies,
     name: 'proxy-100k',
     title: 'a 100 kB body through a proxy',
-    role: 'proxy',
-    upstream: true,
-    subjects: ['leat', 'nginx', 'haproxy', 'node'],
     load: { kind: 'wrk', connections: 64, path: '/100k' },
     expect: { bytes: 100_000 },
-    measures: ['rps', 'mb_s', ...load.slice(1)],
     compare: ['mb_s', 'cpu_us', 'p99_us'],
-    targets: [{ measure: 'mb_s', against: 'nginx', atLeast: 1 }, { measure: 'rss_mb', atMost: 25 }],
   },
   {
+    ...bodies,
     name: 'proxy-10m',
     title: 'a 10 MB body through a proxy',
-    role: 'proxy',
-    upstream: true,
     flags: { large: true },
-    subjects: ['leat', 'nginx', 'haproxy', 'node'],
     load: { kind: 'wrk', connections: 8, path: '/10m' },
     expect: { bytes: 10_000_000 },
-    measures: ['rps', 'mb_s', ...load.slice(1)],
-    compare: ['mb_s', 'cpu_us'],
-    targets: [{ measure: 'mb_s', against: 'nginx', atLeast: 1 }, { measure: 'rss_mb', atMost: 25 }],
   },
   {
+    ...bodies,
     name: 'proxy-upload-10m',
     title: 'a 10 MB request body through a proxy',
-    role: 'proxy',
-    upstream: true,
     flags: { large: true },
-    subjects: ['leat', 'nginx', 'haproxy', 'node'],
     load: { kind: 'wrk', connections: 8, path: '/upload', body: 10_000_000 },
     expect: { bytes: 20 },
-    measures: ['rps', 'mb_s', ...load.slice(1)],
-    compare: ['mb_s', 'cpu_us'],
-    targets: [{ measure: 'mb_s', against: 'nginx', atLeast: 1 }, { measure: 'rss_mb', atMost: 25 }],
   },
   {
+    ...steady,
     name: 'proxy-latency-50',
     title: 'open loop through a proxy, at half of what the slowest of these subjects carries',
-    role: 'proxy',
-    upstream: true,
-    subjects: ['leat', 'nginx', 'haproxy'],
     load: { kind: 'open', connections: 64, path: '/small', share: 0.5 },
-    expect: small,
-    measures: load,
-    compare: ['p50_us', 'p99_us', 'p999_us', 'cpu_us'],
-    targets: [
-      { measure: 'p99_us', against: 'nginx', atMost: 1 },
-      { measure: 'p99_us', against: 'haproxy', atMost: 1 },
-    ],
   },
   {
+    ...steady,
     name: 'proxy-latency-70',
     title: 'open loop through a proxy, at 70 % of what the slowest of these subjects carries',
-    role: 'proxy',
-    upstream: true,
-    subjects: ['leat', 'nginx', 'haproxy'],
     load: { kind: 'open', connections: 64, path: '/small', share: 0.7 },
-    expect: small,
-    measures: load,
-    compare: ['p50_us', 'p99_us', 'p999_us', 'cpu_us'],
-    targets: [
-      { measure: 'p99_us', against: 'nginx', atMost: 1 },
-      { measure: 'p99_us', against: 'haproxy', atMost: 1 },
-    ],
   },
   {
+    ...steady,
     name: 'proxy-latency-h2load',
     title: 'the 50 % run again, asked by h2load --rps (it asks in bursts, every 10 ms on each connection)',
-    role: 'proxy',
-    upstream: true,
-    subjects: ['leat', 'nginx', 'haproxy'],
     load: { kind: 'h2load', protocol: 'h1', connections: 64, streams: 1, path: '/small', share: 0.5 },
-    expect: small,
-    measures: load,
-    compare: ['p50_us', 'p99_us', 'p999_us', 'cpu_us'],
     targets: [],
   },
   {
@@ -171,13 +148,10 @@ export const scenarios = [
     targets: [{ measure: 'idle_rss_mb', atMost: 60 }, { measure: 'held', atLeast: 10_000 }],
   },
   {
+    ...proxied,
     name: 'start',
     title: 'from exec to the first answer through the proxy',
-    role: 'proxy',
-    upstream: true,
-    subjects: ['leat', 'nginx', 'haproxy', 'node'],
     load: { kind: 'start', times: 5, path: '/small' },
-    expect: small,
     measures: ['first_answer_ms', 'first_answer_worst_ms'],
     compare: ['first_answer_ms'],
     targets: [{ measure: 'first_answer_ms', atMost: 15 }],

@@ -1,10 +1,12 @@
 // Where Cargo leaves the addon. `node tools/addon.mjs debug|release` puts it into the npm package, after packages/leat was built.
+import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const STRIP_MS_MAX = 60_000;
 const LIBRARY = { linux: "libleat_node.so", darwin: "libleat_node.dylib", win32: "leat_node.dll" }[process.platform];
 
 /** The addon that Cargo builds in `profile`, which need not be there. */
@@ -33,7 +35,18 @@ function install(profile) {
     // A process that has loaded the old file keeps it: writing into it would crash that process.
     const fresh = `${to}.${process.pid}`;
     copyFileSync(from, fresh);
+    if (profile === "release") strip(fresh);
     renameSync(fresh, to);
+}
+
+/**
+ * Takes what only a debugger reads out of the file that users install: four fifths of it. The names of functions stay, so
+ * that a panic's backtrace and a profile say something; Cargo's own file, which keeps all, can be named by LEAT_ADDON.
+ */
+function strip(file) {
+    if (process.platform === "win32") return; // It is in a file of its own there.
+    const { status, error, stderr } = spawnSync("strip", ["-S", file], { encoding: "utf8", timeout: STRIP_MS_MAX });
+    if (status !== 0) console.error(`the addon keeps its debug information: strip ${error?.message ?? stderr.trim()}`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,6 +1,7 @@
 use std::future::Future;
+use std::mem::MaybeUninit;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use crate::{BodyLimits, Fields, Head, Length, Peer, Reason, Record};
@@ -189,6 +190,17 @@ pub enum Piece<'a> {
     End,
 }
 
+impl Piece<'_> {
+    /// Copies it to the front of `into`, as far as there is room; says how many bytes that were, 0 for the end.
+    pub fn copy_to(self, into: &mut [MaybeUninit<u8>]) -> usize {
+        let Self::Data(bytes) = self else { return 0 };
+        into.iter_mut().zip(bytes).for_each(|(place, &byte)| {
+            place.write(byte);
+        });
+        bytes.len().min(into.len())
+    }
+}
+
 /// One request and its reply, of any protocol. Everything is polled by the one task that runs the exchange, so both
 /// directions can be driven from one loop without locks, tasks or channels.
 ///
@@ -214,6 +226,17 @@ pub trait Exchange: Reply {
 
     /// Gives back the first `count` of the lent bytes.
     fn consume(&mut self, count: usize);
+
+    /// Puts the next bytes of the request body into `into`, which must have room for one, and consumes them; says how many
+    /// they are, 0 at the end of the body. May be mixed with `poll_body`.
+    ///
+    /// Costs one copy, and none for what is still in the socket where a connection can read to where it is wanted: bodies of
+    /// known length on HTTP/1.
+    fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut [MaybeUninit<u8>]) -> Poll<Result<usize, Reason>> {
+        let count = ready!(self.poll_body(cx))?.copy_to(into);
+        self.consume(count);
+        Poll::Ready(Ok(count))
+    }
 
     /// The request's trailers, once `poll_body` has said `End`.
     fn trailers(&self) -> Option<Fields<'_>>;

@@ -110,6 +110,12 @@ impl Buffer {
         Poll::Ready(Ok(count))
     }
 
+    /// Bulk is read past this buffer: that the last read filled it is no reason to make it larger.
+    #[inline]
+    pub fn calm(&mut self) {
+        self.crowded = false;
+    }
+
     /// Gives the memory back to the core's pool. Waiting and pinned bytes are lost.
     pub fn release(&mut self) {
         self.start = 0;

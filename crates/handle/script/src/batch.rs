@@ -42,6 +42,14 @@ impl Buffer {
 const KEPT_BYTES_MAX: usize = 1024 * 1024;
 
 impl Batch {
+    /// The tokens of the lent buffers: a batch that is not sent is its maker's to give back.
+    pub fn tokens(&self) -> impl Iterator<Item = usize> {
+        self.buffers.iter().filter_map(|buffer| match buffer {
+            Buffer::Lent(lent) => Some(lent.token()),
+            Buffer::Copied(_) => None,
+        })
+    }
+
     /// How many of some buffers' bytes were copied.
     pub(crate) fn copied_bytes(&self, buffers: Range<usize>) -> usize {
         let copied = |buffer: &Buffer| match buffer {
@@ -113,11 +121,7 @@ impl Held {
 impl Drop for Inner {
     fn drop(&mut self) {
         let mut batch = std::mem::take(&mut self.batch);
-        let lent = batch.buffers.iter().filter_map(|buffer| match buffer {
-            Buffer::Lent(lent) => Some(lent.token()),
-            Buffer::Copied(_) => None,
-        });
-        self.shared.give_back(lent);
+        self.shared.give_back(batch.tokens());
         batch.clear();
         // Where the host has enough of them, this one is freed.
         let _ = self.recycled.borrow_mut().push(batch);

@@ -10,7 +10,7 @@ use crate::exchanges::Item;
 use crate::lane::{Lane, Place, ROOM_BYTES_MIN};
 use crate::memory::Slab;
 use crate::out::{Draft, Sink};
-use crate::record::{BODY_BYTES_MIN, SLAB_BYTES, cut, data, from_script, reply, to_script};
+use crate::record::{BODY_BYTES_MIN, END_WORDS, FIELD_WORDS, SLAB_BYTES, cut, data, from_script, reply, to_script};
 use crate::script::Plan;
 use begin::Long;
 
@@ -20,8 +20,6 @@ const LAST_WORD_MS: u64 = 30_000;
 const PIECE_BYTES_MIN: usize = 1024;
 /// Words of a piece of a body before its bytes.
 const DATA_WORDS: usize = 5;
-/// Words of a field.
-const FIELD_WORDS: usize = 4;
 
 /// One exchange between a client and JavaScript, in both directions.
 pub(crate) struct Flow {
@@ -37,6 +35,8 @@ pub(crate) struct Flow {
     gone: Option<Reason>,
     /// Whether something was written that may still lie in the connection's buffer.
     unflushed: bool,
+    /// Whether the request announced a body that is worth slabs of its own.
+    bulk: bool,
     /// Whether there is more to write once the client's direction had its turn.
     again: bool,
     /// Where this exchange waits for room.
@@ -91,6 +91,7 @@ impl Flow {
             item: None,
             gone: None,
             unflushed: false,
+            bulk: false,
             again: false,
             place: None,
             long: None,
@@ -100,6 +101,7 @@ impl Flow {
     }
 
     pub(crate) fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Fault>> {
+        self.lane.heed();
         if self.lane.is_closed() {
             return self.poll_closed(cx, exchange).map_err(Fault::from);
         }
@@ -304,30 +306,37 @@ impl Flow {
                 return Poll::Pending;
             }
             let opaque = matches!(self.output, Output::Opaque | Output::OpaqueEnded);
+            if self.bulk
+                && !opaque
+                && let Some((slab, number)) = self.lane.take_body()
+            {
+                if ready!(self.poll_read_own(cx, exchange, id, credit, slab, number))? {
+                    ready!(self.poll_end_input(cx, exchange, id));
+                }
+                continue;
+            }
             match ready!(exchange.poll_body(cx))? {
                 Piece::Data(bytes) => {
                     let bytes = bytes.get(..credit).unwrap_or(bytes);
                     let own = if bytes.len() >= BODY_BYTES_MIN { self.lane.take_body() } else { None };
-                    let count = match own {
-                        Some((slab, number)) => self.write_own(id, bytes, slab, number),
-                        None => self.write_piece(id, bytes, room),
-                    };
-                    exchange.consume(count);
-                    self.lane.with_mail(id, |mail| mail.credit = mail.credit.saturating_sub(count));
-                }
-                Piece::End => {
-                    if !opaque && !self.write_end(exchange, id) {
-                        self.lane.wait_for_room(cx.waker(), &mut self.place);
-                        return Poll::Pending;
+                    if let Some((mut slab, number)) = own {
+                        let count = Piece::Data(bytes).copy_to(slab.room(0, credit));
+                        exchange.consume(count);
+                        self.write_own(id, number, count);
+                    } else {
+                        let count = self.write_piece(id, bytes, room);
+                        exchange.consume(count);
+                        self.lane.with_mail(id, |mail| mail.credit = mail.credit.saturating_sub(count));
                     }
+                }
+                Piece::End if opaque => {
                     self.input = Input::Done;
-                    if opaque {
-                        self.lane.note(to_script::EOF, 0, &[id], &[]);
-                        if self.output == Output::OpaqueEnded {
-                            return Poll::Ready(Ok(()));
-                        }
+                    self.lane.note(to_script::EOF, 0, &[id], &[]);
+                    if self.output == Output::OpaqueEnded {
+                        return Poll::Ready(Ok(()));
                     }
                 }
+                Piece::End => ready!(self.poll_end_input(cx, exchange, id)),
             }
         }
         if self.output == Output::Opaque || self.output == Output::OpaqueEnded {
@@ -360,23 +369,63 @@ impl Flow {
         bytes.len()
     }
 
-    /// Writes a piece of a body into a slab of its own, so that JavaScript need not copy it; says how many bytes of it.
-    fn write_own(&self, id: u32, bytes: &[u8], mut slab: Slab, number: u32) -> usize {
-        let bytes = bytes.get(..slab.len()).unwrap_or(bytes);
-        slab.write(0, bytes);
+    /// Reads as much of the body as is there to where JavaScript will have it, and tells of it. Ready with whether that was the
+    /// end.
+    fn poll_read_own<X: Exchange>(
+        &self,
+        cx: &mut Context<'_>,
+        exchange: &mut X,
+        id: u32,
+        credit: usize,
+        mut slab: Slab,
+        number: u32,
+    ) -> Poll<Result<bool, Reason>> {
+        let mut filled = 0;
+        let outcome = loop {
+            let room = slab.room(filled, credit - filled);
+            if room.is_empty() {
+                break Poll::Ready(Ok(false));
+            }
+            match exchange.poll_read(cx, room) {
+                Poll::Ready(Ok(0)) => break Poll::Ready(Ok(true)),
+                Poll::Ready(Ok(count)) => filled += count,
+                Poll::Ready(Err(reason)) => break Poll::Ready(Err(reason)),
+                Poll::Pending => break Poll::Pending,
+            }
+        };
+        if filled == 0 {
+            self.lane.put_body_back(slab, number);
+        } else {
+            self.write_own(id, number, filled);
+        }
+        outcome
+    }
+
+    /// Tells JavaScript that a slab of its own holds a piece of a body.
+    fn write_own(&self, id: u32, number: u32, count: usize) {
+        self.lane.with_mail(id, |mail| mail.credit = mail.credit.saturating_sub(count));
         self.lane.write(to_script::DATA, data::OWN_SLAB, DATA_WORDS, 0, |draft, _| {
             draft.word(id);
             draft.word(number);
-            draft.word(bytes.len() as u32);
+            draft.word(count as u32);
         });
-        bytes.len()
+    }
+
+    /// Tells JavaScript that the body is complete, once there is room for its trailers.
+    fn poll_end_input<X: Exchange>(&mut self, cx: &Context<'_>, exchange: &X, id: u32) -> Poll<()> {
+        if !self.write_end(exchange, id) {
+            self.lane.wait_for_room(cx.waker(), &mut self.place);
+            return Poll::Pending;
+        }
+        self.input = Input::Done;
+        Poll::Ready(())
     }
 
     /// Writes the end of the body with its trailers; says whether there was room for it.
     fn write_end<X: Exchange>(&self, exchange: &X, id: u32) -> bool {
         let trailers = exchange.trailers().unwrap_or(Fields::new(&[], &[]));
         let text_len: usize = trailers.iter().map(|(_, name, value)| name.len() + value.len()).sum();
-        let words = 4 + trailers.len() * FIELD_WORDS;
+        let words = END_WORDS + trailers.len() * FIELD_WORDS;
         let wanted = words * 4 + text_len.next_multiple_of(4);
         if trailers.len() == 0 || wanted > SLAB_BYTES {
             self.lane.note(to_script::END, 0, &[id, 0], &[]);

@@ -2,10 +2,13 @@
 #![allow(unsafe_code, clippy::unwrap_used, clippy::panic)]
 
 use std::ptr::NonNull;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
+use std::task::{Context, Waker};
+use std::time::Duration;
 
-use crate::lane::lane;
+use crate::lane::{Lane, lane};
 use crate::memory::Slab;
 use crate::out::Out;
 use crate::port::Port;
@@ -103,4 +106,57 @@ fn a_slab_that_is_too_small_is_given_back() {
     // SAFETY: it is given back.
     let slab = unsafe { Slab::new(NonNull::new(memory.as_mut_ptr()).unwrap(), memory.len()) };
     assert!(port.supply(slab).is_err());
+}
+
+/// A lane whose host has a place to put wake-ups that nobody hears.
+fn quiet_lane() -> (crate::LaneSeed, Port) {
+    lane(Box::new(Ringer(channel().0)))
+}
+
+fn never_late() {
+    panic!("the engine holds on to the memory");
+}
+
+#[test]
+fn a_host_that_ends_waits_for_the_engine_however_long() {
+    let (seed, port) = quiet_lane();
+    let (let_go, told) = channel();
+    let engine = std::thread::spawn(move || {
+        told.recv().unwrap();
+        drop(seed);
+    });
+    let mut late = 0;
+    port.close_every(Duration::from_millis(1), || {
+        late += 1;
+        if late == 3 {
+            let_go.send(()).unwrap();
+        }
+    });
+    assert!(late >= 3, "it waited until it was let go of, and said so meanwhile");
+    engine.join().unwrap();
+}
+
+#[test]
+fn an_engine_that_never_took_the_lane_holds_nothing() {
+    let (seed, port) = quiet_lane();
+    drop(seed);
+    port.close(never_late);
+}
+
+#[test]
+fn a_lane_that_is_run_no_more_writes_nothing_and_holds_nothing() {
+    let (seed, mut port) = quiet_lane();
+    let memory = lend(&mut port).unwrap();
+    let lane = Lane::new(seed);
+    let mut run = Box::pin(Rc::clone(&lane).run());
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(run.as_mut().poll(&mut cx).is_pending());
+    assert_eq!(lane.room(1), SLAB_BYTES);
+    drop(run);
+    assert!(lane.is_closed());
+    assert_eq!(lane.room(1), 0);
+    port.close(never_late);
+    free(memory);
+    // Exchanges that are still there find it closed, and what they would say goes nowhere.
+    lane.note(to_script::GONE, 0, &[0, 0], &[]);
 }

@@ -7,11 +7,12 @@ use crate::batch::{Batch, Held};
 use crate::connections::{Connections, Control};
 use crate::exchanges::{Exchanges, Item, Mail};
 use crate::memory::Slab;
+use crate::nap;
 use crate::out::{Draft, Out};
 use crate::port::Port;
 use crate::record::{BODIES_MAX, REPLY_WORDS, SLABS_MAX, cut, from_script, to_script};
 use crate::ring::{Receiver, Sender, ring};
-use crate::shared::{Counts, Shared, Wake, add, subtract};
+use crate::shared::{Counts, Hold, Shared, Wake, add, subtract};
 use crate::sync::Arc;
 
 /// Batches of replies that may wait for the engine; further ones wait at the host.
@@ -23,7 +24,7 @@ const RECYCLED_MAX: usize = 16;
 
 /// The engine's side of a lane on its way to the engine's thread.
 pub struct LaneSeed {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Hold,
     pub(crate) empties: Receiver<Slab>,
     pub(crate) bodies: Receiver<Slab>,
     pub(crate) replies: Receiver<Batch>,
@@ -48,12 +49,12 @@ pub fn lane(wake: Box<dyn Wake>) -> (LaneSeed, Port) {
         waiting: std::collections::VecDeque::new(),
         in_turn: false,
     };
-    (LaneSeed { shared, empties: lent, bodies: for_bodies, replies: received, recycled }, port)
+    (LaneSeed { shared: Hold::new(&shared), empties: lent, bodies: for_bodies, replies: received, recycled }, port)
 }
 
 /// The engine's side of a lane. Belongs to one engine thread.
 pub struct Lane {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Hold,
     out: RefCell<Out>,
     replies: RefCell<Receiver<Batch>>,
     recycled: Rc<RefCell<Sender<Batch>>>,
@@ -66,6 +67,8 @@ pub struct Lane {
     /// Publishes, once everybody else had their turn.
     publisher: RefCell<Option<Waker>>,
     woken: Cell<bool>,
+    /// Whether this thread tells before it sleeps.
+    naps: Cell<bool>,
 }
 
 impl Lane {
@@ -83,6 +86,7 @@ impl Lane {
             rounds: Cell::new(0),
             publisher: RefCell::default(),
             woken: Cell::new(false),
+            naps: Cell::new(false),
         })
     }
 
@@ -90,8 +94,9 @@ impl Lane {
     /// runs the exchanges: a task that is woken is run after those that were ready before, so one wake-up of the host
     /// carries the requests of all sockets that were ready.
     pub async fn run(self: Rc<Self>) {
-        poll_fn(|cx| self.poll(cx)).await;
-        self.detach();
+        nap::join(&self);
+        let running = Running(self);
+        poll_fn(|cx| running.0.poll(cx)).await;
     }
 
     fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
@@ -101,7 +106,7 @@ impl Lane {
             *publisher = Some(cx.waker().clone());
         }
         drop(publisher);
-        self.shared.engine.register(cx.waker());
+        self.shared.attend(cx.waker(), self.naps.get());
         // Looked at first: what the host has sent before it ended is handed out nevertheless.
         let closed = self.shared.is_closed();
         while let Some(batch) = self.next_batch() {
@@ -113,6 +118,21 @@ impl Lane {
         self.out.borrow_mut().publish(&self.shared);
         self.give_room();
         Poll::Pending
+    }
+
+    /// This thread is about to sleep. Where the host has sent something meanwhile, the lane's task is woken instead.
+    pub(crate) fn fall_asleep(&self) -> bool {
+        self.naps.set(true);
+        let sleeps = self.shared.fall_asleep();
+        if !sleeps {
+            self.wake_publisher();
+        }
+        sleeps
+    }
+
+    /// This thread has slept.
+    pub(crate) fn wake_up(&self) {
+        self.shared.wake_up();
     }
 
     fn next_batch(&self) -> Option<Batch> {
@@ -277,6 +297,13 @@ impl Lane {
         if self.is_closed() { None } else { self.out.borrow_mut().take_body() }
     }
 
+    /// Gives back what [`Lane::take_body`] gave, unused.
+    pub(crate) fn put_body_back(&self, slab: Slab, number: u32) {
+        if !self.is_closed() {
+            self.out.borrow_mut().put_body_back(slab, number);
+        }
+    }
+
     /// Calls the waker once there may be room again. `place` is where the caller waits already, if it does.
     pub(crate) fn wait_for_room(&self, waker: &Waker, place: &mut Option<Place>) {
         let mut waiting = self.waiting.borrow_mut();
@@ -288,6 +315,14 @@ impl Lane {
                 *place = Some(Place { round, index: waiting.len() });
                 waiting.push(waker.clone());
             }
+        }
+    }
+
+    /// Looks at what the host has sent, if it asked for that, once others had their turn: this thread may not sleep for long.
+    #[inline]
+    pub(crate) fn heed(&self) {
+        if self.shared.is_asked() {
+            self.wake_publisher();
         }
     }
 
@@ -307,9 +342,13 @@ pub(crate) struct Place {
     index: usize,
 }
 
-impl Drop for Lane {
+/// Ends a lane with the task that runs it: by the host's word, or because the task failed or was dropped.
+struct Running(Rc<Lane>);
+
+impl Drop for Running {
     fn drop(&mut self) {
-        // An engine that ended without its last turn: nobody writes to the host's memory any more.
-        self.shared.detach();
+        // First, since from then on no exchange looks for memory any more.
+        self.0.shared.close();
+        self.0.detach();
     }
 }

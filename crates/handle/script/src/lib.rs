@@ -17,6 +17,7 @@ mod latch;
 #[cfg(all(test, feature = "loom"))]
 mod loom_models;
 mod memory;
+mod nap;
 mod out;
 mod port;
 mod record;
@@ -30,6 +31,7 @@ pub use connections::Control;
 pub use group::{Arrival, Group};
 pub use lane::{Lane, LaneSeed, lane};
 pub use memory::{Lent, Slab};
+pub use nap::{after_park, before_park};
 pub use port::{Port, Published};
 pub use record::{
     BODIES_MAX, CREDIT_BYTES, FIELDS_MAX, HEAD_BYTES_MAX, REPLY_WORDS, SLAB_BYTES, SLABS_MAX, TRAILER_BYTES_MAX,

@@ -1,6 +1,7 @@
 //! Memory that a host lends to the lane.
 #![allow(unsafe_code)]
 
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 /// A piece of memory that a host has allocated and lends to the engine until it has been filled. The engine writes each
@@ -40,6 +41,15 @@ impl Slab {
         // overlap it, since nobody has a reference into lent memory.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len()) };
         true
+    }
+
+    /// Room for at most `max` bytes from `from` on.
+    pub(crate) fn room(&mut self, from: usize, max: usize) -> &mut [MaybeUninit<u8>] {
+        let from = from.min(self.len);
+        let len = (self.len - from).min(max);
+        // SAFETY: inside of the lent memory, which nobody else touches until it is published (see `new`), which the borrow
+        // of this slab prevents; what may be in it is not looked at.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(from).cast(), len) }
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct Out {
     bodies: Receiver<Slab>,
     /// The number of the next of them.
     body_number: u32,
+    /// One that was taken and not used.
+    unused_body: Option<(Slab, u32)>,
     current: Option<Slab>,
     /// The current slab's number.
     number: u32,
@@ -71,6 +73,7 @@ impl Out {
             empties,
             bodies,
             body_number: 0,
+            unused_body: None,
             current: None,
             number: 0,
             at: 0,
@@ -198,15 +201,24 @@ impl Out {
 
     /// The next slab for a long piece of a body, and its number.
     pub(crate) fn take_body(&mut self) -> Option<(Slab, u32)> {
+        if let Some(unused) = self.unused_body.take() {
+            return Some(unused);
+        }
         let slab = self.bodies.pop()?;
         let number = self.body_number;
         self.body_number = number.wrapping_add(1);
         Some((slab, number))
     }
 
+    /// Keeps a slab that was taken and not used for the next one who asks.
+    pub(crate) fn put_body_back(&mut self, slab: Slab, number: u32) {
+        self.unused_body = Some((slab, number));
+    }
+
     /// Lets go of all lent memory.
     pub(crate) fn detach(&mut self) {
         self.current = None;
+        self.unused_body = None;
         self.late.clear();
         (self.records, self.bytes) = (0, 0);
         while self.empties.pop().is_some() {}

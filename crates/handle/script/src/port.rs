@@ -8,8 +8,8 @@ use crate::ring::{Receiver, Sender};
 use crate::shared::{Counts, Shared, add};
 use crate::sync::Arc;
 
-/// How long the host waits for the engine to let go of its memory.
-const DETACH_TIME: Duration = Duration::from_secs(10);
+/// After how long a host that ends, and still waits for the engine to let go of its memory, says so.
+const LATE_TIME: Duration = Duration::from_secs(10);
 
 /// The host's side of a lane. Belongs to the JavaScript thread.
 pub struct Port {
@@ -53,7 +53,7 @@ impl Port {
         }
         self.empties.push(slab)?;
         self.lent = self.lent.wrapping_add(1);
-        self.shared.engine.wake();
+        self.shared.ask_engine();
         Ok(())
     }
 
@@ -116,7 +116,7 @@ impl Port {
             }
         }
         if self.waiting.len() < before {
-            self.shared.engine.wake();
+            self.shared.ask_engine();
         }
     }
 
@@ -147,10 +147,17 @@ impl Port {
     }
 
     /// Ends the lane: its exchanges are answered by the engine. Returns once the engine touches no lent memory any more,
-    /// or `false` after ten seconds without its word: then the memory must stay.
-    pub fn close(&self) -> bool {
+    /// however long that takes, since that memory is freed next. It takes a turn of the engine's; `late` is called after
+    /// every ten seconds of it.
+    pub fn close(&self, late: impl FnMut()) {
+        self.close_every(LATE_TIME, late);
+    }
+
+    pub(crate) fn close_every(&self, time: Duration, mut late: impl FnMut()) {
         self.shared.close();
-        self.shared.wait_detached(DETACH_TIME)
+        while !self.shared.wait_detached(time) {
+            late();
+        }
     }
 }
 

@@ -1,12 +1,12 @@
-//! What the words of a record mean. The TypeScript side has the same table (`packages/leat/src/native/record.ts`); a test
-//! compares the two.
+//! What the words of a record mean. The TypeScript side has the same table (`packages/leat/src/native/records.ts`); a test
+//! of the package compares the two (`packages/leat/test/records.test.mjs`).
 
 /// Bytes of the slabs that a host lends: room for many usual heads with their spans. Longer ones go in parts.
 pub const SLAB_BYTES: usize = if cfg!(feature = "loom") { 64 } else { 64 * 1024 };
 /// Slabs that a host may have lent at once; this bounds what waits for a JavaScript thread.
 pub const SLABS_MAX: usize = if cfg!(feature = "loom") { 3 } else { 8 };
 /// Slabs for long pieces of bodies that a host may have lent at once.
-pub const BODIES_MAX: usize = 32;
+pub const BODIES_MAX: usize = if cfg!(feature = "loom") { 2 } else { 32 };
 /// Pieces of bodies from this length on get a slab of their own, which is then JavaScript's for good.
 pub(crate) const BODY_BYTES_MIN: usize = 16 * 1024;
 /// Longest head: what a server's own limit may be at most.
@@ -19,6 +19,12 @@ pub const FIELDS_MAX: usize = 0xffff;
 pub const CREDIT_BYTES: usize = 256 * 1024;
 /// Words of a record from JavaScript.
 pub const REPLY_WORDS: usize = 6;
+/// Words of a request before its fields.
+pub(crate) const REQUEST_WORDS: usize = 10;
+/// Words of the end of a body before the fields of its trailers.
+pub(crate) const END_WORDS: usize = 4;
+/// Words of a field.
+pub(crate) const FIELD_WORDS: usize = 4;
 
 /// Kinds of records to JavaScript.
 pub(crate) mod to_script {
@@ -48,8 +54,6 @@ pub(crate) mod request {
     pub(crate) const KEEP_ALIVE: u32 = 1;
     pub(crate) const HAS_BODY: u32 = 2;
     pub(crate) const UPGRADE: u32 = 4;
-    pub(crate) const EXPECT_CONTINUE: u32 = 8;
-    pub(crate) const EXPECT_OTHER: u32 = 16;
     pub(crate) const H2: u32 = 32;
 }
 

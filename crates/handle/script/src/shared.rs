@@ -1,9 +1,12 @@
+use std::ops::Deref;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use crate::latch::Latch;
 use crate::record::SLABS_MAX;
-use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, AtomicWaker, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, AtomicWaker, Mutex, Ordering};
 
 /// Wakes a host's thread. Called from the engine's thread, at most once until the host has said that it is ready again.
 pub trait Wake: Send + Sync {
@@ -11,19 +14,52 @@ pub trait Wake: Send + Sync {
     fn wake(&self);
 }
 
+/// The engine's thread will look at the lane before it sleeps.
+const BUSY: u32 = 0;
+/// There is something for it, and it will look.
+const ASKED: u32 = 1;
+/// It sleeps, or may do so at any time: it must be woken.
+const ASLEEP: u32 = 2;
+
 /// What both sides of a lane see.
 pub(crate) struct Shared {
     published: Position,
     /// Whether the host was woken and has not said yet that it is ready for the next wake-up.
     scheduled: AtomicBool,
     closed: AtomicBool,
-    pub(crate) engine: AtomicWaker,
+    /// What the engine's thread is about: `BUSY`, `ASKED` or `ASLEEP`.
+    engine_is: AtomicU32,
+    engine: AtomicWaker,
     wake: Box<dyn Wake>,
     /// Tokens of lent buffers that are not needed any more.
-    returned: std::sync::Mutex<Vec<usize>>,
+    returned: Mutex<Vec<usize>>,
     detached: Latch,
     pub(crate) counts: Counts,
     began: Instant,
+}
+
+/// The engine's hold on a lane. Wherever it is dropped, also by an engine that fails, the host's memory is let go of: nobody
+/// is left who would write to it.
+pub(crate) struct Hold(Arc<Shared>);
+
+impl Hold {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Deref for Hold {
+    type Target = Arc<Shared>;
+
+    fn deref(&self) -> &Arc<Shared> {
+        &self.0
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.detach();
+    }
 }
 
 /// How far the engine has published: a slab's number and the bytes of it, in one word.
@@ -66,9 +102,10 @@ impl Shared {
             published: Position { at: AtomicU64::new(0), filled: std::array::from_fn(|_| AtomicU32::new(0)) },
             scheduled: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            engine_is: AtomicU32::new(ASLEEP),
             engine: AtomicWaker::new(),
             wake,
-            returned: std::sync::Mutex::default(),
+            returned: Mutex::default(),
             detached: Latch::new(),
             counts: Counts::default(),
             began: Instant::now(),
@@ -118,6 +155,36 @@ impl Shared {
         self.scheduled.swap(false, Ordering::AcqRel);
     }
 
+    /// Makes the engine look at the lane: wakes its thread, unless that is awake and will look by itself. To be called behind
+    /// whatever it is to see.
+    pub(crate) fn ask_engine(&self) {
+        if self.engine_is.swap(ASKED, Ordering::AcqRel) == ASLEEP {
+            self.engine.wake();
+        }
+    }
+
+    /// Whether the host has asked since the engine has looked.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.engine_is.load(Ordering::Relaxed) == ASKED
+    }
+
+    /// The engine looks now, and is to be woken by `waker`. `naps` says whether it will tell before it sleeps.
+    pub(crate) fn attend(&self, waker: &Waker, naps: bool) {
+        self.engine.register(waker);
+        self.engine_is.swap(if naps { BUSY } else { ASLEEP }, Ordering::AcqRel);
+    }
+
+    /// The engine's thread is about to sleep; `false` where it must look at the lane first.
+    pub(crate) fn fall_asleep(&self) -> bool {
+        let slept = self.engine_is.compare_exchange(BUSY, ASLEEP, Ordering::AcqRel, Ordering::Acquire);
+        slept != Err(ASKED)
+    }
+
+    /// The engine's thread was woken, by whatever it was.
+    pub(crate) fn wake_up(&self) {
+        let _ = self.engine_is.compare_exchange(ASLEEP, BUSY, Ordering::AcqRel, Ordering::Acquire);
+    }
+
     /// The host has begun to take a batch: notes how late it was.
     pub(crate) fn note_delay(&self) {
         let woken = self.counts.woken_us.swap(0, Relaxed);
@@ -140,18 +207,18 @@ impl Shared {
     pub(crate) fn give_back(&self, tokens: impl Iterator<Item = usize>) {
         let mut tokens = tokens.peekable();
         if tokens.peek().is_some() {
-            self.returned.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(tokens);
+            self.returned.lock().unwrap_or_else(PoisonError::into_inner).extend(tokens);
         }
     }
 
     /// What was given back.
     pub(crate) fn take_back(&self) -> Vec<usize> {
-        std::mem::take(&mut *self.returned.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        std::mem::take(&mut *self.returned.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        self.engine.wake();
+        self.ask_engine();
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -63,6 +63,8 @@ impl Engine {
         let (orders, received) = mpsc::unbounded_channel();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
+            .on_thread_park(leat_script::before_park)
+            .on_thread_unpark(leat_script::after_park)
             .build()
             .map_err(|error| format!("the engine's event loop can't start: {error}"))?;
         std::thread::Builder::new()

@@ -44,9 +44,21 @@ pub struct ReasonText {
     pub text: String,
 }
 
+#[napi(object)]
+pub struct Attached {
+    pub lane: u32,
+    pub fd: i32,
+}
+
 #[napi]
-pub fn attach(env: &Env, on_batch: Unknown<'_>, words: Unknown<'_>) -> Result<u32, Coded> {
-    port::attach(env.raw(), on_batch.raw(), words.raw())
+pub fn attach(env: &Env, words: Unknown<'_>, parts: Unknown<'_>) -> Result<Attached, Coded> {
+    let (lane, fd) = port::attach(env.raw(), words.raw(), parts.raw())?;
+    Ok(Attached { lane, fd })
+}
+
+#[napi]
+pub fn take(lane: u32) -> Result<u32, Coded> {
+    port::take(lane)
 }
 
 #[napi]
@@ -62,16 +74,6 @@ pub fn supply_body(env: &Env, lane: u32, slab: Unknown<'_>) -> Result<(), Coded>
 #[napi]
 pub fn flush(env: &Env, lane: u32, count: u32, text: Unknown<'_>, buffers: Unknown<'_>) -> Result<(), Coded> {
     port::flush(env.raw(), lane, count, text.raw(), buffers.raw())
-}
-
-#[napi(js_name = "ref")]
-pub fn hold(env: &Env, lane: u32) -> Result<(), Coded> {
-    port::hold(env.raw(), lane, true)
-}
-
-#[napi(js_name = "unref")]
-pub fn release(env: &Env, lane: u32) -> Result<(), Coded> {
-    port::hold(env.raw(), lane, false)
 }
 
 #[napi]

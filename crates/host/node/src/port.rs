@@ -11,12 +11,15 @@ use leat_script::{Batch, Buffer, Lent, Port, Published, REPLY_WORDS, Slab};
 use napi::sys;
 
 use crate::engine::Engine;
-use crate::error::{Coded, coded};
+use crate::error::{Coded, coded, from_io};
 use crate::wake::{Bell, Ring};
 
 /// Buffers from this length on are sent from where they are, and kept until they are sent. JavaScript waits for the engine's
 /// word before it tells a program that such a buffer is its own again (`LENT_BYTES_MIN` in `packages/leat`).
 const LENT_BYTES_MIN: usize = 64 * 1024;
+
+/// Words that tell one part of what was published.
+const PART_WORDS: usize = 3;
 
 /// One of this thread's lanes. There is one for each copy of the package that runs here: two versions, or one that a test
 /// runner loads anew for each file.
@@ -26,8 +29,16 @@ struct Attached {
     port: Port,
     bell: Arc<Bell>,
     /// The records of `flush`; JavaScript keeps the array for as long as its thread lives.
-    words: NonNull<u32>,
-    words_len: usize,
+    words: Words,
+    /// Where `take` tells what was published: a slab's number, the first byte and the one past the last, for each part.
+    parts: Words,
+}
+
+/// An array of JavaScript's that both sides know.
+#[derive(Clone, Copy)]
+struct Words {
+    start: NonNull<u32>,
+    len: usize,
 }
 
 thread_local! {
@@ -48,29 +59,35 @@ pub(crate) fn engine_lane(lane: u32) -> Result<u64, Coded> {
     with(lane, |attached| Ok(attached.lane))
 }
 
-/// Opens a lane for this thread; gives its number.
-pub(crate) fn attach(env: sys::napi_env, on_batch: sys::napi_value, words: sys::napi_value) -> Result<u32, Coded> {
-    let (start, len, element) = typed_array(env, words)?;
-    let words = NonNull::new(start.cast::<u32>())
-        .filter(|_| element == sys::TypedarrayType::uint32_array)
-        .ok_or_else(|| coded("LEAT_ARGUMENT", "words must be a Uint32Array"))?;
+/// Opens a lane for this thread; gives its number, and the descriptor that tells of batches.
+pub(crate) fn attach(env: sys::napi_env, words: sys::napi_value, parts: sys::napi_value) -> Result<(u32, i32), Coded> {
+    let (words, parts) = (words_of(env, words)?, words_of(env, parts)?);
     let number = ATTACHED.with_borrow(Vec::len) as u32;
-    let bell = Bell::new(env, on_batch, number).map_err(|error| coded("LEAT_NODE_API", error.to_string()))?;
+    let engine = Engine::get()?;
+    let (bell, heard) = Bell::new().map_err(|error| from_io(&error))?;
     let (seed, port) = leat_script::lane(Box::new(Ring(Arc::clone(&bell))));
-    let lane = Engine::get()?.attach(seed);
-    let attached = Attached { lane, port, bell, words, words_len: len };
-    ATTACHED.with_borrow_mut(|list| list.push(ManuallyDrop::new(attached)));
+    let lane = engine.attach(seed);
+    ATTACHED.with_borrow_mut(|list| list.push(ManuallyDrop::new(Attached { lane, port, bell, words, parts })));
     if number == 0 {
         // SAFETY: on the thread of `env`; the hook takes no data, so there is nothing to outlive.
         unsafe { sys::napi_add_env_cleanup_hook(env, Some(on_end), ptr::null_mut()) };
     }
-    Ok(number)
+    Ok((number, heard))
 }
 
-/// The thread ends: its memory goes away, so the engine must have let go of it.
+fn words_of(env: sys::napi_env, words: sys::napi_value) -> Result<Words, Coded> {
+    let (start, len, element) = typed_array(env, words)?;
+    let start = NonNull::new(start.cast::<u32>())
+        .filter(|_| element == sys::TypedarrayType::uint32_array)
+        .ok_or_else(|| coded("LEAT_ARGUMENT", "expected a Uint32Array"))?;
+    Ok(Words { start, len })
+}
+
+/// The thread ends: its memory goes away, so the engine must have let go of it. Better a thread that does not end than an
+/// engine that writes to what belongs to somebody else.
 unsafe extern "C" fn on_end(_: *mut c_void) {
     for attached in ATTACHED.take().into_iter().map(ManuallyDrop::into_inner) {
-        attached.port.close();
+        attached.port.close(|| eprintln!("leat: a thread can't end, since the engine still uses its memory"));
         attached.bell.end();
     }
 }
@@ -97,22 +114,24 @@ fn slab_of(env: sys::napi_env, slab: sys::napi_value) -> Result<Slab, Coded> {
     Ok(unsafe { Slab::new(start, len) })
 }
 
-/// Takes everything that was published on a lane up to now.
-pub(crate) fn take_all(lane: u32, mut each: impl FnMut(Published)) {
-    // Not borrowed while JavaScript runs: it supplies slabs meanwhile.
-    let Ok(until) = with(lane, |attached| Ok(attached.port.begin_turn())) else { return };
-    let mut nothing = true;
-    while let Ok(Some(published)) = with(lane, |attached| Ok(attached.port.take(until))) {
-        nothing = false;
-        each(published);
-    }
-    if nothing {
-        // JavaScript was told nothing, so it ends no turn. A thread that has ended meanwhile has no lane to end it on.
-        let _ = with(lane, |attached| {
+/// Begins a turn: takes what was published up to now, as far as there is room to tell it. Gives the number of parts. A turn
+/// of which nothing was taken is over.
+pub(crate) fn take(lane: u32) -> Result<u32, Coded> {
+    with(lane, |attached| {
+        let until = attached.port.begin_turn();
+        // SAFETY: JavaScript keeps the array, and neither reads nor writes it during this call.
+        let parts = unsafe { std::slice::from_raw_parts_mut(attached.parts.start.as_ptr(), attached.parts.len) };
+        let mut count = 0;
+        for part in parts.as_chunks_mut::<PART_WORDS>().0 {
+            let Some(Published { slab, from, to }) = attached.port.take(until) else { break };
+            *part = [slab, from, to];
+            count += 1;
+        }
+        if count == 0 {
             attached.port.end_turn();
-            Ok(())
-        });
-    }
+        }
+        Ok(count)
+    })
 }
 
 /// Sends a turn's replies and ends the turn.
@@ -124,15 +143,19 @@ pub(crate) fn flush(
     buffers: sys::napi_value,
 ) -> Result<(), Coded> {
     with(lane, |attached| {
+        let mut filled = Ok(());
         if count > 0 {
             let mut batch = attached.port.batch();
-            let filled = fill(env, attached, &mut batch, count as usize, text, buffers);
-            filled?;
-            attached.port.send(batch);
+            filled = fill(env, attached, &mut batch, count as usize, text, buffers);
+            match filled {
+                Ok(()) => attached.port.send(batch),
+                // It goes nowhere, so nobody else gives back what it keeps.
+                Err(_) => let_go(env, batch.tokens()),
+            }
         }
         attached.port.end_turn();
         let_go(env, attached.port.returned());
-        Ok(())
+        filled
     })
 }
 
@@ -145,11 +168,11 @@ fn fill(
     buffers: sys::napi_value,
 ) -> Result<(), Coded> {
     let words_len = count * REPLY_WORDS;
-    if words_len > attached.words_len {
+    if words_len > attached.words.len {
         return Err(coded("LEAT_ARGUMENT", "more records than words"));
     }
     // SAFETY: within the array, which JavaScript does not write to during this call.
-    let words = unsafe { std::slice::from_raw_parts(attached.words.as_ptr(), words_len) };
+    let words = unsafe { std::slice::from_raw_parts(attached.words.start.as_ptr(), words_len) };
     batch.words.extend_from_slice(words);
     let text_len: usize =
         words.chunks_exact(REPLY_WORDS).filter_map(|record| record.get(2)).map(|&len| len as usize).sum();
@@ -200,20 +223,12 @@ fn keep(env: sys::napi_env, value: sys::napi_value) -> Result<usize, Coded> {
     Ok(reference as usize)
 }
 
-/// Lets go of what the engine has sent.
-fn let_go(env: sys::napi_env, tokens: Vec<usize>) {
+/// Lets go of buffers that are not sent, or were.
+fn let_go(env: sys::napi_env, tokens: impl IntoIterator<Item = usize>) {
     for token in tokens {
         // SAFETY: a reference that `keep` made, and that comes back once.
         unsafe { sys::napi_delete_reference(env, token as sys::napi_ref) };
     }
-}
-
-/// Whether a lane keeps its thread's event loop alive.
-pub(crate) fn hold(env: sys::napi_env, lane: u32, hold: bool) -> Result<(), Coded> {
-    with(lane, |attached| {
-        attached.bell.hold(env, hold);
-        Ok(())
-    })
 }
 
 /// Start, length in elements and kind of a typed array.

@@ -24,7 +24,6 @@ pub struct Settings {
     pub keep_alive_timeout: Option<f64>,
     pub max_header_size: Option<f64>,
     pub max_headers_count: Option<f64>,
-    pub require_host_header: Option<bool>,
     pub http2: Option<bool>,
     pub no_delay: Option<bool>,
     pub keep_alive: Option<bool>,
@@ -55,7 +54,7 @@ impl Settings {
             ($($key:ident)+) => { $(if newer.$key.is_some() { self.$key = newer.$key; })+ };
         }
         take!(headers_timeout request_timeout keep_alive_timeout max_header_size max_headers_count);
-        take!(require_host_header http2 no_delay keep_alive keep_alive_initial_delay connections_max tls);
+        take!(http2 no_delay keep_alive keep_alive_initial_delay connections_max tls);
     }
 
     /// The engine's limits. Where Node has none, there is none, or the widest that a lane can carry.

@@ -141,6 +141,13 @@ impl BodyDecoder {
         }
     }
 
+    /// How many of the bytes to come are data for certain, with no framing between them. Good once [`BodyDecoder::decode`] has
+    /// asked for more: that is where limits are checked.
+    #[inline]
+    pub fn unframed(&self) -> u64 {
+        if let State::Known(left) = self.state { left } else { 0 }
+    }
+
     /// Whether the body is complete. False for a body that only the end of the connection ends.
     #[inline]
     pub fn is_done(&self) -> bool {

@@ -2,6 +2,7 @@ import { type AsyncResource } from "node:async_hooks";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { ACK, BY_RESET, INTERIM, KEEP, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW } from "../native/records";
 import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8, isLent } from "../native/lane";
+import { type Taking } from "./body";
 import { type Core } from "./core";
 import { type Repeated } from "./incoming";
 import { hold, release } from "./refs";
@@ -70,6 +71,8 @@ export class Channel {
     res: ServerResponse | null = null;
     /** The request whose body is arriving. It may have been answered already. */
     body: IncomingMessage | null = null;
+    /** Who takes the request's body as a whole, if somebody does. */
+    taking: Taking | null = null;
     /** The async context of the exchange. */
     resource: AsyncResource | null = null;
     /** The request has no body, and its end is told when somebody reads. */

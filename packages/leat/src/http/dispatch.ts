@@ -1,7 +1,7 @@
 // Records from the engine become calls: each in the async context that Node would run it in, and each with its own
 // error boundary.
 import { AsyncResource } from "node:async_hooks";
-import { lane, laneNumber, openLane, takeBody, type Reason } from "../native/lane";
+import { lane, openLane, takeBody, type Reason } from "../native/lane";
 import {
     CLOSED,
     DATA,
@@ -27,6 +27,7 @@ import {
     WRITABLE,
 } from "../native/records";
 import { Slab } from "../native/slab";
+import { giveBack, giveBody, keepBody } from "./body";
 import { Channel, exchanges, type Facts, type Handshake, Mode } from "./channel";
 import { answerMissingHost, clientError, handshakeError, resetError, socketErrored } from "./client_error";
 import { type Core } from "./core";
@@ -47,7 +48,6 @@ let opened = false;
 export function open(): void {
     if (opened) return;
     const native = openLane(receive, settleTurn);
-    native.unref(laneNumber());
     knowNames(native.names());
     knowMethods(native.methods());
     reasons = native.reasons();
@@ -302,17 +302,23 @@ function onData(channel: Channel, slab: Slab, at: number): void {
         return;
     }
     channel.socket.countRead(length);
-    const { body } = channel;
-    if (body !== null && !(body as unknown as { _dumped: boolean })._dumped && !body.push(chunk)) channel.pause();
+    const { body, taking } = channel;
+    if (taking !== null && keepBody(channel, taking, chunk)) {
+        // Nobody is told yet.
+    } else if (body !== null && !(body as unknown as { _dumped: boolean })._dumped && !body.push(chunk)) channel.pause();
     channel.consumed(length);
 }
 
 function onEnd(channel: Channel, slab: Slab, at: number): void {
-    const { body } = channel;
+    const { body, taking } = channel;
+    const count = slab.word(at + 3);
+    if (taking !== null) {
+        if (count > 0) giveBack(channel);
+        else if (giveBody(channel, taking)) return;
+    }
     channel.endBody();
     if (body === null) return;
     body.complete = true;
-    const count = slab.word(at + 3);
     if (count > 0) {
         (body as unknown as { _addHeaderLines(fields: string[], count: number): void })._addHeaderLines(slab.rawFields(at + END_FIELDS_AT, count), count << 1);
     }

@@ -1,55 +1,33 @@
 import { type RequestListener } from "node:http";
-import { type Server as HttpsServer, type ServerOptions as NodeOptions } from "node:https";
+import { type Server as HttpsServer } from "node:https";
 import * as nodeHttps from "node:https";
+import { type AnyResponseClass, type CreateServer, type RequestClass, type ResponseClass, type ServerConstructor, type TlsOptions } from "./constructor";
 import { refuseUnsupported, UnsupportedOptionError } from "./options";
-import { type AnyResponseClass, inherit, prepare, type RequestClass, type ResponseClass, serveOnLane } from "./server";
+import { inherit, prepare, serveOnLane } from "./server";
 import { kHttp2, kTls, pushSettings, type ServerSettings } from "./settings";
 import { tlsSettings } from "./tls_settings";
 
 // Captured at load, as the other classes of Node.
 const NodeHttpsServer = nodeHttps.Server;
 
-/** Options of `https.createServer`: node:https', and Leat's own. */
-export interface ServerOptions<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass> extends NodeOptions<Request, Response> {
-    /** Offers HTTP/2 beside HTTP/1.1. */
-    http2?: boolean;
-}
-
-/** The constructor of servers, which may be called with or without `new`, and inherited from. */
-export interface ServerConstructor {
-    new <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-        requestListener?: RequestListener<Request, Response>,
-    ): HttpsServer<Request, Response>;
-    new <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-        options: ServerOptions<Request, Response>,
-        requestListener?: RequestListener<Request, Response>,
-    ): HttpsServer<Request, Response>;
-    <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-        requestListener?: RequestListener<Request, Response>,
-    ): HttpsServer<Request, Response>;
-    <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-        options: ServerOptions<Request, Response>,
-        requestListener?: RequestListener<Request, Response>,
-    ): HttpsServer<Request, Response>;
-    readonly prototype: HttpsServer;
-}
+export type { TlsOptions as ServerOptions } from "./constructor";
 
 /** What takes node:https' server takes this one. */
 export type Server<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass> = HttpsServer<Request, Response>;
 
 /** node:https' server, on Leat's engine. */
-export const Server: ServerConstructor = function Server(this: unknown, options?: unknown, requestListener?: unknown): unknown {
-    if (!(this instanceof (Server as unknown as new () => HttpsServer))) return new (Server as ServerConstructor)(options as ServerOptions, requestListener as RequestListener);
+export const Server: ServerConstructor<"tls"> = function Server(this: unknown, options?: unknown, requestListener?: unknown): unknown {
+    if (!(this instanceof (Server as unknown as new () => HttpsServer))) return new (Server as ServerConstructor<"tls">)(options as TlsOptions, requestListener as RequestListener);
     const given = typeof options === "function" ? undefined : options;
     refuseUnsupported(given, true);
     // `setSecureContext` runs within Node's constructor, and keeps the options.
     (NodeHttpsServer as unknown as { call: (self: unknown, options: unknown, listener: unknown) => void }).call(this, options, requestListener);
     // Node's constructor names HTTP/1.1 alone where nothing was named; what is offered then is settled when it listens.
-    const named = (given as ServerOptions | undefined)?.ALPNProtocols;
+    const named = (given as TlsOptions | undefined)?.ALPNProtocols;
     if (named === undefined) delete (this as unknown as TlsServer)[kTls]?.["ALPNProtocols"];
     prepare(this, given);
     return undefined;
-} as unknown as ServerConstructor;
+} as unknown as ServerConstructor<"tls">;
 
 inherit(Server, NodeHttpsServer);
 serveOnLane(Server.prototype);
@@ -79,13 +57,6 @@ for (const [name, value] of Object.entries(methods)) {
 }
 
 /** Makes a TLS server; `requestListener` is called for each request. */
-export function createServer<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-    requestListener?: RequestListener<Request, Response>,
-): HttpsServer<Request, Response>;
-export function createServer<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-    options: ServerOptions<Request, Response>,
-    requestListener?: RequestListener<Request, Response>,
-): HttpsServer<Request, Response>;
-export function createServer(options?: unknown, requestListener?: RequestListener): HttpsServer {
-    return new (Server)(options as ServerOptions, requestListener);
-}
+export const createServer: CreateServer<"tls"> = function createServer(options?: TlsOptions | RequestListener, requestListener?: RequestListener): HttpsServer {
+    return new Server(options as TlsOptions, requestListener);
+};

@@ -1,3 +1,4 @@
+import { type IncomingMessage as NodeRequest } from "node:http";
 import { FIELD_WORDS, REQUEST_FIELDS_AT } from "../native/records";
 import { type Slab } from "../native/slab";
 import { type Fields, fieldsOf, isShared } from "./fields";
@@ -5,7 +6,7 @@ import { kHeaders, kHeadersCount, NodeIncomingMessage } from "./node_symbols";
 import { type LeatSocket } from "./socket";
 
 /** The fields of a request, where they are those of the connection's request before: clients repeat themselves. */
-const kRepeated = Symbol("leat.repeated");
+export const kRepeated = Symbol("leat.repeated");
 
 type Bag = Record<symbol, unknown>;
 
@@ -41,6 +42,18 @@ export class IncomingMessage extends NodeIncomingMessage {
     override set headers(value: Fields) {
         (this as unknown as Bag)[kHeaders] = value;
     }
+}
+
+/** `req.headers[name]`, without making the object if nobody has asked for it. `name` is in lower case. */
+export function peekField(req: NodeRequest, name: string): string | string[] | undefined {
+    const made = (req as unknown as Bag)[kHeaders] as Fields | null | undefined;
+    if (made != null) return made[name];
+    const repeated = (req as unknown as Bag)[kRepeated] as Repeated | null | undefined;
+    if (repeated == null) return req.headers[name];
+    repeated.headers ??= decode(req, repeated.raw as string[]);
+    const value = repeated.headers[name];
+    // What may be changed is given to one request only.
+    return typeof value === "object" ? req.headers[name] : value;
 }
 
 /** Gives a fresh request its target and fields from the record at word `at`; at most `shown` fields become headers. */
@@ -115,14 +128,17 @@ function decodedHeaders(req: IncomingMessage): Fields {
     const repeated = req[kRepeated];
     // Undefined in a message of Node's own, whose prototype was made to inherit from ours.
     if (repeated === undefined) return nodeHeaders.get?.call(req) as Fields;
-    const bag = req as unknown as Bag;
-    const join = Boolean((req as unknown as { joinDuplicateHeaders: unknown }).joinDuplicateHeaders);
     let headers: Fields;
     if (repeated === null) {
-        headers = fieldsOf(req.rawHeaders, bag[kHeadersCount] as number, join);
+        headers = decode(req, req.rawHeaders);
     } else {
-        repeated.headers ??= fieldsOf(repeated.raw as string[], bag[kHeadersCount] as number, join);
-        headers = isShared(repeated.headers) ? fieldsOf(repeated.raw as string[], bag[kHeadersCount] as number, join) : { ...repeated.headers };
+        repeated.headers ??= decode(req, repeated.raw as string[]);
+        headers = isShared(repeated.headers) ? decode(req, repeated.raw as string[]) : { ...repeated.headers };
     }
-    return (bag[kHeaders] = headers);
+    return ((req as unknown as Bag)[kHeaders] = headers);
+}
+
+function decode(req: NodeRequest, raw: string[]): Fields {
+    const { joinDuplicateHeaders } = req as unknown as { joinDuplicateHeaders: unknown };
+    return fieldsOf(raw, (req as unknown as Bag)[kHeadersCount] as number, Boolean(joinDuplicateHeaders));
 }

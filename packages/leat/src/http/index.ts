@@ -1,8 +1,9 @@
 // `leat/http`: node:http with its servers on Leat's engine. The rest of the module is Node's own.
 import * as http from "node:http";
 import { checkAddon } from "../native/check";
+import { type CreateServer, type TlsOptions } from "./constructor";
 import * as https from "./https";
-import { type AnyResponseClass, createServer as createPlainServer, type RequestClass, type ResponseClass } from "./server";
+import { createServer as createPlainServer } from "./server";
 
 export type * from "node:http";
 
@@ -34,17 +35,10 @@ checkAddon();
  * Makes a server; `requestListener` is called for each request. With `key` and `cert` among the options it speaks TLS, and
  * then it is one of `https`.
  */
-export function createServer<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-    requestListener?: http.RequestListener<Request, Response>,
-): http.Server<Request, Response>;
-export function createServer<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-    options: https.ServerOptions<Request, Response>,
-    requestListener?: http.RequestListener<Request, Response>,
-): http.Server<Request, Response>;
-export function createServer(options?: https.ServerOptions | http.RequestListener, requestListener?: http.RequestListener): http.Server {
+export const createServer: CreateServer<"either"> = function createServer(options?: TlsOptions | http.RequestListener, requestListener?: http.RequestListener): http.Server {
     const isSecure = typeof options === "object" && (options as unknown) !== null && (options.key !== undefined || options.cert !== undefined);
     return isSecure ? https.createServer(options, requestListener) : createPlainServer(options, requestListener);
-}
+};
 
 type Module = Record<string, unknown>;
 

@@ -1,6 +1,7 @@
 // What happens around an exchange besides its bytes, in Node's order: 'finish', 'close', 'aborted', 'drain', 'timeout'.
 import { channel as diagnostics } from "node:diagnostics_channel";
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { giveBack } from "./body";
 import { type Channel, Mode } from "./channel";
 import { kDetachAbortSignal, kEndCallbacks, kNeedDrain, kWritableFinished, NODE_MAJOR } from "./node_symbols";
 import { kChannel, type LeatSocket } from "./socket";
@@ -178,6 +179,7 @@ function emitClose(res: ServerResponse): void {
 /** The socket is closed: what is open ends with it. */
 export function closed(this: LeatSocket): void {
     const channel = this[kChannel];
+    giveBack(channel);
     const { req } = channel;
     channel.endOwed = false;
     channel.req = null;

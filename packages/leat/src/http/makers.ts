@@ -1,10 +1,11 @@
 // Requests and responses are built with the prototypes that the program wants them to have. Express and its like set
 // the prototype of every request to an object of theirs; on Node 20 that costs 3.6 µs a message and slows whatever
 // looks at it. So when a handler was seen to do it, the next messages are built with that object as their prototype,
-// and the framework's own assignment changes nothing.
+// and the framework's own assignment changes nothing. A listener may also tell from the start (`kMessages`).
+import { type EventEmitter } from "node:events";
 import { type IncomingMessage as NodeRequest, type ServerResponse as NodeResponse } from "node:http";
 import { type Core } from "./core";
-import { IncomingMessage } from "./incoming";
+import { IncomingMessage, kRepeated } from "./incoming";
 import { kIncomingMessage, kServerResponse, NodeIncomingMessage, NodeServerResponse } from "./node_symbols";
 import { ServerResponse } from "./response";
 import { type LeatSocket } from "./socket";
@@ -12,6 +13,14 @@ import { type LeatSocket } from "./socket";
 type NewRequest = (socket: LeatSocket) => NodeRequest;
 type NewResponse = (req: NodeRequest, options: Core["responseOptions"]) => NodeResponse;
 type Constructor = new (...args: unknown[]) => object;
+
+/** A listener's property: what has the prototypes of its requests and responses, as an app of leat/express does. */
+export const kMessages = Symbol.for("leat.messages");
+
+interface Told {
+    request: object;
+    response: object;
+}
 
 /** Node's constructor takes options that its types don't have. */
 const OwnResponse = ServerResponse as unknown as new (req: NodeRequest, options: Core["responseOptions"]) => NodeResponse;
@@ -45,6 +54,10 @@ export class Makers {
         this.response = this.ownResponse
             ? (req, options) => new Response(req, options) as NodeResponse
             : (req, options) => new OwnResponse(req, options);
+        for (const listener of (server as EventEmitter).listeners("request") as { [kMessages]?: Told }[]) {
+            const told = listener[kMessages];
+            if (told !== undefined) this.take(told.request, told.response);
+        }
     }
 
     /** Takes over the prototypes that a handler gave its messages. */
@@ -52,8 +65,13 @@ export class Makers {
         const request = Object.getPrototypeOf(req) as object;
         const response = Object.getPrototypeOf(res) as object;
         if (request === this.requestPrototype && response === this.responsePrototype) return;
-        if (this.learned === LEARNED_MAX || this.ownRequest || this.ownResponse) return;
+        if (this.learned === LEARNED_MAX) return;
         this.learned++;
+        this.take(request, response);
+    }
+
+    private take(request: object, response: object): void {
+        if (this.ownRequest || this.ownResponse) return;
         if (request !== this.requestPrototype && inherits(request, NodeIncomingMessage.prototype, IncomingMessage.prototype)) {
             this.requestPrototype = request;
             this.request = requestMaker(request);
@@ -83,7 +101,8 @@ type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
 function requestMaker(prototype: object): NewRequest {
     const construct = NodeIncomingMessage as unknown as { call(self: unknown, socket: unknown): void };
-    function Request(this: Slots, socket: unknown): void {
+    // Named as in Node, since stack traces show it.
+    function IncomingMessage(this: Slots, socket: unknown): void {
         if (socket === undefined) {
             // Never run. V8 counts the assignments when it lays the object out.
             this.s0 = this.s1 = this.s2 = this.s3 = this.s4 = this.s5 = this.s6 = this.s7 = this.s8 = this.s9 = 0;
@@ -92,15 +111,17 @@ function requestMaker(prototype: object): NewRequest {
             this.s30 = this.s31 = this.s32 = this.s33 = this.s34 = this.s35 = this.s36 = this.s37 = this.s38 = this.s39 = 0;
         }
         construct.call(this, socket);
+        // As the constructor of our own class.
+        (this as unknown as Record<symbol, unknown>)[kRepeated] = null;
     }
-    Request.prototype = prototype;
-    const Maker = Request as unknown as new (socket: unknown) => NodeRequest;
+    IncomingMessage.prototype = prototype;
+    const Maker = IncomingMessage as unknown as new (socket: unknown) => NodeRequest;
     return (socket) => new Maker(socket);
 }
 
 function responseMaker(prototype: object): NewResponse {
     const construct = NodeServerResponse as unknown as { call(self: unknown, req: unknown, options: unknown): void };
-    function Response(this: Slots, req: unknown, options: unknown): void {
+    function ServerResponse(this: Slots, req: unknown, options: unknown): void {
         if (req === undefined) {
             // Never run, as above.
             this.s0 = this.s1 = this.s2 = this.s3 = this.s4 = this.s5 = this.s6 = this.s7 = this.s8 = this.s9 = 0;
@@ -111,7 +132,7 @@ function responseMaker(prototype: object): NewResponse {
         }
         construct.call(this, req, options);
     }
-    Response.prototype = prototype;
-    const Maker = Response as unknown as new (req: unknown, options: unknown) => NodeResponse;
+    ServerResponse.prototype = prototype;
+    const Maker = ServerResponse as unknown as new (req: unknown, options: unknown) => NodeResponse;
     return (req, options) => new Maker(req, options);
 }

@@ -10,6 +10,7 @@ export const NodeOutgoingMessage = http.OutgoingMessage;
 /** The methods that Leat overrides, to see whether somebody replaced them on Node's prototypes since. */
 export const nodeEnd = NodeOutgoingMessage.prototype.end;
 export const nodeSetHeader = NodeOutgoingMessage.prototype.setHeader;
+export const nodeGetHeader = NodeOutgoingMessage.prototype.getHeader;
 export const nodeWriteHead = NodeServerResponse.prototype.writeHead;
 export const nodeAssignSocket = NodeServerResponse.prototype.assignSocket;
 export const nodeEmit = NodeServerResponse.prototype.emit;

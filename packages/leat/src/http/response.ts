@@ -3,9 +3,9 @@ import { addBuffer, batchNumber, LATIN1, pushText, UTF8, isLent } from "../nativ
 import { type Channel } from "./channel";
 import { type HeadState, isPlainValue, knownName, plainHead, statusLine } from "./head";
 import { finished, isHeard, settleLater } from "./lifecycle";
-import { kOutHeaders, nodeEmit, nodeEnd, NodeOutgoingMessage, nodeSetHeader, NodeServerResponse, nodeWriteHead } from "./node_symbols";
+import { kOutHeaders, nodeEmit, nodeEnd, nodeGetHeader, NodeOutgoingMessage, nodeSetHeader, NodeServerResponse, nodeWriteHead } from "./node_symbols";
 import { socketWrite } from "./socket";
-import { STATUS_CODES } from "node:http";
+import { STATUS_CODES, type ServerResponse as NodeResponse } from "node:http";
 
 /** The channel of a response that is on the lane. */
 export const kLine = Symbol("leat.line");
@@ -91,9 +91,9 @@ export class ServerResponse extends NodeServerResponse {
         if (
             channel !== undefined &&
             callback == null &&
-            (encoding == null || encoding === "utf8" || encoding === "utf-8") &&
+            (encoding == null || encoding === "utf8" || encoding === "utf-8" || encoding === "latin1") &&
             replaceable.end === (nodeEnd as unknown) &&
-            sendWhole(this as unknown as Private, channel, chunk)
+            sendWhole(this as unknown as Private, channel, chunk, encoding === "latin1")
         ) {
             return this;
         }
@@ -102,6 +102,24 @@ export class ServerResponse extends NodeServerResponse {
         return (callback === undefined ? replaceable.end.call(this, chunk, encoding) : replaceable.end.call(this, chunk, encoding, callback)) as this;
     }
 }
+
+/**
+ * The fields that are set on a response, by lower-case name, for those who know what they put there: a name as it is to
+ * be sent, and a value of characters that a field may have. Undefined once the head is made, or where somebody has put
+ * methods of their own in the place of Node's.
+ */
+export function plainFields(res: NodeResponse): Record<string, [string, string] | undefined> | undefined {
+    const self = res as unknown as Private & Record<symbol, object | null>;
+    if (res.setHeader !== setHeader || res.getHeader !== nodeGetHeader || self._header || replaceable.setHeader !== (nodeSetHeader as unknown)) return undefined;
+    return (self[kOutHeaders] ??= new OutHeaders()) as Record<string, [string, string] | undefined>;
+}
+
+/** Whether nobody has put a method in the place of `end`. */
+export function isPlainEnd(res: NodeResponse): boolean {
+    return res.end === end;
+}
+
+const { end, setHeader } = ServerResponse.prototype as NodeResponse;
 
 /** For HTTP/2, whose frames need no chunks: put on the response itself, since a framework may replace its prototype. */
 export function storeUnchunked(this: unknown, firstLine: string, headers: unknown): void {
@@ -136,7 +154,7 @@ function isClear(res: Private, channel: Channel): boolean {
 }
 
 /** Sends the rest of the reply, as `end(chunk)` would. False, and nothing is sent, if that has to go Node's way. */
-function sendWhole(res: Private, channel: Channel, chunk: unknown): boolean {
+function sendWhole(res: Private, channel: Channel, chunk: unknown, latin1: boolean): boolean {
     if (res.strictContentLength || !isClear(res, channel)) return false;
     let text: string | undefined;
     let bytes: Uint8Array | undefined;
@@ -144,6 +162,7 @@ function sendWhole(res: Private, channel: Channel, chunk: unknown): boolean {
     if (typeof chunk === "string") {
         if (chunk.length !== 0) {
             length = Buffer.byteLength(chunk);
+            if (latin1 && length !== chunk.length) return false;
             if (length === chunk.length && length <= TEXT_CHARS_MAX) text = chunk;
             else bytes = Buffer.from(chunk);
         }
@@ -164,11 +183,11 @@ function sendWhole(res: Private, channel: Channel, chunk: unknown): boolean {
         text = bytes = undefined;
         length = 0;
     }
-    send(res, channel, typeof chunk === "string", text, bytes, length);
+    send(res, channel, typeof chunk === "string", latin1, text, bytes, length);
     return true;
 }
 
-function send(res: Private, channel: Channel, isString: boolean, text: string | undefined, bytes: Uint8Array | undefined, length: number): void {
+function send(res: Private, channel: Channel, isString: boolean, latin1: boolean, text: string | undefined, bytes: Uint8Array | undefined, length: number): void {
     const sent = res._headerSent;
     const head = sent ? "" : (res._header as string);
     let out = head;
@@ -187,7 +206,7 @@ function send(res: Private, channel: Channel, isString: boolean, text: string | 
         }
     } else {
         // Node writes head and string in one, and so in the string's encoding.
-        if (isString && length !== 0 && !sent) encoding = UTF8;
+        if (isString && !latin1 && length !== 0 && !sent) encoding = UTF8;
         if (text !== undefined) out += text;
     }
     const keep = !res._last;

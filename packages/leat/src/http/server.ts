@@ -1,46 +1,13 @@
-import {
-    type IncomingMessage as NodeRequest,
-    type RequestListener,
-    type Server as HttpServer,
-    type ServerOptions as NodeOptions,
-    type ServerResponse as NodeResponse,
-} from "node:http";
+import { type RequestListener, type Server as HttpServer } from "node:http";
 import { type Channel } from "./channel";
+import { type AnyResponseClass, type PlainOptions, type RequestClass, type ResponseClass, type ServerConstructor } from "./constructor";
 import { kChannels, kReusePort, listen2, type ListeningServer } from "./listen";
 import { NODE_MAJOR, NodeServer } from "./node_symbols";
 import { refuseUnsupported } from "./options";
 import { defineSettings, kHttp2 } from "./settings";
 import { isLeatSocket } from "./socket";
 
-/** A class of requests, and one of responses to them, as node:http's types name them. */
-export type RequestClass = typeof NodeRequest;
-export type ResponseClass<Request extends RequestClass> = typeof NodeResponse<InstanceType<Request>>;
-export type AnyResponseClass = typeof NodeResponse;
-
-/** Options of `createServer`: node:http's, and Leat's own. */
-export interface ServerOptions<Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass> extends NodeOptions<Request, Response> {
-    /** Speaks HTTP/2 too, without TLS to clients that know beforehand. */
-    http2?: boolean;
-}
-
-/** The constructor of servers, which may be called with or without `new`, and inherited from. */
-export interface ServerConstructor {
-    new <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-        requestListener?: RequestListener<Request, Response>,
-    ): HttpServer<Request, Response>;
-    new <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-        options: ServerOptions<Request, Response>,
-        requestListener?: RequestListener<Request, Response>,
-    ): HttpServer<Request, Response>;
-    <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-        requestListener?: RequestListener<Request, Response>,
-    ): HttpServer<Request, Response>;
-    <Request extends RequestClass = RequestClass, Response extends ResponseClass<Request> = AnyResponseClass>(
-        options: ServerOptions<Request, Response>,
-        requestListener?: RequestListener<Request, Response>,
-    ): HttpServer<Request, Response>;
-    readonly prototype: HttpServer;
-}
+export type { PlainOptions as ServerOptions, ServerConstructor } from "./constructor";
 
 type Construct = (this: unknown, options: unknown, listener: unknown) => void;
 
@@ -49,7 +16,7 @@ export type Server<Request extends RequestClass = RequestClass, Response extends
 
 /** node:http's server, on Leat's engine. */
 export const Server: ServerConstructor = function Server(this: unknown, options?: unknown, requestListener?: unknown): unknown {
-    if (!(this instanceof (Server as unknown as new () => HttpServer))) return new (Server as ServerConstructor)(options as ServerOptions, requestListener as RequestListener);
+    if (!(this instanceof (Server as unknown as new () => HttpServer))) return new (Server as ServerConstructor)(options as PlainOptions, requestListener as RequestListener);
     const given = typeof options === "function" ? undefined : options;
     refuseUnsupported(given, false);
     (NodeServer as unknown as { call: (self: unknown, ...args: Parameters<Construct>) => void }).call(this, options, requestListener);
@@ -61,8 +28,8 @@ inherit(Server, NodeServer);
 serveOnLane(Server.prototype);
 
 /** Makes a server; `requestListener` is called for each request. */
-export function createServer(options?: ServerOptions | RequestListener, requestListener?: RequestListener): HttpServer {
-    return new (Server)(options as ServerOptions, requestListener);
+export function createServer(options?: PlainOptions | RequestListener, requestListener?: RequestListener): HttpServer {
+    return new Server(options as PlainOptions, requestListener);
 }
 
 /** Makes `constructor` a subclass of `parent`, as `util.inherits` and `Object.setPrototypeOf` together do. */
@@ -83,7 +50,7 @@ export function prepare(server: HttpServer, options: unknown): void {
     }
     const prepared = server as unknown as ListeningServer;
     prepared[kChannels] = new Set();
-    prepared[kHttp2] = (options as ServerOptions | undefined)?.http2 === true;
+    prepared[kHttp2] = (options as PlainOptions | undefined)?.http2 === true;
 }
 
 /** Puts the methods that speak to the engine on a prototype which inherits from one of Node's servers. */
@@ -121,5 +88,3 @@ export function serveOnLane(prototype: object): void {
 function isIdle(channel: Channel): boolean {
     return channel.requests > 0 && channel.replyDone && channel.bodyDone && !channel.isOpaque;
 }
-
-export type { NodeRequest };

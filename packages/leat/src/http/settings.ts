@@ -42,8 +42,6 @@ export function settingsOf(server: ServerSettings): Settings {
         keepAliveTimeout: idleTime(server),
         maxHeaderSize: server.maxHeaderSize || MAX_HEADER_SIZE,
         maxHeadersCount: FIELDS_MAX,
-        // Answered here, in Node's own words.
-        requireHostHeader: false,
         http2,
         noDelay: server.noDelay !== false,
         keepAlive: server.keepAlive === true,

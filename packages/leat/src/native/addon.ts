@@ -11,7 +11,6 @@ export interface Settings {
     keepAliveTimeout?: number;
     maxHeaderSize?: number;
     maxHeadersCount?: number;
-    requireHostHeader?: boolean;
     http2?: boolean;
     noDelay?: boolean;
     keepAlive?: boolean;
@@ -58,16 +57,24 @@ export interface Reason {
     text: string;
 }
 
-/**
- * Called with the byte range `[from, to)` of slab number `slab` (slabs are counted from 0 in the order of supply) that
- * holds whole new records. It is called at most once until `flush`, and must not throw.
- */
-export type OnBatch = (slab: number, from: number, to: number) => void;
+/** An open lane: its number, and a descriptor that becomes readable when there is something to take; the caller closes it. */
+export interface Attached {
+    lane: number;
+    fd: number;
+}
 
 /** The addon's functions. All belong to the calling JavaScript thread; `lane` is what its `attach` gave. */
 export interface Addon {
-    /** Opens a lane for this thread and gives its number; one for each copy of this package that is loaded. `words` holds the records that `flush` counts. */
-    attach(onBatch: OnBatch, words: Uint32Array): number;
+    /**
+     * Opens a lane for this thread; one for each copy of this package that is loaded. `words` holds the records that `flush`
+     * counts, `parts` what `take` gives.
+     */
+    attach(words: Uint32Array, parts: Uint32Array): Attached;
+    /**
+     * Begins a turn, and gives how many parts of slabs hold whole new records. `parts` tells of each a slab's number (counted
+     * from 0 in the order of supply), its first byte and the one past its last. What is taken is to be answered by a `flush`.
+     */
+    take(lane: number): number;
     /** Gives the engine a fresh slab to fill, which is never modified or used again; one that it filled needs a new one. */
     supply(lane: number, slab: Uint8Array): void;
     /** Gives the engine memory for a long piece of a body. Once a record tells its number it is JavaScript's again, for good. */
@@ -87,10 +94,6 @@ export interface Addon {
     settings(server: number, settings: Settings): void;
     /** Stops accepting; open connections go on. */
     close(server: number): void;
-    /** Makes the lane keep the event loop alive. */
-    ref(lane: number): void;
-    /** Lets the event loop end though the lane is open. */
-    unref(lane: number): void;
     /** Reports `error` as an uncaught exception. Returns if a listener handled it. */
     fatal(error: unknown): void;
     /** The engine's counters in Prometheus' text format. */

@@ -1,4 +1,5 @@
 // This thread's lane: batches of records from the engine, and one batch of records back to it per turn of the event loop.
+import { Socket, type OnReadOpts, type SocketConstructorOpts } from "node:net";
 import { addon } from "./load";
 import { type Addon, type Listening, type ListenOptions, type Reason, type Settings } from "./addon";
 import { LAST, KEEP, OUT_END, OUT_WORDS, RAW } from "./records";
@@ -11,6 +12,15 @@ export type Receiver = (slab: Slab, at: number, end: number) => void;
 
 /** Slabs of a lane: what waits for this thread is bounded by them. */
 const SLABS = 4;
+
+/** Parts of slabs that a turn may bring: the rest comes with the next one. */
+const PARTS_MAX = 16;
+
+/** Words that tell one of them. */
+const PART_WORDS = 3;
+
+/** Bytes that are read at once of those that only wake. */
+const WAKE_BYTES = 16;
 
 /** Records of one batch; a batch that is full leaves at once. */
 const RECORDS_MAX = 4096;
@@ -30,7 +40,10 @@ export function isLent(chunk: string | Uint8Array): boolean {
 const BODIES = 32;
 
 /** Bytes of one of them: what the engine reads at once. */
-const BODY_BYTES = 65_536;
+const BODY_BYTES = 131_072;
+
+/** A shorter piece is copied, so that who keeps it keeps no more than twice its length. */
+const OWN_BYTES_MIN = BODY_BYTES / 2;
 
 /** How the chars of a record's text become bytes, where they are not ASCII. */
 export const LATIN1 = 0;
@@ -41,9 +54,12 @@ const later = setImmediate;
 
 const words = new Uint32Array(RECORDS_MAX * OUT_WORDS);
 const encodings = new Uint8Array(RECORDS_MAX);
+const parts = new Uint32Array(PARTS_MAX * PART_WORDS);
 let native: Addon | undefined;
 /** The lane's number. */
 let number = 0;
+/** Becomes readable when the engine has something. */
+let bell: Socket | undefined;
 const slabs: Slab[] = [];
 let receive: Receiver = () => undefined;
 let settleTurn: () => void = () => undefined;
@@ -60,14 +76,16 @@ export function openLane(receiver: Receiver, settle: () => void): Addon {
     const opened = addon();
     receive = receiver;
     settleTurn = settle;
-    number = opened.attach(onBatch, words);
+    const attached = opened.attach(words, parts);
+    number = attached.lane;
     native = opened;
+    bell = new Socket(bellOptions(attached.fd)).unref();
     for (let i = 0; i < SLABS; i++) {
         const slab = new Slab();
         slabs.push(slab);
         opened.supply(number, slab.bytes);
     }
-    for (let i = 0; i < BODIES; i++) supplyBody(opened, i);
+    for (let i = 0; i < BODIES; i++) supplyBody(opened, i, Buffer.allocUnsafeSlow(BODY_BYTES));
     // What was answered before the process ends is not lost.
     process.once("exit", deliver);
     return opened;
@@ -82,6 +100,12 @@ export function lane(): Addon {
 /** The number of the open lane, for the functions of the addon that take it. */
 export function laneNumber(): number {
     return number;
+}
+
+/** Makes the lane keep the event loop alive, or lets the loop end though the lane is open. */
+export function holdLoop(hold: boolean): void {
+    if (hold) bell?.ref();
+    else bell?.unref();
 }
 
 /** The number of the batch that is being filled: an index of a record is good as long as it stays the same. */
@@ -223,8 +247,26 @@ function onTurnEnd(): void {
 /** The number of the slab that is read now; those before it are lent again already. */
 let current = 0;
 
-function onBatch(slab: number, from: number, to: number): void {
-    schedule();
+/** Node's types know `onread` for sockets that connect only. */
+function bellOptions(fd: number): SocketConstructorOpts {
+    const options: SocketConstructorOpts & { onread: OnReadOpts } = {
+        fd,
+        readable: true,
+        writable: false,
+        onread: { buffer: Buffer.allocUnsafeSlow(WAKE_BYTES), callback: onWake },
+    };
+    return options;
+}
+
+/** Takes what the engine has published. The bytes that told of it say nothing more. */
+function onWake(): boolean {
+    const count = lane().take(number);
+    if (count !== 0) schedule();
+    for (let i = 0; i < count; i++) takePart(parts[i * PART_WORDS]!, parts[i * PART_WORDS + 1]!, parts[i * PART_WORDS + 2]!);
+    return true;
+}
+
+function takePart(slab: number, from: number, to: number): void {
     // Nothing keeps a part of a slab: strings and bodies are copies. So one that was left goes round.
     for (; current < slab; current++) lane().supply(number, slabOf(current).bytes);
     receive(slabOf(slab), from >>> 2, to >>> 2);
@@ -237,15 +279,20 @@ function slabOf(slab: number): Slab {
 
 const bodies: Buffer[] = [];
 
-function supplyBody(native: Addon, index: number): void {
-    const body = Buffer.allocUnsafeSlow(BODY_BYTES);
+function supplyBody(native: Addon, index: number, body: Buffer): void {
     bodies[index % BODIES] = body;
     native.supplyBody(number, body);
 }
 
-/** The piece of a body that fills slab `number`; from now on it is the caller's. To be taken once, in the order of the records. */
+/** The piece of a body in slab `index`; from now on it is the caller's. To be taken once, in the order of the records. */
 export function takeBody(index: number, length: number): Buffer {
     const body = bodies[index % BODIES] as Buffer;
-    supplyBody(lane(), index);
+    if (length < OWN_BYTES_MIN) {
+        const piece = Buffer.allocUnsafe(length);
+        body.copy(piece, 0, 0, length);
+        supplyBody(lane(), index, body);
+        return piece;
+    }
+    supplyBody(lane(), index, Buffer.allocUnsafeSlow(BODY_BYTES));
     return length === BODY_BYTES ? body : body.subarray(0, length);
 }

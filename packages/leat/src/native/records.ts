@@ -24,8 +24,6 @@ export const UNSHAKEN = 11;
 export const KEEP_ALIVE = 1;
 export const HAS_BODY = 2;
 export const UPGRADE = 4;
-export const EXPECT_CONTINUE = 8;
-export const EXPECT_OTHER = 16;
 export const H2 = 32;
 
 /** Flags of OPEN. */
@@ -52,15 +50,13 @@ export const LAST = 1;
 export const KEEP = 2;
 export const ACK = 4;
 export const INTERIM = 8;
+/** Bytes that a program wrote itself. The engine copies them as it does all others; this side alone tells them apart. */
 export const RAW = 16;
 
 /** Where the fields of a REQUEST begin, and the words that each takes. */
 export const REQUEST_FIELDS_AT = 10;
 export const END_FIELDS_AT = 4;
 export const FIELD_WORDS = 4;
-
-/** A body length that is not known. */
-export const LENGTH_UNKNOWN = 0xffffffff;
 
 /** Words of a record to the engine. */
 export const OUT_WORDS = 6;

@@ -2,17 +2,15 @@
 
 use std::task::{Context, Poll};
 
-use leat_message::{Exchange, Head, Length, Method, Name, Piece, Reason, Version};
+use leat_message::{Exchange, Head, Length, Method, Piece, Reason, Version};
 
-use super::{FIELD_WORDS, Flow, Input, PIECE_BYTES_MIN};
+use super::{Flow, Input, PIECE_BYTES_MIN};
 use crate::out::Sink;
-use crate::record::{CREDIT_BYTES, SLAB_BYTES, request, to_script};
+use crate::record::{BODY_BYTES_MIN, CREDIT_BYTES, FIELD_WORDS, REQUEST_WORDS, SLAB_BYTES, request, to_script};
 use crate::script::Plan;
 
 /// How long a request waits for room in a lane whose host does not come, in milliseconds.
 const BLOCKED_MS: u64 = 30_000;
-/// Words of a request before its fields.
-const REQUEST_WORDS: usize = 10;
 /// Words of a part of a long record before its bytes.
 const PART_WORDS: usize = 7;
 /// Longest name of a field that its word can tell.
@@ -131,13 +129,12 @@ impl Flow {
         let lines = head.lines();
         let has_body = !matches!(lines.length, Length::None | Length::Known(0));
         self.input = if has_body { Input::Body } else { Input::Done };
+        self.bulk = matches!(lines.length, Length::Known(count) if count >= BODY_BYTES_MIN as u64);
         let mut flags = 0;
         for (set, flag) in [
             (lines.keep_alive, request::KEEP_ALIVE),
             (has_body, request::HAS_BODY),
             (lines.upgrade || lines.method == Method::Connect, request::UPGRADE),
-            (lines.expect_continue, request::EXPECT_CONTINUE),
-            (expects_other(head), request::EXPECT_OTHER),
             (lines.version == Version::Http2, request::H2),
         ] {
             flags |= if set { flag } else { 0 };
@@ -193,12 +190,6 @@ fn ready_fault<X: Exchange>(flow: &mut Flow, cx: &mut Context<'_>, exchange: &mu
     flow.lane.note(to_script::FAULT, 0, &words, bytes);
     let count = bytes.len();
     exchange.consume(count);
-}
-
-/// Whether the client expects something that is not 100 (Continue).
-fn expects_other(head: Head<'_>) -> bool {
-    !head.lines().expect_continue
-        && head.fields().get(Name::Expect).is_some_and(|value| !value.eq_ignore_ascii_case(b"100-continue"))
 }
 
 /// The head from its method on: empty lines before it are nobody's business.

@@ -152,8 +152,6 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        if !self.port.close() && !std::thread::panicking() {
-            panic!("the engine did not let go of the lent memory");
-        }
+        self.port.close(|| assert!(std::thread::panicking(), "the engine did not let go of the lent memory"));
     }
 }

@@ -123,6 +123,16 @@ impl IncomingBody {
         count
     }
 
+    /// How many bytes of body the socket is certain to give next: after [`Next::Read`] nothing of it is buffered.
+    pub(super) fn unframed(&self) -> usize {
+        usize::try_from(self.decoder.unframed()).unwrap_or(usize::MAX)
+    }
+
+    /// Notes that `count` bytes went past the buffer.
+    pub(super) fn passed(&mut self, count: usize) {
+        self.decoder.consumed(count);
+    }
+
     /// The peer ended its direction.
     pub(super) fn end_of_input(&mut self) -> Result<(), Reason> {
         self.decoder.end_of_input()?;

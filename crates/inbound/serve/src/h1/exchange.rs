@@ -1,3 +1,4 @@
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -78,18 +79,28 @@ impl<H: Handler> Exchange for Connection<H> {
                     return Poll::Ready(Ok(Piece::End));
                 }
                 Next::Read => {
-                    if self.body.expect != Expect::Nothing {
-                        self.send_continue(cx)?;
-                    }
-                    if ready!(self.poll_read_body(cx))? == 0 {
-                        self.body.end_of_input()?;
-                    } else if self.body.expect == Expect::Waived {
-                        // Who sends the body does not wait to be asked for it any more.
-                        self.body.expect = Expect::Nothing;
-                    }
+                    self.send_continue(cx)?;
+                    let count = ready!(self.poll_read_body(cx))?;
+                    self.came(count)?;
                 }
             }
         }
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut [MaybeUninit<u8>]) -> Poll<Result<usize, Reason>> {
+        let unread = matches!(self.body.next(&mut self.input)?, Next::Read);
+        let len = into.len().min(self.body.unframed());
+        if unread && let Some(into) = into.get_mut(..len).filter(|into| !into.is_empty()) {
+            self.send_continue(cx)?;
+            let count = ready!(self.poll_read_past(cx, into))?;
+            self.came(count)?;
+            self.body.passed(count);
+            self.took(count);
+            return Poll::Ready(Ok(count));
+        }
+        let count = ready!(self.poll_body(cx))?.copy_to(into);
+        self.consume(count);
+        Poll::Ready(Ok(count))
     }
 
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
@@ -120,8 +131,7 @@ impl<H: Handler> Exchange for Connection<H> {
 
     fn consume(&mut self, count: usize) {
         let count = self.body.consume(&mut self.input, count);
-        self.reply.record.bytes_in += count as u64;
-        self.reply.close_if_unread &= !self.body.is_consumed();
+        self.took(count);
     }
 
     fn trailers(&self) -> Option<Fields<'_>> {
@@ -216,7 +226,24 @@ impl<H: Handler> Exchange for Connection<H> {
 }
 
 impl<H: Handler> Connection<H> {
-    /// Asks for the body, and sees to it that this leaves: the client sends nothing before.
+    /// Notes that `count` bytes of the body were read, 0 at the end of the connection.
+    fn came(&mut self, count: usize) -> Result<(), Reason> {
+        if count == 0 {
+            self.body.end_of_input()?;
+        } else if self.body.expect == Expect::Waived {
+            // Who sends the body does not wait to be asked for it any more.
+            self.body.expect = Expect::Nothing;
+        }
+        Ok(())
+    }
+
+    /// Counts what the handler has taken of the body.
+    fn took(&mut self, count: usize) {
+        self.reply.record.bytes_in += count as u64;
+        self.reply.close_if_unread &= !self.body.is_consumed();
+    }
+
+    /// Asks for the body where the client waits for that, and sees to it that this leaves: the client sends nothing before.
     fn send_continue(&mut self, cx: &mut Context<'_>) -> Result<(), Reason> {
         if self.body.expect == Expect::Owed {
             let asked = self.reply.interim(100, Fields::new(&[], &[]));

@@ -1,8 +1,11 @@
 use std::io;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use leat_message::{Handler, Reason};
 use leat_stream::BULK_BYTES;
+use tokio::io::{AsyncRead, ReadBuf};
 
 use super::connection::Connection;
 
@@ -53,6 +56,27 @@ impl<H: Handler> Connection<H> {
             match self.input.poll_fill(&mut self.socket, cx, bytes_max) {
                 Poll::Ready(Ok(count)) => {
                     self.wait.received(count);
+                    return Poll::Ready(Ok(count));
+                }
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(lost(&error))),
+                Poll::Pending => ready!(self.wait.poll_sender(cx, &self.site.limits))?,
+            }
+        }
+    }
+
+    /// Reads more of a body past the buffer, under the same deadlines.
+    pub(super) fn poll_read_past(
+        &mut self,
+        cx: &mut Context<'_>,
+        into: &mut [MaybeUninit<u8>],
+    ) -> Poll<Result<usize, Reason>> {
+        let mut room = ReadBuf::uninit(into);
+        loop {
+            match Pin::new(&mut self.socket).poll_read(cx, &mut room) {
+                Poll::Ready(Ok(())) => {
+                    let count = room.filled().len();
+                    self.wait.received(count);
+                    self.input.calm();
                     return Poll::Ready(Ok(count));
                 }
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(lost(&error))),

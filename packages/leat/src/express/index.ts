@@ -1,0 +1,30 @@
+// `leat/express`: Express 5.
+import { bundled, createApplication, named } from "./create";
+import { five, prototypes } from "./five";
+import { type Application } from "./types";
+
+// A function that may be called with `new`, under the name that Express gives it.
+const express = named("createApplication", function () {
+    return createApplication(prototypes);
+} as { (): Application; new (): Application });
+
+const { Router } = five;
+const { json, raw, static: serveStatic, text, urlencoded } = bundled(five);
+
+const { Route } = Router;
+const { application, request, response } = prototypes;
+// Node reads the names that an import may use out of the text of an assignment of plain names.
+const members = (module.exports = {
+    application,
+    json,
+    raw,
+    request,
+    response,
+    Route,
+    Router,
+    static: serveStatic,
+    text,
+    urlencoded,
+});
+
+export = Object.assign(express, members);

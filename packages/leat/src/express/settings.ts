@@ -1,0 +1,57 @@
+// Settings that are compiled into functions when they are set: `etag`, `query parser` and `trust proxy`.
+import * as querystring from "node:querystring";
+import { type Dialect } from "./dialect";
+import { strongETag, weakETag } from "./etag";
+
+type Compiler = (value: unknown, dialect: Dialect) => unknown;
+
+/** By setting: the name of the function's setting, and what makes it. */
+export const compilers: Record<string, { name: string; compile: Compiler } | undefined> = Object.assign(Object.create(null) as object, {
+    etag: { name: "etag fn", compile: compileETag },
+    "query parser": { name: "query parser fn", compile: compileQueryParser },
+    "trust proxy": { name: "trust proxy fn", compile: compileTrust },
+});
+
+function compileETag(value: unknown): unknown {
+    if (typeof value === "function") return value;
+    switch (value) {
+        case true:
+        case "weak":
+            return weakETag;
+        case false:
+            return undefined;
+        case "strong":
+            return strongETag;
+        default:
+            throw new TypeError(`unknown value for etag function: ${value as string}`);
+    }
+}
+
+function compileQueryParser(value: unknown, dialect: Dialect): unknown {
+    if (typeof value === "function") return value;
+    switch (value) {
+        case true:
+        case "simple":
+            return querystring.parse;
+        case false:
+            return dialect.noQuery;
+        case "extended":
+            return (text: unknown) => dialect.libraries.qs().parse(text, dialect.extendedQuery);
+        default:
+            throw new TypeError(`unknown value for query parser function: ${value as string}`);
+    }
+}
+
+function compileTrust(value: unknown, dialect: Dialect): unknown {
+    if (typeof value === "function") return value;
+    if (value === true) return () => true;
+    if (typeof value === "number") return (_address: unknown, hop: number) => hop < value;
+    // The default: no proxy, and no need of the library.
+    if (value === false) return trustNone;
+    const list = typeof value === "string" ? value.split(",").map((part) => part.trim()) : value;
+    return dialect.libraries.proxyAddr().compile(list || []);
+}
+
+function trustNone(): boolean {
+    return false;
+}

@@ -1,0 +1,56 @@
+// The table, on real Express (5 and 4) on node:http and on Leat: everything that a client or a program can see must be the same.
+//
+// LEAT_CASE=text picks cases by a part of their names; LEAT_EXPRESS=node,http,leat says which subjects.
+import assert from "node:assert/strict";
+import { existsSync, rmSync } from "node:fs";
+import test from "node:test";
+import { differences } from "../../differential/compare.mjs";
+
+if (!existsSync(new URL("node_modules", import.meta.url))) {
+    console.log("SKIP express differential: its npm packages are not installed; run npm ci in packages/leat/test/express/differential");
+    process.exit(0);
+}
+const { exception, names: excepted } = await import("./exceptions.mjs");
+const { fixtures } = await import("./fixtures.mjs");
+const { mistakes } = await import("./mistakes.mjs");
+const { run } = await import("./run.mjs");
+const { table } = await import("./table.mjs");
+
+const CASES_MIN = 1;
+const subjects = (process.env.LEAT_EXPRESS ?? "http").split(",");
+const picked = process.env.LEAT_CASE ?? "";
+const names = [...table.keys()].filter((name) => name.includes(picked));
+
+const folder = fixtures();
+const [reference, ...others] = await Promise.all(["node", ...subjects].map((subject) => run(names, subject === "node" ? "reference" : subject, folder)));
+rmSync(folder, { recursive: true });
+
+test("the table is as large as promised", { skip: picked !== "" && "only some cases were picked" }, () => {
+    assert.ok(table.size >= CASES_MIN, `${table.size} cases`);
+});
+
+test("every exception names a case", () => {
+    for (const name of excepted) assert.ok(table.has(name) || table.has(`5 ${name}`) || table.has(`4 ${name}`), `no case is called ${name}`);
+});
+
+for (const name of names) {
+    test(name, () => {
+        assert.deepEqual(mistakes(reference.get(name), table.get(name)), [], `${name}: the case itself is wrong`);
+        for (const [index, subject] of subjects.entries()) {
+            const found = differences(reference.get(name), others[index].get(name));
+            const why = exception(name, subject);
+            if (why !== undefined) {
+                assert.notEqual(found.length, 0, `${name} differs no more on ${subject}; take it off exceptions.mjs (${why})`);
+            } else if (found.length > 0) {
+                fail(`${name}: - Express on node:http, + ${subject}\n${found.join("\n")}\n\nagain: LEAT_EXPRESS=${subject} LEAT_CASE=${JSON.stringify(name)} node --test ${process.argv[1]}`);
+            }
+        }
+    });
+}
+
+/** Without a stack, which says nothing here. */
+function fail(message) {
+    const error = new assert.AssertionError({ message, operator: "fail" });
+    error.stack = message;
+    throw error;
+}

@@ -1,0 +1,24 @@
+// Where a subject is meant to differ from real Express on node:http: name of the case (`FILE: NAME`, or with the version in
+// front: `5 FILE: NAME`) → why; or `{ on, below, from, why }` for one subject, or some major versions of Node, only.
+//
+// A case that stands here and shows no difference any more fails, so that the list stays true.
+const HIGH_BYTES = "the engine lets them through as browsers send them; llhttp refuses them";
+
+const differs = {
+    "router-params: params with bytes above 0x7f": HIGH_BYTES,
+    "static: a target with bytes above 0x7f": HIGH_BYTES,
+    "static: a target with a fragment": "the engine refuses it (400): a fragment is no part of a target (RFC 9112 section 3.2.1)",
+    "static: a target that names another host": "the engine refuses it (400) where the target names another host than Host (RFC 9112 section 3.2.2)",
+};
+
+const major = Number(process.versions.node.split(".")[0]);
+
+/** Why the case `name` (with its version) may differ on `subject`, or undefined. */
+export function exception(name, subject) {
+    const found = differs[name] ?? differs[name.slice(2)];
+    if (found === undefined || typeof found === "string") return found;
+    const { on = subject, below = Infinity, from = 0, why } = found;
+    return on === subject && major < below && major >= from ? why : undefined;
+}
+
+export const names = Object.keys(differs);

@@ -1,0 +1,26 @@
+// What programs run on: real Express on node:http (the reference), real Express on leat/http, leat/express, and (for the test
+// of the table itself) mutants of real Express.
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { mutants } from "./mutants.mjs";
+
+const require = createRequire(import.meta.url);
+/** By its own name, as users do; the packages of this folder don't have it. */
+const leat = createRequire(new URL("../../../package.json", import.meta.url));
+const HOST = fileURLToPath(new URL("host.mjs", import.meta.url));
+const REAL = { 5: "express", 4: "express4" };
+const OURS = { 5: "leat/express", 4: "leat/express4" };
+
+/** What is started to play cases: `[program, ...arguments]`, of a subject, a version of Express and the folder of fixtures. */
+export function command(subject, version, folder) {
+    return [process.execPath, HOST, subject, String(version), folder];
+}
+
+/** The `express` that programs are given. */
+export function load(subject, version) {
+    if (subject === "leat") return leat(OURS[version]);
+    if (subject === "http") leat("leat/register");
+    const express = require(REAL[version]);
+    mutants[subject]?.change(express, version);
+    return express;
+}
