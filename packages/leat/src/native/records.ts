@@ -58,5 +58,8 @@ export const REQUEST_FIELDS_AT = 10;
 export const END_FIELDS_AT = 4;
 export const FIELD_WORDS = 4;
 
+/** Body bytes that come unasked, but for those behind a request to upgrade. */
+export const CREDIT_BYTES = 256 * 1024;
+
 /** Words of a record to the engine. */
 export const OUT_WORDS = 6;
