@@ -169,6 +169,7 @@ class Walk implements Found {
             this.again(pending);
             return;
         }
+        if (!route) dialect.debug?.("%s %s : %s", layer.name, matched, req.originalUrl);
         if (pending) dialect.handleError(layer, pending, req, this.res, this.again);
         else dialect.handleRequest(layer, req, this.res, this.again);
     }
@@ -177,6 +178,7 @@ class Walk implements Found {
     private mount(matched: string, path: string): boolean {
         const { req, origin } = this;
         if (!path.startsWith(matched) || !this.dialect.endsMount(path[matched.length])) return false;
+        this.dialect.debug?.("trim prefix (%s) from url %s", matched, req.url);
         this.removed = matched;
         req.url = origin + (req.url as string).slice(origin.length + matched.length);
         if (origin === "" && req.url[0] !== "/") {

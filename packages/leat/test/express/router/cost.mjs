@@ -5,7 +5,7 @@
 // The figures in docs/design/express-router.md come from here. The request object is part of neither figure.
 import { execFileSync } from "node:child_process";
 import { getHeapStatistics } from "node:v8";
-import { pair } from "./subjects.mjs";
+import * as subjects from "./subjects.mjs";
 
 const ROUNDS = 7;
 const DISPATCHES = 40_000;
@@ -84,7 +84,7 @@ function bytes(work, count) {
 function measure(whose, version, name) {
     const { make, url } = cases[name];
     const urls = Array.from({ length: 1024 }, (_, at) => url(at));
-    const router = make(pair(version)[whose].Router);
+    const router = make(subjects[whose](version).Router);
     const dispatches = name.includes("1,000") && whose === "real" ? DISPATCHES / 10 : DISPATCHES;
     run(router, urls, dispatches);
     const ns = [];
