@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import { IncomingMessage, peekField } from "../http/incoming";
 import { type Dialect } from "./dialect";
+import { lazyParsedUrl } from "./router";
 import { type Request } from "./types";
 
 type Trust = (address: string | undefined, hop: number) => boolean;
@@ -109,6 +110,7 @@ export function requestPrototype(dialect: Dialect, more: object): object {
     const prototype = Object.create(IncomingMessage.prototype) as object;
     Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(requestMethods(dialect)));
     Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(more));
+    lazyParsedUrl(prototype);
     return prototype;
 }
 

@@ -6,6 +6,8 @@ import { type Next, type Reply, type RoutedRequest, type StackLayer, type StackR
 export type Called = Record<string, { error: unknown; match: unknown; value: unknown } | undefined>;
 
 export interface Dialect {
+    /** What `DEBUG` turns on; undefined unless it did. */
+    readonly debug: ((format: string, ...values: unknown[]) => void) | undefined;
     /** How the plan knows a layer; null if only the layer's own `match` does. */
     patternOf(layer: StackLayer): Pattern | null;
     /** Whether `match` is still ours, so that a plan's pattern may stand for it. */

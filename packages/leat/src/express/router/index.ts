@@ -5,3 +5,4 @@ export { Layer as Layer5 } from "./v5/layer";
 export { Router as Router4 } from "./v4/router";
 export { Route as Route4 } from "./v4/route";
 export { Layer as Layer4 } from "./v4/layer";
+export { lazyParsedUrl } from "./pathname";

@@ -22,19 +22,55 @@ interface Parsed {
 /** Node has it and declares no type. `parseurl` trusts only its instances. */
 const { Url } = url as unknown as { Url: new () => Parsed };
 
+/** On requests whose `_parsedUrl` is made when somebody reads it: the URL that it is of, until then. */
+const UNREAD = Symbol("leat.unread-url");
+const PARSED = Symbol("leat.parsed-url");
+
+interface Lazy {
+    [UNREAD]?: string | null;
+    [PARSED]?: unknown;
+}
+
+/**
+ * Lets requests with this prototype have a `_parsedUrl` that is made when it is first read. Without it each request gets
+ * one, as from `parseurl`: middleware reads it, and few do.
+ */
+export function lazyParsedUrl(prototype: object): void {
+    Object.defineProperty(prototype, UNREAD, { value: null, writable: true, configurable: true });
+    Object.defineProperty(prototype, "_parsedUrl", {
+        configurable: true,
+        get(this: Lazy): unknown {
+            const raw = this[UNREAD];
+            if (raw == null) return this[PARSED];
+            this[UNREAD] = null;
+            return (this[PARSED] = parsedOf(raw));
+        },
+        set(this: Lazy, parsed: unknown) {
+            this[UNREAD] = null;
+            this[PARSED] = parsed;
+        },
+    });
+}
+
 /**
  * The path of `req.url`, without its query; null or undefined if it has none or nobody can tell.
  *
- * Cost: one pass over the URL and one object, which stays at `req._parsedUrl` until the URL changes.
+ * Cost: one pass over the URL, and one object that stays at `req._parsedUrl` until the URL changes, unless that is lazy.
  */
-export function pathnameOf(req: RoutedRequest): string | null | undefined {
+export function pathnameOf(req: RoutedRequest & Lazy): string | null | undefined {
     const raw = req.url;
     if (raw === undefined) return undefined;
+    if (req[UNREAD] !== undefined && typeof raw === "string") {
+        const end = pathEnd(raw);
+        if (end !== ODD_URL) {
+            req[UNREAD] = raw;
+            return end === raw.length ? raw : raw.substring(0, end);
+        }
+    }
     const known = req._parsedUrl;
     if (known instanceof Url && known._raw === raw) return known.pathname;
     try {
         const parsed = parsedOf(raw);
-        parsed._raw = raw;
         req._parsedUrl = parsed;
         return parsed.pathname;
     } catch {
@@ -44,33 +80,35 @@ export function pathnameOf(req: RoutedRequest): string | null | undefined {
 
 function parsedOf(raw: string): Parsed {
     // A program may have put anything there.
-    if (typeof raw !== "string" || raw.charCodeAt(0) !== SLASH) return odd(raw);
-    let query = -1;
-    for (let at = 1; at < raw.length; at++) {
-        const code = raw.charCodeAt(at);
-        if (code === QUESTION) {
-            if (query === -1) query = at;
-        } else if ((code < ODD_BELOW || code >= ODD_FROM) && ODD.has(code)) {
-            return odd(raw);
+    const end = typeof raw === "string" ? pathEnd(raw) : ODD_URL;
+     
+    const parsed = end === ODD_URL ? (url.parse(raw) as Parsed) : new Url();
+    if (end !== ODD_URL) {
+        parsed.path = raw;
+        parsed.href = raw;
+        parsed.pathname = end === raw.length ? raw : raw.substring(0, end);
+        if (end !== raw.length) {
+            parsed.query = raw.substring(end + 1);
+            parsed.search = raw.substring(end);
         }
     }
-    const parsed = new Url();
-    parsed.path = raw;
-    parsed.href = raw;
-    if (query === -1) {
-        parsed.pathname = raw;
-    } else {
-        parsed.pathname = raw.substring(0, query);
-        parsed.query = raw.substring(query + 1);
-        parsed.search = raw.substring(query);
-    }
+    parsed._raw = raw;
     return parsed;
 }
 
-/** Throws what node:url throws. */
-function odd(raw: string): Parsed {
-     
-    return url.parse(raw);
+/** Not a path and a query, but something for node:url. */
+const ODD_URL = -1;
+
+/** Where the path of a URL ends. */
+function pathEnd(raw: string): number {
+    if (raw.charCodeAt(0) !== SLASH) return ODD_URL;
+    let end = raw.length;
+    for (let at = raw.length - 1; at > 0; at--) {
+        const code = raw.charCodeAt(at);
+        if (code === QUESTION) end = at;
+        else if ((code < ODD_BELOW || code >= ODD_FROM) && ODD.has(code)) return ODD_URL;
+    }
+    return end;
 }
 
 /** `http://host` of a URL in absolute form; "" for any other. */

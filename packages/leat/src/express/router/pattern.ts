@@ -1,4 +1,5 @@
 // What a layer matches: a path pattern as something that reads a path, and its outline for the plan.
+import { lower } from "./branches";
 import { type Shape } from "./shape";
 import { type Params } from "./types";
 
@@ -76,34 +77,37 @@ export class PlainPattern implements Pattern {
     }
 
     read(path: string, found: Found): boolean {
+        const rules = this.#rules;
+        found.which = 0;
         if (path === this.#whole) {
             found.path = path;
-            found.params = this.#rules.newParams();
+            found.params = rules.newParams();
             found.keys = this.#keys;
-            found.which = 0;
             return true;
         }
         const names = this.#names;
-        const { sensitive } = this.#rules;
-        let at = 0;
-        for (let index = 0; index <= names.length; index++) {
-            at = after(path, at, this.#texts[index] ?? "", sensitive);
+        const texts = this.#texts;
+        const count = names.length;
+        let value = "";
+        let at = after(path, 0, texts[0] as string, rules.sensitive);
+        for (let index = 0; index < count; index++) {
             if (at === -1) return false;
-            if (index === names.length) break;
             let end = path.indexOf("/", at);
             if (end === -1) end = path.length;
             if (end === at) return false;
-            values[index] = path.substring(at, end);
-            at = end;
+            if (count === 1) value = path.substring(at, end);
+            else values[index] = path.substring(at, end);
+            at = after(path, end, texts[index + 1] as string, rules.sensitive);
         }
+        if (at === -1) return false;
         at = this.#end(path, at);
         if (at === -1) return false;
-        const params = this.#rules.newParams();
-        for (let index = 0; index < names.length; index++) params[names[index] as string] = decoded(values[index] as string);
+        const params = rules.newParams();
+        if (count === 1) params[names[0] as string] = decoded(value);
+        else for (let index = 0; index < count; index++) params[names[index] as string] = decoded(values[index] as string);
         found.path = at === path.length ? path : path.substring(0, at);
         found.params = params;
         found.keys = this.#keys;
-        found.which = 0;
         return true;
     }
 
@@ -144,9 +148,8 @@ function after(path: string, at: number, text: string, sensitive: boolean): numb
     const end = at + text.length;
     if (end > path.length) return -1;
     for (let index = 0; index < text.length; index++) {
-        let code = path.charCodeAt(at + index);
-        if (!sensitive && code >= 0x41 && code <= 0x5a) code |= 0x20;
-        if (code !== text.charCodeAt(index)) return -1;
+        const code = path.charCodeAt(at + index);
+        if ((sensitive ? code : lower(code)) !== text.charCodeAt(index)) return -1;
     }
     return end;
 }

@@ -1,5 +1,6 @@
 // From a path to the layers of a stack that may match it, in the order of the stack. `docs/design/express-router.md` has the
 // reasons for its form.
+import { Branches, HASH_START, hashed, lower } from "./branches";
 import { type Pattern } from "./pattern";
 import { ANY } from "./shape";
 
@@ -10,6 +11,9 @@ import { ANY } from "./shape";
 const STATES_MAX = 50_000;
 const ENTRIES_MAX = 1_000_000;
 
+/** Fewer layers are tried as fast as a path is followed. */
+const LAYERS_MIN = 4;
+
 const SLASH = 0x2f;
 const NOBODY: readonly number[] = [];
 
@@ -19,23 +23,37 @@ export interface State {
     readonly through: readonly number[];
     /** Layers that match a path that ends here. */
     readonly ends: readonly number[];
-    /** Where a segment leads that a pattern names, in lower case. */
-    readonly named: ReadonlyMap<string, State> | undefined;
+    /** Where a segment leads that a pattern names. */
+    named: Branches<State> | undefined;
     /** Where any other segment leads; undefined if that is nowhere, and only `through` is left. */
     readonly other: State | undefined;
 }
 
-export interface Plan {
+export class Plan {
     /** What each layer's path is matched by; null for a layer that only its own `match` knows. */
     readonly patterns: readonly (Pattern | null)[];
-    /** The layers for a path; null if any may match, because the path does not start with a slash. */
-    find(path: string): State | null;
+    readonly #root: State | null;
+
+    constructor(patterns: readonly (Pattern | null)[], root: State | null) {
+        this.patterns = patterns;
+        this.#root = root;
+    }
+
+    /** The layers for a path; null if all are to be tried: few layers, too large a trie, or a path that does not start with a slash. */
+    find(path: string): State | null {
+        const root = this.#root;
+        return root === null || path.charCodeAt(0) !== SLASH ? null : followed(root, path);
+    }
 }
 
-/** The plan of a stack whose layers have these patterns; null if it would be too large. */
-export function planOf(patterns: readonly (Pattern | null)[]): Plan | null {
+/** The plan of a stack whose layers have these patterns. */
+export function planOf(patterns: readonly (Pattern | null)[]): Plan {
+    return new Plan(patterns, patterns.length < LAYERS_MIN ? null : trieOf(patterns));
+}
+
+/** Null if it would be too large. */
+function trieOf(patterns: readonly (Pattern | null)[]): State | null {
     const root = new Node();
-    const exact: string[] = [];
     for (const [layer, pattern] of patterns.entries()) {
         if (pattern === null || pattern.shapes === null) {
             root.through.push(layer);
@@ -44,54 +62,31 @@ export function planOf(patterns: readonly (Pattern | null)[]): Plan | null {
         for (const shape of pattern.shapes) {
             const node = shape.segments.reduce<Node>((place, segment) => place.child(segment), root);
             (shape.rest ? node.through : node.ends).push(layer);
-            if (shape.exact !== undefined) exact.push(shape.exact);
         }
     }
-    const states = new States();
-    const start = states.of([root], NOBODY);
-    return start === undefined ? null : new Trie(patterns, start, exact);
+    return new States().of([root], NOBODY) ?? null;
 }
 
-class Trie implements Plan {
-    readonly patterns: readonly (Pattern | null)[];
-    readonly #root: State;
-    /** States of the paths that the patterns spell out: of a plan's own making, so it does not grow with what is asked. */
-    readonly #exact = new Map<string, State>();
-
-    constructor(patterns: readonly (Pattern | null)[], root: State, exact: readonly string[]) {
-        this.patterns = patterns;
-        this.#root = root;
-        for (const path of exact) this.#exact.set(path, this.#walk(path));
-    }
-
-    find(path: string): State | null {
-        const exact = this.#exact.get(path);
-        if (exact !== undefined) return exact;
-        return path.charCodeAt(0) === SLASH ? this.#walk(path) : null;
-    }
-
-    #walk(path: string): State {
-        let state = this.#root;
-        let length = path.length;
-        while (length > 1 && path.charCodeAt(length - 1) === SLASH) length -= 1;
-        let at = 1;
-        while (at < length) {
-            if (state.named === undefined && state.other === undefined) return ended(state);
-            let end = at;
-            let capital = false;
-            for (; end < length; end++) {
-                const code = path.charCodeAt(end);
-                if (code === SLASH) break;
-                if (code >= 0x41 && code <= 0x5a) capital = true;
-            }
-            const text = path.substring(at, end);
-            const next = state.named?.get(capital ? text.toLowerCase() : text) ?? state.other;
-            if (next === undefined) return ended(state);
-            state = next;
-            at = end + 1;
+function followed(root: State, path: string): State {
+    let state = root;
+    let length = path.length;
+    while (length > 1 && path.charCodeAt(length - 1) === SLASH) length -= 1;
+    let at = 1;
+    while (at < length) {
+        if (state.named === undefined && state.other === undefined) return ended(state);
+        let end = at;
+        let hash = HASH_START;
+        for (; end < length; end++) {
+            const code = path.charCodeAt(end);
+            if (code === SLASH) break;
+            hash = hashed(hash, lower(code));
         }
-        return state;
+        const next: State | undefined = state.named?.get(path, at, end, hash) ?? state.other;
+        if (next === undefined) return ended(state);
+        state = next;
+        at = end + 1;
     }
+    return state;
 }
 
 /** States behind which nothing is named, by what matches there all the same. */
@@ -152,14 +147,15 @@ class States {
         const anywhere = nodes.flatMap((node) => node.any ?? []);
         const other = anywhere.length === 0 ? undefined : this.of(anywhere, through);
         if (anywhere.length > 0 && other === undefined) return undefined;
-        const named = names.size === 0 ? undefined : new Map<string, State>();
-        const state: State = { through, ends, named, other };
+        const state: State = { through, ends, named: undefined, other };
         this.#made.set(key, state);
+        const named = new Map<string, State>();
         for (const name of names) {
             const next = this.of([...nodes.flatMap((node) => node.named.get(name) ?? []), ...anywhere], through);
             if (next === undefined) return undefined;
-            named?.set(name, next);
+            named.set(name, next);
         }
+        if (names.size > 0) state.named = new Branches(named);
         return state;
     }
 

@@ -9,6 +9,9 @@ const lower = new Map<unknown, string>(METHODS.map((method) => [method, method.t
 
 /** The method of a request in lower case; what is no string stays what it is. */
 export function methodName(method: unknown): string | undefined {
+    // Most requests, without a look into the table.
+    if (method === "GET") return "get";
+    if (method === "POST") return "post";
     return lower.get(method) ?? (typeof method === "string" ? method.toLowerCase() : (method as undefined));
 }
 

@@ -8,8 +8,6 @@ export interface Shape {
     readonly segments: readonly (string | typeof ANY)[];
     /** Whether anything may follow. */
     readonly rest: boolean;
-    /** The pattern itself, if it is all text and nothing may follow. */
-    readonly exact: string | undefined;
 }
 
 /** Stands in an outline for something without a slash. */
@@ -30,6 +28,5 @@ export function shapeOf(outline: string, open: boolean): Shape | null {
     const known = end === -1 ? outline : outline.substring(0, outline.lastIndexOf("/", end));
     const segments = known.split("/").slice(1).map((text) => (PLAIN.test(text) ? text.toLowerCase() : ANY));
     while (segments.at(-1) === "") segments.pop();
-    const rest = open || end !== -1;
-    return { segments, rest, exact: rest || segments.includes(ANY) ? undefined : outline };
+    return { segments, rest: open || end !== -1 };
 }

@@ -4,9 +4,6 @@ import { type Plan, planOf } from "./plan";
 import { type Pattern } from "./pattern";
 import { type StackLayer, type StackRouter } from "./types";
 
-/** Fewer layers are walked as fast as a plan is followed. */
-const LAYERS_MIN = 4;
-
 const STACK = Symbol("leat.stack");
 
 /** A router, with its stack where it was made; its `stack` may be another one since. */
@@ -46,7 +43,7 @@ export abstract class Stack {
         }
         if (this.#plan === null && this.#used < 2) {
             this.#used += 1;
-            if (this.#used === 2 && this.layers.length >= LAYERS_MIN) this.#plan = planOf(this.layers.map(this.#patternOf));
+            if (this.#used === 2) this.#plan = planOf(this.layers.map(this.#patternOf));
         }
         return this.#plan;
     }

@@ -62,14 +62,15 @@ class Walk implements Found {
     slashAdded = false;
     sync = 0;
 
-    // Where the plan led, for the path it was asked for.
+    // Where the plan led, for the path as it is now.
     plan: Plan | null = null;
-    planned: string | undefined;
     state: State | null = null;
     throughAt = 0;
     endsAt = 0;
 
     url: string | undefined;
+    /** The path is another one than the plan was asked for. */
+    moved = false;
     pathname: string | null | undefined;
 
     constructor(dialect: Dialect, router: StackRouter, stack: Stack, req: RoutedRequest, res: Reply, out: Next) {
@@ -115,7 +116,8 @@ class Walk implements Found {
 
         let layer: StackLayer | undefined;
         let route: StackRoute | undefined;
-        this.locate(path);
+        const plan = this.stack.plan();
+        if (plan !== this.plan || this.moved) this.locate(plan, path);
         for (;;) {
             this.skip();
             layer = layers[this.index];
@@ -167,6 +169,7 @@ class Walk implements Found {
             this.again(pending);
             return;
         }
+        if (!route) dialect.debug?.("%s %s : %s", layer.name, matched, req.originalUrl);
         if (pending) dialect.handleError(layer, pending, req, this.res, this.again);
         else dialect.handleRequest(layer, req, this.res, this.again);
     }
@@ -175,6 +178,7 @@ class Walk implements Found {
     private mount(matched: string, path: string): boolean {
         const { req, origin } = this;
         if (!path.startsWith(matched) || !this.dialect.endsMount(path[matched.length])) return false;
+        this.dialect.debug?.("trim prefix (%s) from url %s", matched, req.url);
         this.removed = matched;
         req.url = origin + (req.url as string).slice(origin.length + matched.length);
         if (origin === "" && req.url[0] !== "/") {
@@ -186,10 +190,11 @@ class Walk implements Found {
     }
 
     private readPath(): string | null | undefined {
-        const { req } = this;
-        if (this.url === undefined || req.url !== this.url) {
-            this.pathname = pathnameOf(req);
-            this.url = req.url;
+        const { url } = this.req;
+        if (this.url === undefined || url !== this.url) {
+            this.pathname = pathnameOf(this.req);
+            this.url = url;
+            this.moved = true;
         }
         return this.pathname;
     }
@@ -200,12 +205,9 @@ class Walk implements Found {
         return this.dialect.match(layer, path, this);
     }
 
-    /** Asks the plan for the layers of `path`, unless it was asked already. */
-    private locate(path: string): void {
-        const plan = this.stack.plan();
-        if (plan === this.plan && path === this.planned) return;
+    private locate(plan: Plan | null, path: string): void {
         this.plan = plan;
-        this.planned = path;
+        this.moved = false;
         this.state = plan === null ? null : plan.find(path);
         this.throughAt = 0;
         this.endsAt = 0;

@@ -5,7 +5,7 @@
 // The figures in docs/design/express-router.md come from here. The request object is part of neither figure.
 import { execFileSync } from "node:child_process";
 import { getHeapStatistics } from "node:v8";
-import { pair } from "./subjects.mjs";
+import * as subjects from "./subjects.mjs";
 
 const ROUNDS = 7;
 const DISPATCHES = 40_000;
@@ -84,7 +84,7 @@ function bytes(work, count) {
 function measure(whose, version, name) {
     const { make, url } = cases[name];
     const urls = Array.from({ length: 1024 }, (_, at) => url(at));
-    const router = make(pair(version)[whose].Router);
+    const router = make(subjects[whose](version).Router);
     const dispatches = name.includes("1,000") && whose === "real" ? DISPATCHES / 10 : DISPATCHES;
     run(router, urls, dispatches);
     const ns = [];
@@ -104,7 +104,7 @@ if (process.env.LEAT_COST) {
         const row = [5, 4].flatMap((version) =>
             ["real", "leat"].map((whose) => {
                 const env = { ...process.env, LEAT_COST: JSON.stringify([whose, version, name]) };
-                const { ns, bytes } = JSON.parse(execFileSync(process.execPath, ["--expose-gc", "--max-semi-space-size=64", process.argv[1]], { env, encoding: "utf8", timeout: 60_000 }));
+                const { ns, bytes } = JSON.parse(execFileSync(process.execPath, ["--expose-gc", "--max-semi-space-size=64", "--min-semi-space-size=64", process.argv[1]], { env, encoding: "utf8", timeout: 60_000 }));
                 return `${ns.toFixed(0)} ${bytes.toFixed(0)}`;
             }),
         );

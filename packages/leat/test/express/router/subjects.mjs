@@ -10,11 +10,15 @@ export const installed = process.env.LEAT_ROUTERS !== undefined || existsSync(ne
 
 /** `{ Router, Layer, Route }` of a dialect, real and ours. */
 export function pair(version) {
-    const { [`Router${version}`]: Router, [`Layer${version}`]: Layer, [`Route${version}`]: Route } = ours("../../../dist/express/router/index.js");
-    return { real: real(version), leat: { Router, Layer, Route } };
+    return { real: real(version), leat: leat(version) };
 }
 
-function real(version) {
+export function leat(version) {
+    const { [`Router${version}`]: Router, [`Layer${version}`]: Layer, [`Route${version}`]: Route } = ours("../../../dist/express/router/index.js");
+    return { Router, Layer, Route };
+}
+
+export function real(version) {
     if (version === 4) {
         return { Router: theirs("express4/lib/router"), Layer: theirs("express4/lib/router/layer"), Route: theirs("express4/lib/router/route") };
     }

@@ -1,6 +1,7 @@
 // A layer of Express 4: a path's expression and the handler behind it.
 import { debugOf } from "../../libraries";
 import { type Key } from "../libraries";
+import { LayerFacts } from "../layer_facts";
 import { type Found, type Pattern } from "../pattern";
 import { nameOf } from "../registration";
 import { type Handle, type HandleError, type LayerOptions, type Next, type Params, type Reply, type RoutedRequest, type StackLayer, type StackRoute } from "../types";
@@ -30,9 +31,6 @@ export interface LayerConstructor {
     prototype: Layer;
 }
 
-/** Patterns of the layers made here, by the expression they stand for. */
-const patterns = new WeakMap<RegExp, { pattern: Pattern; keys: Key[] }>();
-
 /**
  * A layer: `handle` behind `path`. Made by routers and routes; programs and tools read and change its members.
  *
@@ -50,7 +48,7 @@ export const Layer = function Layer(this: Layer | undefined, path: unknown, opti
     const { regexp, keys, pattern } = compiled(path, options ?? {});
     this.keys = keys;
     this.regexp = regexp;
-    patterns.set(regexp, { pattern, keys });
+    LayerFacts.add(this, pattern, regexp);
     return undefined;
 } as unknown as LayerConstructor;
 
@@ -83,7 +81,7 @@ Layer.prototype.match = function match(this: Layer, path: string | null | undefi
 /** Runs the handler, unless it is one for errors; what it throws goes to `next`. */
 Layer.prototype.handle_request = function handle(this: Layer, req: RoutedRequest, res: Reply, next: Next): void {
     const fn = this.handle;
-    if (fn.length > 3) {
+    if (LayerFacts.arityOf(this, fn) > 3) {
         next();
         return;
     }
@@ -97,7 +95,7 @@ Layer.prototype.handle_request = function handle(this: Layer, req: RoutedRequest
 /** Runs the handler with an error, if it is one for errors. */
 Layer.prototype.handle_error = function handle_error(this: Layer, error: unknown, req: RoutedRequest, res: Reply, next: Next): void {
     const fn = this.handle as unknown as HandleError;
-    if (fn.length !== 4) {
+    if (LayerFacts.arityOf(this, fn) !== 4) {
         next(error);
         return;
     }
@@ -118,10 +116,7 @@ export function matchIsOwn(): boolean {
 
 /** The pattern of a layer that matches by nothing else. */
 export function layerPattern(layer: StackLayer): Pattern | null {
-    const { regexp, keys } = layer as Partial<Layer>;
-    if ((layer as { match: unknown }).match !== ownMatch || !(regexp instanceof RegExp)) return null;
-    const known = patterns.get(regexp);
-    return known?.keys === keys ? (known?.pattern ?? null) : null;
+    return (layer as { match: unknown }).match === ownMatch ? LayerFacts.patternOf(layer, (layer as Layer).regexp) : null;
 }
 
 /** Matches by a layer's pattern, and leaves in the layer what was found. */

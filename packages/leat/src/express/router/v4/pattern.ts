@@ -123,7 +123,7 @@ function outlinesOf(path: unknown, open: boolean): Shape[] | null {
     for (const text of texts ?? [""]) {
         const shape = OUTLINED.test(text) ? shapeOf(text.replaceAll("*", REST).replace(PARAMETER, VARIES), open) : null;
         if (shape === null) return null;
-        all.push({ ...shape, exact: undefined });
+        all.push(shape);
     }
     return all;
 }

@@ -129,6 +129,7 @@ for (const method of [...methods, "all"]) {
 const { process_params: ownProcess } = Router as { process_params: unknown };
 
 const dialect: Dialect = {
+    debug: process.env["DEBUG"] ? debug : undefined,
     patternOf: layerPattern,
     matchIsOwn,
     read: readLayer,

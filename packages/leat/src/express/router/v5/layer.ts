@@ -1,5 +1,6 @@
 // A layer of Express 5: a path pattern and the handler behind it.
 import { debugOf } from "../../libraries";
+import { LayerFacts } from "../layer_facts";
 import { type Found, type Pattern } from "../pattern";
 import { nameOf } from "../registration";
 import { type Handle, type HandleError, type LayerOptions, type Next, type Params, type Reply, type RoutedRequest, type StackLayer, type StackRoute } from "../types";
@@ -39,9 +40,6 @@ export interface LayerConstructor {
     prototype: Layer;
 }
 
-/** Patterns of the layers made here; a layer shows only what npm's shows. */
-const patterns = new WeakMap<StackLayer, Pattern>();
-
 /**
  * A layer: `handle` behind `path`. Made by routers and routes; programs and tools read and change its members.
  *
@@ -58,7 +56,7 @@ export const Layer = function Layer(this: Layer | undefined, path: unknown, opti
     this.slash = path === "/" && options?.end === false;
     const { pattern, matchers } = patternOf(this.rawPath, options ?? {});
     this.matchers = matchers;
-    patterns.set(this, pattern);
+    LayerFacts.add(this, pattern, matchers);
     return undefined;
 } as unknown as LayerConstructor;
 
@@ -78,7 +76,7 @@ Layer.prototype.match = function match(this: Layer, path: string | null | undefi
 /** Runs the handler, unless it is one for errors; what it throws or rejects goes to `next`. */
 Layer.prototype.handleRequest = function handleRequest(this: Layer, req: RoutedRequest, res: Reply, next: Next): void {
     const fn = this.handle;
-    if (fn.length > 3) {
+    if (LayerFacts.arityOf(this, fn) > 3) {
         next();
         return;
     }
@@ -98,7 +96,7 @@ Layer.prototype.handleRequest = function handleRequest(this: Layer, req: RoutedR
 /** Runs the handler with an error, if it is one for errors. */
 Layer.prototype.handleError = function handleError(this: Layer, error: unknown, req: RoutedRequest, res: Reply, next: Next): void {
     const fn = this.handle as unknown as HandleError;
-    if (fn.length !== 4) {
+    if (LayerFacts.arityOf(this, fn) !== 4) {
         next(error);
         return;
     }
@@ -124,7 +122,7 @@ export function matchIsOwn(): boolean {
 
 /** The pattern of a layer that matches by nothing else. */
 export function layerPattern(layer: StackLayer): Pattern | null {
-    return (layer as { match: unknown }).match === ownMatch ? (patterns.get(layer) ?? null) : null;
+    return (layer as { match: unknown }).match === ownMatch ? LayerFacts.patternOf(layer, (layer as Layer).matchers) : null;
 }
 
 /** Lets `layer` match by its own method, whatever that is. */

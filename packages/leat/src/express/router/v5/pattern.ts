@@ -112,7 +112,7 @@ function outlines(tokens: readonly Token[], open: boolean): Shape[] | null {
     for (const text of spelled(tokens)) {
         const shape = shapeOf(text, open);
         if (shape === null) return null;
-        all.push({ ...shape, exact: undefined });
+        all.push(shape);
     }
     return all.length > SHAPES_MAX ? null : all;
 }

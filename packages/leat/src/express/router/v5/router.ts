@@ -133,6 +133,7 @@ for (const method of [...methods, "all"]) {
 }
 
 const dialect: Dialect = {
+    debug: process.env["DEBUG"] ? debug : undefined,
     patternOf: layerPattern,
     matchIsOwn,
     read: (_layer, pattern, path, found) => pattern.read(path, found),
