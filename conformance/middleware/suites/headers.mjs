@@ -14,6 +14,8 @@ const onFinished = await use("on-finished");
 const vhost = await use("vhost");
 const i18next = await use("i18next");
 const i18nextMiddleware = await use("i18next-http-middleware", { all: true });
+const { I18n } = await use("i18n", { all: true });
+const requestIp = await use("request-ip");
 const useragent = await use("express-useragent", { all: true });
 
 middleware("cors", ({ express, it }) => {
@@ -211,5 +213,23 @@ middleware("i18next-http-middleware", ({ express, it }) => {
         assert.deepEqual([german.json, german.headers["content-language"]], [["Hallo Ann", "de", "de"], "de"]);
         assert.equal((await peer.get("/?lng=de")).json[0], "Hallo Ann");
         assert.equal((await peer.get("/", { cookie: "i18next=de" })).json[0], "Hallo Ann");
+    });
+});
+
+middleware("i18n", ({ express, it }) => {
+    it("response.__, locals and plurals, by the request's language", async ({ listen }) => {
+        const i18n = new I18n({ locales: ["en", "de"], staticCatalog: { en: { hello: "Hello %s", cat: { one: "%s cat", other: "%s cats" } }, de: { hello: "Hallo %s", cat: { one: "%s Katze", other: "%s Katzen" } } }, defaultLocale: "en", queryParameter: "lang" });
+        const app = express().use(i18n.init).get("/", (request, response) => response.json([response.__("hello", "Ann"), request.__n("cat", 3), response.locals.__("hello", "Bob"), request.getLocale()]));
+        const peer = await listen(app);
+        assert.deepEqual((await peer.get("/", { "accept-language": "de" })).json, ["Hallo Ann", "3 Katzen", "Hallo Bob", "de"]);
+        assert.deepEqual((await peer.get("/?lang=en", { "accept-language": "de" })).json, ["Hello Ann", "3 cats", "Hello Bob", "en"]);
+    });
+});
+
+middleware("request-ip", ({ express, it }) => {
+    it("the client's address, also behind proxies", async ({ listen }) => {
+        const app = express().use(requestIp.mw()).get("/", (request, response) => response.json(request.clientIp));
+        const peer = await listen(app);
+        assert.deepEqual([(await peer.get("/")).json, (await peer.get("/", { "x-forwarded-for": "10.1.2.3, 10.0.0.1" })).json, (await peer.get("/", { "cf-connecting-ip": "10.9.9.9" })).json], ["127.0.0.1", "10.1.2.3", "10.9.9.9"]);
     });
 });

@@ -1,10 +1,14 @@
 // Cookies, and what is kept between requests.
 import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { use } from "../subjects.mjs";
 import { middleware } from "../suite.mjs";
 
 const cookieParser = await use("cookie-parser");
 const session = await use("express-session");
+const makeFileStore = await use("session-file-store");
 const makeMemoryStore = await use("memorystore");
 const cookieSession = await use("cookie-session");
 const flash = await use("connect-flash");
@@ -115,6 +119,25 @@ middleware(["express-session", "memorystore"], ({ express, it }) => {
         const sid = (await (await listen(app())).get("/count")).cookie;
         const read = await peer.get("/count", { cookie: sid });
         assert.deepEqual([read.status, read.text], [500, "the store is away"]);
+    });
+});
+
+middleware(["express-session", "session-file-store"], ({ express, it }) => {
+    it("sessions outlive the app, in files", async ({ listen, after }) => {
+        const path = mkdtempSync(join(tmpdir(), "leat-sessions-"));
+        after(() => rmSync(path, { recursive: true, force: true }));
+        const FileStore = makeFileStore(session);
+        const app = () => {
+            const store = new FileStore({ path, logFn: () => {}, reapInterval: -1, retries: 2, minTimeout: 10 });
+            const made = express().use(session({ secret: "secret", resave: false, saveUninitialized: false, store }));
+            return made.get("/count", (request, response) => {
+                request.session.count = (request.session.count ?? 0) + 1;
+                response.json(request.session.count);
+            });
+        };
+        const { cookie, json } = await (await listen(app())).get("/count");
+        assert.deepEqual([json, readdirSync(path).length], [1, 1]);
+        assert.equal((await (await listen(app())).get("/count", { cookie })).json, 2);
     });
 });
 
