@@ -118,7 +118,8 @@ impl App {
             return;
         }
         text.push('\n');
-        let widest = |of: fn(&Advice) -> &str| self.packages.iter().map(|each| of(each).chars().count()).max().unwrap_or(0);
+        let widest =
+            |of: fn(&Advice) -> &str| self.packages.iter().map(|each| of(each).chars().count()).max().unwrap_or(0);
         let names = widest(|each| &each.package);
         let versions = widest(|each| &each.version);
         let verdicts = widest(|each| each.verdict.words());

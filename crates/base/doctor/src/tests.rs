@@ -59,7 +59,10 @@ fn each_verdict_of_the_table_is_told_with_its_remarks_and_the_worst_first() {
 #[test]
 fn another_major_version_than_the_tests_ran_is_not_tested() {
     let folder = Folder::new();
-    folder.write("package.json", manifest(r#""express": "5", "both": "^1.0.0", "early": "^0.3.0", "noted": "file:../noted""#));
+    folder.write(
+        "package.json",
+        manifest(r#""express": "5", "both": "^1.0.0", "early": "^0.3.0", "noted": "file:../noted""#),
+    );
     assert_eq!(
         lines(&folder),
         [
@@ -104,13 +107,34 @@ fn packages_that_call_themselves_express_middleware_are_told_of() {
 #[test]
 fn versions_of_what_is_not_installed_come_from_the_lock_file() {
     let locks = [
-        ("package-lock.json", r#"{ "packages": { "": {}, "node_modules/express": { "version": "5.0.1" }, "node_modules/both": { "version": "2.0.9" } } }"#),
-        ("npm-shrinkwrap.json", r#"{ "dependencies": { "express": { "version": "5.0.1" }, "both": { "version": "2.0.9" } } }"#),
-        ("yarn.lock", "# yarn lockfile v1\n\n\nboth@^1.0.0:\n  version \"1.0.0\"\n\n\"both@^2.0.0\", both@~2.0.1:\n  version \"2.0.9\"\n  resolved \"x\"\n\nexpress@^5.0.0:\n  version \"5.0.1\"\n"),
-        ("yarn.lock", "__metadata:\n  version: 8\n\n\"both@npm:^2.0.0\":\n  version: 2.0.9\n  resolution: \"both@npm:2.0.9\"\n\n\"express@npm:^5.0.0, express@npm:^5.0.1\":\n  version: 5.0.1\n"),
-        ("pnpm-lock.yaml", "lockfileVersion: '9.0'\n\nimporters:\n\n  .:\n    dependencies:\n      both:\n        specifier: ^2.0.0\n        version: 2.0.9(express@5.0.1)\n      express:\n        specifier: ^5.0.0\n        version: 5.0.1\n\npackages:\n\n  both@2.0.9:\n    engines: {}\n"),
-        ("pnpm-lock.yaml", "lockfileVersion: 5.4\n\nspecifiers:\n  both: 2.0.9\n  express: 5.0.1\n\ndependencies:\n  both: 2.0.9_express@5.0.1\n  express: 5.0.1\n\npackages:\n"),
-        ("bun.lock", "{\n  \"packages\": {\n    \"both\": [\"both@2.0.9\", \"\", {}, \"sha512-x\"],\n    \"express\": [\"express@5.0.1\", \"\", {}],\n  }\n}\n"),
+        (
+            "package-lock.json",
+            r#"{ "packages": { "": {}, "node_modules/express": { "version": "5.0.1" }, "node_modules/both": { "version": "2.0.9" } } }"#,
+        ),
+        (
+            "npm-shrinkwrap.json",
+            r#"{ "dependencies": { "express": { "version": "5.0.1" }, "both": { "version": "2.0.9" } } }"#,
+        ),
+        (
+            "yarn.lock",
+            "# yarn lockfile v1\n\n\nboth@^1.0.0:\n  version \"1.0.0\"\n\n\"both@^2.0.0\", both@~2.0.1:\n  version \"2.0.9\"\n  resolved \"x\"\n\nexpress@^5.0.0:\n  version \"5.0.1\"\n",
+        ),
+        (
+            "yarn.lock",
+            "__metadata:\n  version: 8\n\n\"both@npm:^2.0.0\":\n  version: 2.0.9\n  resolution: \"both@npm:2.0.9\"\n\n\"express@npm:^5.0.0, express@npm:^5.0.1\":\n  version: 5.0.1\n",
+        ),
+        (
+            "pnpm-lock.yaml",
+            "lockfileVersion: '9.0'\n\nimporters:\n\n  .:\n    dependencies:\n      both:\n        specifier: ^2.0.0\n        version: 2.0.9(express@5.0.1)\n      express:\n        specifier: ^5.0.0\n        version: 5.0.1\n\npackages:\n\n  both@2.0.9:\n    engines: {}\n",
+        ),
+        (
+            "pnpm-lock.yaml",
+            "lockfileVersion: 5.4\n\nspecifiers:\n  both: 2.0.9\n  express: 5.0.1\n\ndependencies:\n  both: 2.0.9_express@5.0.1\n  express: 5.0.1\n\npackages:\n",
+        ),
+        (
+            "bun.lock",
+            "{\n  \"packages\": {\n    \"both\": [\"both@2.0.9\", \"\", {}, \"sha512-x\"],\n    \"express\": [\"express@5.0.1\", \"\", {}],\n  }\n}\n",
+        ),
     ];
     for (name, text) in locks {
         let folder = Folder::new();
@@ -139,7 +163,10 @@ fn every_member_of_a_workspace_that_uses_express_is_an_app() {
     let workspaces = [
         ("package.json", r#"{ "workspaces": ["apps/*", "deep/**", "!apps/old"] }"#),
         ("package.json", r#"{ "workspaces": { "packages": ["apps/*", "deep/**", "!apps/old"] } }"#),
-        ("pnpm-workspace.yaml", "packages:\n  # ours\n  - 'apps/*'\n  - \"deep/**\" # all\n  - '!apps/old'\ncatalog: {}\n"),
+        (
+            "pnpm-workspace.yaml",
+            "packages:\n  # ours\n  - 'apps/*'\n  - \"deep/**\" # all\n  - '!apps/old'\ncatalog: {}\n",
+        ),
     ];
     for (name, text) in workspaces {
         let folder = Folder::new();
@@ -196,7 +223,10 @@ fn an_app_that_has_moved_to_leat_is_looked_at_too() {
 #[test]
 fn the_text_is_a_table() {
     let folder = Folder::new();
-    folder.write("package.json", manifest(r#""express": "^5.1.0", "both": "^2.0.0", "hooks": "^1.0.0", "native": "1.x""#));
+    folder.write(
+        "package.json",
+        manifest(r#""express": "^5.1.0", "both": "^2.0.0", "hooks": "^1.0.0", "native": "1.x""#),
+    );
     let expected = "\
 app (.), Express ^5.1.0
   write: import express from \"leat/express\"
