@@ -25,7 +25,7 @@ fn lines(folder: &Folder) -> Vec<String> {
     let report = report(folder);
     let [app] = &report.apps[..] else { panic!("{} apps", report.apps.len()) };
     let line = |each: &Advice| {
-        format!("{} {} {}: {}", each.package, each.version, each.verdict.name(), each.remarks.join("; "))
+        format!("{} {} {}: {}", each.package, each.version, each.verdict.name(), each.remarks.join(" "))
     };
     app.packages.iter().map(line).collect()
 }
@@ -47,7 +47,7 @@ fn each_verdict_of_the_table_is_told_with_its_remarks_and_the_worst_first() {
     assert_eq!(
         lines(&folder),
         [
-            "native 1.x unsupported: It reads raw sockets.; use `ws` instead",
+            "native 1.x unsupported: It reads raw sockets. Use `ws` instead.",
             "hooks ^1.0.0 register: It loads Express itself.",
             "both ^2.0.0 drop-in: ",
             "noted ~3.2.0 drop-in: Only behind TLS.",
@@ -66,8 +66,8 @@ fn another_major_version_than_the_tests_ran_is_not_tested() {
     assert_eq!(
         lines(&folder),
         [
-            "both ^1.0.0 untested: Leat's tests run 2.1.0",
-            "early ^0.3.0 untested: Leat's tests run 0.4.1",
+            "both ^1.0.0 untested: Leat's tests run 2.1.0.",
+            "early ^0.3.0 untested: Leat's tests run 0.4.1.",
             "noted file:../noted drop-in: Only behind TLS.",
         ]
     );
@@ -78,7 +78,7 @@ fn another_major_version_than_the_tests_ran_is_not_tested() {
 fn the_row_is_that_of_the_apps_express() {
     let folder = Folder::new();
     folder.write("package.json", manifest(r#""express": "^4.18.0", "both": "2", "hooks": "1""#));
-    assert_eq!(lines(&folder), ["hooks 1 unsupported: the package itself is not for Express 4", "both 2 drop-in: "]);
+    assert_eq!(lines(&folder), ["hooks 1 unsupported: The package itself is not for Express 4.", "both 2 drop-in: "]);
     assert_eq!(report(&folder).apps[0].module, Some("leat/express4"));
 }
 
@@ -229,16 +229,23 @@ fn the_text_is_a_table() {
     );
     let expected = "\
 app (.), Express ^5.1.0
-  write: import express from \"leat/express\"
-  or start it unchanged: node --import leat/register app.js
+  start it unchanged: node --import leat/register app.js
 
-  native  1.x     not supported        It reads raw sockets.; use `ws` instead
+  native  1.x     not supported        It reads raw sockets. Use `ws` instead.
   hooks   ^1.0.0  needs leat/register  It loads Express itself.
   both    ^2.0.0  drop-in
 
   1 drop-in, 1 needs leat/register, 1 not supported
 ";
     assert_eq!(report(&folder).text(), expected);
+}
+
+#[test]
+fn an_app_whose_packages_need_nothing_may_change_its_import() {
+    let folder = Folder::new();
+    folder.write("package.json", manifest(r#""express": "^4.21.0", "both": "^2.0.0""#));
+    let text = report(&folder).text();
+    assert!(text.contains("\n  write: import express from \"leat/express4\"\n  or start it unchanged: "), "{text}");
 }
 
 #[test]
