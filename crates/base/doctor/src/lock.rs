@@ -72,7 +72,8 @@ fn yarn(text: &str, package: &str, range: &str) -> Option<String> {
             continue;
         }
         let mut asked = line.trim_end_matches(':').split(',').map(|one| one.trim().trim_matches('"'));
-        let wanted = |one: &str| one.strip_prefix(package).and_then(|rest| rest.strip_prefix('@')).map(ToOwned::to_owned);
+        let wanted =
+            |one: &str| one.strip_prefix(package).and_then(|rest| rest.strip_prefix('@')).map(ToOwned::to_owned);
         let ranges: Vec<String> = asked.by_ref().filter_map(wanted).collect();
         if ranges.is_empty() {
             continue;
@@ -107,10 +108,10 @@ fn pnpm(text: &str, place: &str, package: &str) -> Option<String> {
             let below = block.take_while(|line| indent(line) > depth);
             return below.filter_map(|line| line.trim().strip_prefix("version:")).map(plain).next();
         }
-        if let Some((name, version)) = line.trim().split_once(": ") {
-            if name.trim_matches(['\'', '"']) == package {
-                return Some(plain(version));
-            }
+        if let Some((name, version)) = line.trim().split_once(": ")
+            && name.trim_matches(['\'', '"']) == package
+        {
+            return Some(plain(version));
         }
     }
     None

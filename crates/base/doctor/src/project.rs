@@ -85,7 +85,10 @@ impl Project {
 }
 
 fn is_express(keyword: &str) -> bool {
-    matches!(keyword.to_ascii_lowercase().as_str(), "express" | "expressjs" | "express-middleware" | "express middleware")
+    matches!(
+        keyword.to_ascii_lowercase().as_str(),
+        "express" | "expressjs" | "express-middleware" | "express middleware"
+    )
 }
 
 /// The patterns of members: npm, Yarn and Bun have them in the manifest, pnpm has a file.
@@ -132,7 +135,9 @@ pub(crate) fn read_bounded(path: &Path, bytes_max: u64) -> Result<Option<String>
     let unreadable = |error| DoctorError::Unreadable { path: path.to_owned(), error };
     let file = match fs::File::open(path) {
         Ok(file) => file,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(error) => return Err(unreadable(error)),
     };
     let mut text = String::new();

@@ -108,6 +108,9 @@ impl App {
         let _ = writeln!(text, "{name} ({}), Express {}", self.folder, self.express);
         match self.module {
             None => text.push_str("  not supported: Leat has Express 4 and 5\n"),
+            Some(_) if self.count(Verdict::Register) > 0 => {
+                text.push_str("  start it unchanged: node --import leat/register app.js\n");
+            }
             Some(module) => {
                 let _ = writeln!(text, "  write: import express from \"{module}\"");
                 text.push_str("  or start it unchanged: node --import leat/register app.js\n");
@@ -118,7 +121,8 @@ impl App {
             return;
         }
         text.push('\n');
-        let widest = |of: fn(&Advice) -> &str| self.packages.iter().map(|each| of(each).chars().count()).max().unwrap_or(0);
+        let widest =
+            |of: fn(&Advice) -> &str| self.packages.iter().map(|each| of(each).chars().count()).max().unwrap_or(0);
         let names = widest(|each| &each.package);
         let versions = widest(|each| &each.version);
         let verdicts = widest(|each| each.verdict.words());
@@ -128,7 +132,7 @@ impl App {
                 each.package,
                 each.version,
                 each.verdict.words(),
-                each.remarks.join("; ")
+                each.remarks.join(" ")
             );
             let _ = writeln!(text, "{}", line.trim_end());
         }

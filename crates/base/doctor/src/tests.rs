@@ -25,7 +25,7 @@ fn lines(folder: &Folder) -> Vec<String> {
     let report = report(folder);
     let [app] = &report.apps[..] else { panic!("{} apps", report.apps.len()) };
     let line = |each: &Advice| {
-        format!("{} {} {}: {}", each.package, each.version, each.verdict.name(), each.remarks.join("; "))
+        format!("{} {} {}: {}", each.package, each.version, each.verdict.name(), each.remarks.join(" "))
     };
     app.packages.iter().map(line).collect()
 }
@@ -47,7 +47,7 @@ fn each_verdict_of_the_table_is_told_with_its_remarks_and_the_worst_first() {
     assert_eq!(
         lines(&folder),
         [
-            "native 1.x unsupported: It reads raw sockets.; use `ws` instead",
+            "native 1.x unsupported: It reads raw sockets. Use `ws` instead.",
             "hooks ^1.0.0 register: It loads Express itself.",
             "both ^2.0.0 drop-in: ",
             "noted ~3.2.0 drop-in: Only behind TLS.",
@@ -59,12 +59,15 @@ fn each_verdict_of_the_table_is_told_with_its_remarks_and_the_worst_first() {
 #[test]
 fn another_major_version_than_the_tests_ran_is_not_tested() {
     let folder = Folder::new();
-    folder.write("package.json", manifest(r#""express": "5", "both": "^1.0.0", "early": "^0.3.0", "noted": "file:../noted""#));
+    folder.write(
+        "package.json",
+        manifest(r#""express": "5", "both": "^1.0.0", "early": "^0.3.0", "noted": "file:../noted""#),
+    );
     assert_eq!(
         lines(&folder),
         [
-            "both ^1.0.0 untested: Leat's tests run 2.1.0",
-            "early ^0.3.0 untested: Leat's tests run 0.4.1",
+            "both ^1.0.0 untested: Leat's tests run 2.1.0.",
+            "early ^0.3.0 untested: Leat's tests run 0.4.1.",
             "noted file:../noted drop-in: Only behind TLS.",
         ]
     );
@@ -75,7 +78,7 @@ fn another_major_version_than_the_tests_ran_is_not_tested() {
 fn the_row_is_that_of_the_apps_express() {
     let folder = Folder::new();
     folder.write("package.json", manifest(r#""express": "^4.18.0", "both": "2", "hooks": "1""#));
-    assert_eq!(lines(&folder), ["hooks 1 unsupported: the package itself is not for Express 4", "both 2 drop-in: "]);
+    assert_eq!(lines(&folder), ["hooks 1 unsupported: The package itself is not for Express 4.", "both 2 drop-in: "]);
     assert_eq!(report(&folder).apps[0].module, Some("leat/express4"));
 }
 
@@ -104,13 +107,34 @@ fn packages_that_call_themselves_express_middleware_are_told_of() {
 #[test]
 fn versions_of_what_is_not_installed_come_from_the_lock_file() {
     let locks = [
-        ("package-lock.json", r#"{ "packages": { "": {}, "node_modules/express": { "version": "5.0.1" }, "node_modules/both": { "version": "2.0.9" } } }"#),
-        ("npm-shrinkwrap.json", r#"{ "dependencies": { "express": { "version": "5.0.1" }, "both": { "version": "2.0.9" } } }"#),
-        ("yarn.lock", "# yarn lockfile v1\n\n\nboth@^1.0.0:\n  version \"1.0.0\"\n\n\"both@^2.0.0\", both@~2.0.1:\n  version \"2.0.9\"\n  resolved \"x\"\n\nexpress@^5.0.0:\n  version \"5.0.1\"\n"),
-        ("yarn.lock", "__metadata:\n  version: 8\n\n\"both@npm:^2.0.0\":\n  version: 2.0.9\n  resolution: \"both@npm:2.0.9\"\n\n\"express@npm:^5.0.0, express@npm:^5.0.1\":\n  version: 5.0.1\n"),
-        ("pnpm-lock.yaml", "lockfileVersion: '9.0'\n\nimporters:\n\n  .:\n    dependencies:\n      both:\n        specifier: ^2.0.0\n        version: 2.0.9(express@5.0.1)\n      express:\n        specifier: ^5.0.0\n        version: 5.0.1\n\npackages:\n\n  both@2.0.9:\n    engines: {}\n"),
-        ("pnpm-lock.yaml", "lockfileVersion: 5.4\n\nspecifiers:\n  both: 2.0.9\n  express: 5.0.1\n\ndependencies:\n  both: 2.0.9_express@5.0.1\n  express: 5.0.1\n\npackages:\n"),
-        ("bun.lock", "{\n  \"packages\": {\n    \"both\": [\"both@2.0.9\", \"\", {}, \"sha512-x\"],\n    \"express\": [\"express@5.0.1\", \"\", {}],\n  }\n}\n"),
+        (
+            "package-lock.json",
+            r#"{ "packages": { "": {}, "node_modules/express": { "version": "5.0.1" }, "node_modules/both": { "version": "2.0.9" } } }"#,
+        ),
+        (
+            "npm-shrinkwrap.json",
+            r#"{ "dependencies": { "express": { "version": "5.0.1" }, "both": { "version": "2.0.9" } } }"#,
+        ),
+        (
+            "yarn.lock",
+            "# yarn lockfile v1\n\n\nboth@^1.0.0:\n  version \"1.0.0\"\n\n\"both@^2.0.0\", both@~2.0.1:\n  version \"2.0.9\"\n  resolved \"x\"\n\nexpress@^5.0.0:\n  version \"5.0.1\"\n",
+        ),
+        (
+            "yarn.lock",
+            "__metadata:\n  version: 8\n\n\"both@npm:^2.0.0\":\n  version: 2.0.9\n  resolution: \"both@npm:2.0.9\"\n\n\"express@npm:^5.0.0, express@npm:^5.0.1\":\n  version: 5.0.1\n",
+        ),
+        (
+            "pnpm-lock.yaml",
+            "lockfileVersion: '9.0'\n\nimporters:\n\n  .:\n    dependencies:\n      both:\n        specifier: ^2.0.0\n        version: 2.0.9(express@5.0.1)\n      express:\n        specifier: ^5.0.0\n        version: 5.0.1\n\npackages:\n\n  both@2.0.9:\n    engines: {}\n",
+        ),
+        (
+            "pnpm-lock.yaml",
+            "lockfileVersion: 5.4\n\nspecifiers:\n  both: 2.0.9\n  express: 5.0.1\n\ndependencies:\n  both: 2.0.9_express@5.0.1\n  express: 5.0.1\n\npackages:\n",
+        ),
+        (
+            "bun.lock",
+            "{\n  \"packages\": {\n    \"both\": [\"both@2.0.9\", \"\", {}, \"sha512-x\"],\n    \"express\": [\"express@5.0.1\", \"\", {}],\n  }\n}\n",
+        ),
     ];
     for (name, text) in locks {
         let folder = Folder::new();
@@ -139,7 +163,10 @@ fn every_member_of_a_workspace_that_uses_express_is_an_app() {
     let workspaces = [
         ("package.json", r#"{ "workspaces": ["apps/*", "deep/**", "!apps/old"] }"#),
         ("package.json", r#"{ "workspaces": { "packages": ["apps/*", "deep/**", "!apps/old"] } }"#),
-        ("pnpm-workspace.yaml", "packages:\n  # ours\n  - 'apps/*'\n  - \"deep/**\" # all\n  - '!apps/old'\ncatalog: {}\n"),
+        (
+            "pnpm-workspace.yaml",
+            "packages:\n  # ours\n  - 'apps/*'\n  - \"deep/**\" # all\n  - '!apps/old'\ncatalog: {}\n",
+        ),
     ];
     for (name, text) in workspaces {
         let folder = Folder::new();
@@ -196,19 +223,29 @@ fn an_app_that_has_moved_to_leat_is_looked_at_too() {
 #[test]
 fn the_text_is_a_table() {
     let folder = Folder::new();
-    folder.write("package.json", manifest(r#""express": "^5.1.0", "both": "^2.0.0", "hooks": "^1.0.0", "native": "1.x""#));
+    folder.write(
+        "package.json",
+        manifest(r#""express": "^5.1.0", "both": "^2.0.0", "hooks": "^1.0.0", "native": "1.x""#),
+    );
     let expected = "\
 app (.), Express ^5.1.0
-  write: import express from \"leat/express\"
-  or start it unchanged: node --import leat/register app.js
+  start it unchanged: node --import leat/register app.js
 
-  native  1.x     not supported        It reads raw sockets.; use `ws` instead
+  native  1.x     not supported        It reads raw sockets. Use `ws` instead.
   hooks   ^1.0.0  needs leat/register  It loads Express itself.
   both    ^2.0.0  drop-in
 
   1 drop-in, 1 needs leat/register, 1 not supported
 ";
     assert_eq!(report(&folder).text(), expected);
+}
+
+#[test]
+fn an_app_whose_packages_need_nothing_may_change_its_import() {
+    let folder = Folder::new();
+    folder.write("package.json", manifest(r#""express": "^4.21.0", "both": "^2.0.0""#));
+    let text = report(&folder).text();
+    assert!(text.contains("\n  write: import express from \"leat/express4\"\n  or start it unchanged: "), "{text}");
 }
 
 #[test]

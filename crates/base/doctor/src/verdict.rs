@@ -59,7 +59,7 @@ pub struct Advice {
     pub verdict: Verdict,
     /// The version that the suite ran.
     pub tested: Option<String>,
-    /// Why, what to use instead, and what else there is to know.
+    /// Why, what to use instead, and what else there is to know: a sentence each.
     pub remarks: Vec<String>,
 }
 
@@ -78,14 +78,14 @@ pub(crate) fn advise(project: &Project, dependency: &Dependency, express: u64, t
         return project.is_middleware(package).then(|| advice(Verdict::Untested, None, Vec::new()));
     };
     let note = entry.note().map(ToOwned::to_owned);
-    let instead = entry.instead().map(|instead| format!("use {instead} instead"));
+    let instead = entry.instead().map(|instead| format!("Use {instead} instead."));
     let Some(row) = entry.row(express) else {
-        let why = format!("the package itself is not for Express {express}");
+        let why = format!("The package itself is not for Express {express}.");
         return Some(advice(Verdict::Unsupported, None, [Some(why), instead, note].into_iter().flatten().collect()));
     };
     let version = installed.as_deref().unwrap_or(&dependency.range);
     if !is_compatible(version, row.version) {
-        let why = format!("Leat's tests run {}", row.version);
+        let why = format!("Leat's tests run {}.", row.version);
         return Some(advice(Verdict::Untested, Some(row.version), [Some(why), note].into_iter().flatten().collect()));
     }
     let instead = if row.verdict == Verdict::Unsupported { instead } else { None };
