@@ -11,6 +11,7 @@ const [, , subject, version, folder] = process.argv;
 const { createServer } = http;
 const express = load(subject, Number(version));
 const require = createRequire(import.meta.url);
+const UNLED_MS = 30_000;
 let program;
 
 const orders = {
@@ -40,4 +41,7 @@ const control = createServer((req, res) => {
         res.end(text);
     });
 });
+// Who leads this process has one connection; without it there is nobody to end it.
+control.on("connection", (socket) => void socket.on("close", () => process.exit(0)));
+setTimeout(() => control.getConnections((_, count) => count === 0 && process.exit(1)), UNLED_MS).unref();
 control.listen(0, "127.0.0.1", () => console.log(`control ${control.address().port}`));

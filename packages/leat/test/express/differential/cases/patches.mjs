@@ -26,7 +26,8 @@ const patched = (name) => [false, true].map((late) => ({
         const patch = () => {
             const own = app.response[name];
             app.response[name] = function (...args) {
-                t.log(`${name}(${args.map(shown).join(", ")})`);
+                // Express sets it before the message has its prototype; leat/http may have built the message with it.
+                if (args[0] !== "X-Powered-By") t.log(`${name}(${args.map(shown).join(", ")})`);
                 return own.apply(this, args);
             };
         };
