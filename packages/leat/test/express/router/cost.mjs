@@ -85,7 +85,7 @@ function measure(whose, version, name) {
     const { make, url } = cases[name];
     const urls = Array.from({ length: 1024 }, (_, at) => url(at));
     const router = make(subjects[whose](version).Router);
-    const dispatches = name.includes("1,000") && whose === "real" ? DISPATCHES / 10 : DISPATCHES;
+    const dispatches = name.includes("1,000") && whose === "real" ? DISPATCHES / 40 : DISPATCHES;
     run(router, urls, dispatches);
     const ns = [];
     for (let round = 0; round < ROUNDS; round++) {
