@@ -6,36 +6,41 @@ const Given = function (layer: object): object {
     return layer;
 } as unknown as new (layer: object) => object;
 
-export class LayerFacts extends Given {
+interface Facts {
     /** What matches the layer's path. */
-    readonly #pattern: Pattern;
+    readonly pattern: Pattern;
     /** What it stands for: a layer that shows another one now is matched by that. */
-    readonly #shown: unknown;
-    #handle: unknown;
-    #arity = 0;
+    readonly shown: unknown;
+    handle: unknown;
+    arity: number;
+}
 
-    private constructor(layer: object, pattern: Pattern, shown: unknown) {
+export class LayerFacts extends Given {
+    /** One field, since each is an entry that V8 adds to the layer by its slow way. */
+    readonly #facts: Facts;
+
+    private constructor(layer: object, facts: Facts) {
         super(layer);
-        this.#pattern = pattern;
-        this.#shown = shown;
+        this.#facts = facts;
     }
 
     /** Keeps the pattern of a layer, and what of it the layer shows. */
     static add(layer: object, pattern: Pattern, shown: unknown): void {
-        new LayerFacts(layer, pattern, shown);
+        new LayerFacts(layer, { pattern, shown, handle: undefined, arity: 0 });
     }
 
     static patternOf(layer: object, shown: unknown): Pattern | null {
-        return #pattern in layer && layer.#shown === shown ? layer.#pattern : null;
+        return #facts in layer && layer.#facts.shown === shown ? layer.#facts.pattern : null;
     }
 
     /** `handle.length`, without asking V8 each time: a function's own accessor costs more than the rest of the call. */
     static arityOf(layer: object, handle: { length: number }): number {
-        if (!(#handle in layer)) return handle.length;
-        if (layer.#handle !== handle) {
-            layer.#handle = handle;
-            layer.#arity = handle.length;
+        if (!(#facts in layer)) return handle.length;
+        const facts = layer.#facts;
+        if (facts.handle !== handle) {
+            facts.handle = handle;
+            facts.arity = handle.length;
         }
-        return layer.#arity;
+        return facts.arity;
     }
 }

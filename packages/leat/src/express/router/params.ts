@@ -21,8 +21,9 @@ export function merged(params: Params, parent: unknown): Params {
 
 /** Whether one of these parameters has callbacks and a value to call them with. */
 export function wanted(router: StackRouter, names: readonly unknown[], params: Params): boolean {
-    for (const name of names) {
-        if (router.params[name as string] && params[name as string] !== undefined) return true;
+    for (let index = 0; index < names.length; index++) {
+        const name = names[index] as string;
+        if (router.params[name] && params[name] !== undefined) return true;
     }
     return false;
 }

@@ -107,14 +107,15 @@ class Node {
     static #made = 0;
 
     readonly id = Node.#made++;
-    readonly named = new Map<string, Node>();
     readonly through: number[] = [];
     readonly ends: number[] = [];
+    named: Map<string, Node> | undefined;
     any: Node | undefined;
 
     /** Where a segment leads; made when it is first asked for. */
     child(segment: string | typeof ANY): Node {
         if (segment === ANY) return (this.any ??= new Node());
+        this.named ??= new Map();
         let child = this.named.get(segment);
         if (child === undefined) {
             child = new Node();
@@ -126,43 +127,52 @@ class Node {
 
 /** Makes one state of all the places where a path may be, so that a request follows one way only. */
 class States {
-    readonly #made = new Map<string, State>();
-    /** Lists of layers by their contents, so that states share them. */
+    /** By what is carried through, and by the places. */
+    readonly #made = new Map<readonly number[], Map<number | string, State>>();
+    /** Lists of layers by their contents, so that equal states are found to be equal. */
     readonly #lists = new Map<string, readonly number[]>();
+    #states = 0;
     #entries = 0;
 
     /** Undefined if it would be too large. */
     of(nodes: readonly Node[], carried: readonly number[]): State | undefined {
-        const through = this.#merged(carried, nodes.flatMap((node) => node.through));
-        const key = `${nodes.map((node) => node.id).join(" ")}|${this.#id(through)}`;
-        const known = this.#made.get(key);
+        const through = this.#carried(nodes, carried);
+        let made = this.#made.get(through);
+        if (made === undefined) {
+            made = new Map();
+            this.#made.set(through, made);
+        }
+        const [first] = nodes;
+        const one = nodes.length === 1 ? first : undefined;
+        const key = one !== undefined ? one.id : nodes.map((node) => node.id).join(" ");
+        const known = made.get(key);
         if (known !== undefined) return known;
-        if (this.#made.size >= STATES_MAX) return undefined;
+        if (++this.#states > STATES_MAX) return undefined;
 
-        const names = new Set(nodes.flatMap((node) => [...node.named.keys()]));
-        const ends = this.#merged(NOBODY, nodes.flatMap((node) => node.ends)).filter((layer) => !through.includes(layer));
-        this.#entries += names.size + ends.length;
-        if (this.#entries > ENTRIES_MAX) return undefined;
-
-        const anywhere = nodes.flatMap((node) => node.any ?? []);
+        const ends = one !== undefined ? one.ends : nodes.flatMap((node) => node.ends).sort((a, b) => a - b);
+        const anywhere = nodes.flatMap((node) => node.any ?? NOWHERE);
         const other = anywhere.length === 0 ? undefined : this.of(anywhere, through);
         if (anywhere.length > 0 && other === undefined) return undefined;
         const state: State = { through, ends, named: undefined, other };
-        this.#made.set(key, state);
+        made.set(key, state);
+        const children = childrenOf(nodes, anywhere);
+        this.#entries += children.size + ends.length;
+        if (this.#entries > ENTRIES_MAX) return undefined;
+        if (children.size === 0) return state;
         const named = new Map<string, State>();
-        for (const name of names) {
-            const next = this.of([...nodes.flatMap((node) => node.named.get(name) ?? []), ...anywhere], through);
+        for (const [name, places] of children) {
+            const next = this.of(places, through);
             if (next === undefined) return undefined;
             named.set(name, next);
         }
-        if (names.size > 0) state.named = new Branches(named);
+        state.named = new Branches(named);
         return state;
     }
 
-    /** Both lists in order, without doubles; `carried` itself if there is nothing to add. */
-    #merged(carried: readonly number[], more: readonly number[]): readonly number[] {
-        if (more.length === 0) return carried;
-        const all = [...new Set([...carried, ...more])].sort((one, two) => one - two);
+    /** What goes through these places too, in order; `carried` itself if they add nothing. A layer that is there twice does no harm. */
+    #carried(nodes: readonly Node[], carried: readonly number[]): readonly number[] {
+        if (nodes.every((node) => node.through.length === 0)) return carried;
+        const all = [...new Set([...carried, ...nodes.flatMap((node) => node.through)])].sort((a, b) => a - b);
         const key = all.join(" ");
         const known = this.#lists.get(key);
         if (known !== undefined) return known;
@@ -170,15 +180,16 @@ class States {
         this.#lists.set(key, all);
         return all;
     }
+}
 
-    readonly #ids = new Map<readonly number[], number>();
+const NOWHERE: readonly Node[] = [];
 
-    #id(list: readonly number[]): number {
-        let id = this.#ids.get(list);
-        if (id === undefined) {
-            id = this.#ids.size;
-            this.#ids.set(list, id);
-        }
-        return id;
+/** Where each name leads from these places: to its own, and to where any name leads. */
+function childrenOf(nodes: readonly Node[], anywhere: readonly Node[]): Map<string, readonly Node[]> {
+    const children = new Map<string, readonly Node[]>();
+    for (const node of nodes) {
+        if (node.named === undefined) continue;
+        for (const [name, child] of node.named) children.set(name, [child, ...(children.get(name) ?? anywhere)]);
     }
+    return children;
 }

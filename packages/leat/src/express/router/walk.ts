@@ -242,10 +242,11 @@ function finish(way: Walk, error: unknown): unknown {
 }
 
 function leave(way: Walk, error: unknown): unknown {
-    const { req, out } = way;
+    const { req, out: fn } = way;
     req.baseUrl = way.oldBaseUrl as string;
     req.next = way.oldNext as Next;
     req.params = way.oldParams as Params;
     way.dialect.restoreMatched(req, way.oldMatched);
-    return out(error);
+    // Who called a router without a way out is told so in Express's words.
+    return fn.apply(undefined, [error]);
 }

@@ -34,7 +34,8 @@ export function compiled(path: unknown, options: LayerOptions): Compiled {
 }
 
 function patternOf(path: unknown, options: LayerOptions, regexp: Compiled["regexp"], keys: Key[]): Pattern {
-    if (regexp.fast_slash) return new EveryPath();
+    if (regexp.fast_slash) return everyPath;
+    if (path === "/" && !options.sensitive && !options.strict) return ofHandlers;
     if (regexp.fast_star) return new Star(keys);
     return (typeof path === "string" ? plain(path, options, keys) : null) ?? new Expression(regexp, keys, outlinesOf(path, options.end === false));
 }
@@ -51,6 +52,10 @@ function plain(path: string, options: LayerOptions, keys: Key[]): Pattern | null
     const rules: PlainRules = { sensitive: options.sensitive ?? false, end: !open, slash: !options.strict, slashInside: true, newParams };
     return new PlainPattern(shape, text.replace(PARAMETER, VARIES).split(VARIES), names, keys, rules);
 }
+
+const everyPath = new EveryPath();
+/** What the layers inside of routes have, which are as many as there are handlers, and are never asked. */
+const ofHandlers = plain("/", {}, []) ?? everyPath;
 
 /** "*" alone: the whole path is its parameter. */
 class Star implements Pattern {

@@ -154,7 +154,7 @@ const dialect: Dialect = {
 };
 
 function callbacksFor(router: StackRouter, keys: readonly Key[]): boolean {
-    for (const key of keys) if (router.params[key.name]) return true;
+    for (let index = 0; index < keys.length; index++) if (router.params[(keys[index] as Key).name]) return true;
     return false;
 }
 

@@ -17,9 +17,10 @@ const newParams = (): Params => Object.create(null) as Params;
 
 /** The pattern of a layer's path, which throws what path-to-regexp throws. */
 export function patternOf(path: unknown, options: LayerOptions): { pattern: Pattern; matchers: Matcher[] } {
+    if (path === "/" && !options.sensitive && !options.strict && options.end === undefined) return { pattern: ofHandlers, matchers: [matchHandlers] };
     const each = Array.isArray(path) ? path.map((one) => single(one, options)) : [single(path, options)];
     const matchers = each.map(matcherOf);
-    if (path === "/" && options.end === false) return { pattern: new EveryPath(), matchers };
+    if (path === "/" && options.end === false) return { pattern: everyPath, matchers };
     return { pattern: each.length === 1 ? (each[0] as Pattern) : new FirstOf(each), matchers };
 }
 
@@ -32,6 +33,11 @@ function matcherOf(pattern: Pattern): Matcher {
         return pattern.read(path, found) && { path: found.path, params: found.params };
     };
 }
+
+/** What the layers inside of routes have, which are as many as there are handlers, and are never asked. */
+const ofHandlers = single("/", {});
+const everyPath = new EveryPath();
+const matchHandlers = matcherOf(ofHandlers);
 
 function single(path: unknown, options: LayerOptions): Pattern {
     if (path instanceof RegExp) return new Expression(path);

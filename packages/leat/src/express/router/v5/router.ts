@@ -9,7 +9,7 @@ import { walk } from "../walk";
 import { Layer, layerPattern, matchIsOwn, matchLayer, writtenPattern } from "./layer";
 import { answerOptions } from "./options_reply";
 import { Route } from "./route";
-import { callParam, matchedBefore, nameMatched, restoreMatched, saw } from "./tracing";
+import { callParam, matchedBefore, nameMatched, restoreMatched, saw, traced } from "./tracing";
 
 const debug = debugOf("router");
 
@@ -149,7 +149,7 @@ const dialect: Dialect = {
     endsMount: (character) => !character || character === "/",
     saw,
     matched: (req, layer, found) => {
-        nameMatched(req, () => writtenPattern((layer as Layer).rawPath, found.which));
+        if (traced()) nameMatched(req, writtenPattern((layer as Layer).rawPath, found.which));
     },
     matchedBefore,
     restoreMatched,

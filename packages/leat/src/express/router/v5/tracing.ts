@@ -32,8 +32,8 @@ export function traced(): boolean {
     return start.hasSubscribers || end.hasSubscribers || asyncStart.hasSubscribers || asyncEnd.hasSubscribers || failed.hasSubscribers;
 }
 
-export function nameMatched(req: RoutedRequest, pattern: () => unknown): void {
-    if (traced()) req[MATCHED] = pattern();
+export function nameMatched(req: RoutedRequest, pattern: unknown): void {
+    req[MATCHED] = pattern;
 }
 
 export function matchedBefore(req: RoutedRequest): unknown {
