@@ -140,11 +140,11 @@ export const mutants = {
             };
         },
     },
-    "a reply that is cut": { told: "4 wire: a client that goes before the answer", change: method("response", "send", function send(before, body) {
+    "a reply that is cut": { told: "4 wire: three requests on one connection", change: method("response", "send", function send(before, body) {
         before(body);
         this.socket?.destroySoon();
         return this;
     }) },
     "a permanent redirect": { told: "5 res-redirect: redirect to HEAD", change: method("response", "redirect", (before, ...args) => before(...(args.length === 1 ? [301, args[0]] : args))) },
-    "cookies without a path": { told: "4 settings: no such case", change: method("response", "cookie", (before, name, value, options) => before(name, value, { path: "/other", ...options })) },
+    "cookies without a path": { told: "4 res-cookie: cookie with its own encode", change: method("response", "cookie", (before, name, value, options) => before(name, value, { path: "/other", ...options })) },
 };

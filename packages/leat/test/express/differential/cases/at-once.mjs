@@ -2,8 +2,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Agent, request } from "node:http";
 
-const COUNT = 300;
-const SOCKETS = 40;
+const COUNT = 60;
+const SOCKETS = 15;
 const turn = () => new Promise((resolve) => void setImmediate(resolve));
 
 function fetched(options, body) {

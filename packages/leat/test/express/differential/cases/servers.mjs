@@ -25,7 +25,7 @@ const called = (name, build, { method = "GET", url = "/", headers = {}, body } =
         app(req, res);
         await once(res, "finish");
         t.log(Buffer.concat(parts).toString().replace(/Date: [^\r]*/, "Date: now").split("\r\n").sort().join("|"));
-        t.log(`${res.statusCode} ${Object.getPrototypeOf(res) === app.response} ${Object.getPrototypeOf(req) === app.request}`);
+        t.log(`${res.statusCode} ${express.response.isPrototypeOf(res)} ${express.request.isPrototypeOf(req)}`);
     },
     requests: [],
 });
