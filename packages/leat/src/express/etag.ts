@@ -24,7 +24,7 @@ export function weakETag(body: Body, encoding?: BufferEncoding): string {
     return `W/${strongETag(body, encoding)}`;
 }
 
-/** The weak tag of a string that is `bytes` long in UTF-8. */
-export function weakTextETag(text: string, bytes: number): string {
-    return `W/"${bytes.toString(16)}-${digest(text)}"`;
+/** The weak tag of a body that is `bytes` long, in UTF-8 if it is a string. */
+export function weakTagOf(body: Body, bytes: number): string {
+    return `W/"${bytes.toString(16)}-${digest(body)}"`;
 }
