@@ -1,7 +1,7 @@
 // Puts the modules of the npm package into one file, since finding, reading and compiling each by itself is most of what
 // starting an app costs. `dist/leat.js` has them as they were compiled, and runs each when it is first required; in `dist` each
 // keeps a file of its name, which asks that one: all entries of the package, and the tests, share one copy of every module.
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, posix } from "node:path";
 
@@ -47,16 +47,26 @@ export function bundle(from, to) {
     const files = readdirSync(from, { recursive: true }).map((path) => path.replaceAll("\\", "/"));
     const names = files.filter((path) => path.endsWith(".js")).map((path) => path.slice(0, -3)).sort();
     const modules = names.map((name) => read(join(from, `${name}.js`), name, names));
-    rmSync(to, { recursive: true, force: true });
-    mkdirSync(to, { recursive: true });
-    for (const path of files.filter((file) => file.endsWith(".d.ts"))) {
-        mkdirSync(dirname(join(to, path)), { recursive: true });
-        cpSync(join(from, path), join(to, path));
-    }
+    const written = new Set();
+    // What is as it was stays untouched: programs may be running from it.
+    const put = (path, text) => {
+        written.add(path);
+        const file = join(to, path);
+        if (existsSync(file) && readFileSync(file, "utf8") === text) return;
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(file, text);
+    };
+    for (const path of files.filter((file) => file.endsWith(".d.ts"))) put(path, readFileSync(join(from, path), "utf8"));
     const inside = `const inside = ${JSON.stringify(Object.fromEntries(modules.map(({ name, requires }) => [name, requires])), undefined, 1)};\n`;
     const wrapped = modules.map(({ name, code }) => `// ---- ${name}.js\n${JSON.stringify(name)}: function (exports, require, module, __filename, __dirname) {\n${code}\n},\n`);
-    writeFileSync(join(to, "leat.js"), `${HEAD}${inside}const modules = {\n__proto__: null,\n${wrapped.join("")}};\n`);
-    for (const module of modules) writeEntry(to, module);
+    put("leat.js", `${HEAD}${inside}const modules = {\n__proto__: null,\n${wrapped.join("")}};\n`);
+    for (const module of modules) {
+        put(`${module.name}.js`, entry(module));
+        if (module.shebang !== "") chmodSync(join(to, `${module.name}.js`), 0o755);
+    }
+    for (const path of readdirSync(to, { recursive: true }).map((each) => each.replaceAll("\\", "/"))) {
+        if (/\.\w+$/.test(path) && !written.has(path)) rmSync(join(to, path), { recursive: true });
+    }
 }
 
 /** A module, what it requires of the others, and the names that `import` finds in it. */
@@ -100,13 +110,10 @@ function exportsOf(code) {
 }
 
 /** The file of one module. Node reads the names that can be imported out of it, and never runs its last line. */
-function writeEntry(to, { name, shebang, exports }) {
-    const path = join(to, `${name}.js`);
+function entry({ name, shebang, exports }) {
     const up = posix.relative(posix.dirname(name), "leat.js");
     const id = up.startsWith(".") ? up : `./${up}`;
     const names = exports.length === 0 ? "" : `0 && (${exports.map((each) => `exports.${each} = `).join("")}0);\n`;
-    mkdirSync(dirname(path), { recursive: true });
     // Not in one statement, which would say that the names of all modules are this one's.
-    writeFileSync(path, `${shebang}"use strict";\nconst load = require(${JSON.stringify(id)});\nmodule.exports = load(${JSON.stringify(name)});\n${names}`);
-    if (shebang !== "") chmodSync(path, 0o755);
+    return `${shebang}"use strict";\nconst load = require(${JSON.stringify(id)});\nmodule.exports = load(${JSON.stringify(name)});\n${names}`;
 }
