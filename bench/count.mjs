@@ -54,7 +54,7 @@ async function count(scenario, role, context, upstream, requests) {
   const subject = start(plan.command, { core: CORE, dir, env: plan.env });
   try {
     const { load, expect } = scenario;
-    await ready(subject, { port, path: load.path, body: load.body, expect });
+    await ready(subject, { ...load, port, expect });
     const pids = tree(subject.pid).map(String);
     const ask = () => finish(asking(scenario, port, requests, dir), { core: LOAD_CORE, dir });
     await ask(); // Connections to the origin are open and memory is warm before anything is counted.

@@ -19,7 +19,7 @@ export const loads = {
     needs: [{ tool: 'wrk', debian: 'wrk' }],
     command: (given) => {
       const { load, seconds } = given;
-      const settings = ['pipeline', 'body'].filter((name) => load[name]).map((name) => `${name}=${load[name]}`);
+      const settings = ['pipeline', 'body', 'json'].filter((name) => load[name]).map((name) => `${name}=${load[name]}`);
       return ['wrk', '-t1', `-c${load.connections}`, `-d${Math.max(1, Math.round(seconds))}s`, '--timeout', '10s', '-s', script, url(given), '--', ...settings];
     },
     read: ({ stdout }) => {

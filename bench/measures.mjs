@@ -4,6 +4,7 @@ export const measures = {
   rps: { title: 'requests/s', better: 'higher', decimals: 0 },
   mb_s: { title: 'MB/s', better: 'higher', decimals: 0 },
   p50_us: { title: 'p50 µs', better: 'lower', decimals: 0 },
+  p95_us: { title: 'p95 µs', better: 'lower', decimals: 0 },
   p99_us: { title: 'p99 µs', better: 'lower', decimals: 0 },
   p999_us: { title: 'p99.9 µs', better: 'lower', decimals: 0 },
   cpu_us: { title: 'CPU µs/request', better: 'lower', decimals: 2 },

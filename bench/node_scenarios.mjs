@@ -18,7 +18,7 @@ const faster = (atLeast) => ({ measure: 'rps', against: 'node:http', atLeast });
 const lean = { measure: 'rss_mb', against: 'node:http', atMostMore: 10 };
 
 /** One scenario for each of `majors`: `node-json-20`, `node-json-24`. */
-const on = (majors, name, scenario) => majors.map((node) => ({
+export const on = (majors, name, scenario) => majors.map((node) => ({
   ...scenario, name: `${name}-${node}`, title: `${scenario.title}, on Node.js ${node}`, node,
 }));
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const APPS = ['json', 'bodies', 'fastify', 'express'];
 const app = (name) => fileURLToPath(new URL(`apps/${name}.mjs`, import.meta.url));
+const fastify = fileURLToPath(new URL('node_modules/fastify/package.json', import.meta.url));
 const manifest = fileURLToPath(new URL('../packages/leat/package.json', import.meta.url));
 
 const roles = (engine) => Object.fromEntries(APPS.map((name) => [`node-${name}`, ({ port, node }) => ({
@@ -20,9 +21,15 @@ const leatHttp = {
   roles: roles('leat/http'),
 };
 
+/** The smallest app beside those of Express. */
+const hello = (name) => ({ 'express-hello': ({ port, node }) => ({
+  files: {}, command: [node, app(name), 'node:http', String(port)], env: { NODE_ENV: 'production' },
+}) });
+
 export const nodeSubjects = {
   'leat/http': leatHttp,
-  'node:http': nodeHttp,
+  'node:http': { ...nodeHttp, roles: { ...nodeHttp.roles, ...hello('json') } },
+  Fastify: { ...nodeHttp, version: ({ node }) => [node, '-p', `'fastify ' + require(${JSON.stringify(fastify)}).version`], roles: hello('fastify') },
   // The same with the load's core allowed as well.
   'leat/http on two cores': { ...leatHttp, cores: 2 },
   'node:http on two cores': { ...nodeHttp, cores: 2 },

@@ -9,6 +9,7 @@
 // targets   what the first subject must reach: `atLeast`/`atMost` × another subject's figure (`against`), `atMostMore` than
 //           that figure, or an absolute figure
 
+import { expressScenarios } from './express_scenarios.mjs';
 import { nodeScenarios } from './node_scenarios.mjs';
 
 const load = ['rps', 'p50_us', 'p99_us', 'p999_us', 'cpu_us', 'rss_mb', 'busy', 'foreign'];
@@ -157,4 +158,5 @@ export const scenarios = [
     targets: [{ measure: 'first_answer_ms', atMost: 15 }],
   },
   ...nodeScenarios,
+  ...expressScenarios,
 ];

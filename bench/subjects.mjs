@@ -6,6 +6,7 @@
 // leat = path of the binary, descriptors = how many it may open, root = whether it runs as root.
 
 import { fileURLToPath } from 'node:url';
+import { expressSubjects } from './express_subjects.mjs';
 import { nodeSubjects } from './node_subjects.mjs';
 
 const undiciProxy = fileURLToPath(new URL('rivals/node/proxy.mjs', import.meta.url));
@@ -138,4 +139,5 @@ export const subjects = {
     roles: { reply: node, proxy: node },
   },
   ...nodeSubjects,
+  ...expressSubjects,
 };

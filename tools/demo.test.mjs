@@ -46,15 +46,8 @@ async function demo(t, env = {}) {
     return { lines, child, folder: folder.path, base };
 }
 
-test("every line for the Node.js app works", options, async (t) => {
-    const { lines, base } = await demo(t);
-    const heads = [
-        ["/notes -d", 'HTTP/1.1 201 Created'],
-        ["/notes ", '[{"id":1,"text":"milk"}]'],
-        ["/files/", '"name":"demo.yaml"'],
-        ["/events", ": welcome"],
-        ["/metrics", "leat_gc_pause_seconds_count"],
-    ];
+/** Tries the lines that a demo shows for the app at `base`: what each begins its path with, and what its answer holds. */
+function tryLines(lines, base, heads) {
     const tried = lines.filter((line) => line.includes(base) && line.startsWith("  curl "));
     assert.equal(tried.length, heads.length);
     for (const [at, line] of tried.entries()) {
@@ -65,6 +58,24 @@ test("every line for the Node.js app works", options, async (t) => {
         assert.equal(status, mark === "/events" ? CURL_TIME : 0, `${command}\n${stderr}`);
         assert.ok(stdout.includes(wanted), `${command}\n${stdout}`);
     }
+}
+
+test("every line for the Node.js apps works", options, async (t) => {
+    const { lines, base } = await demo(t);
+    tryLines(lines, base, [
+        ["/notes -d", "HTTP/1.1 201 Created"],
+        ["/notes ", '[{"id":1,"text":"milk"}]'],
+        ["/files/", '"name":"demo.yaml"'],
+        ["/events", ": welcome"],
+        ["/metrics", "leat_gc_pause_seconds_count"],
+    ]);
+    const [, links] = /^An Express app .* on (http:\S+)/.exec(lines.find((line) => line.startsWith("An Express app")));
+    tryLines(lines, links, [
+        ["/api/links --json", "HTTP/1.1 201 Created"],
+        ["/mill", "Location: https://example.com/"],
+        ["/api/links ", '"followed": 1'],
+    ]);
+    assert.match(await (await fetch(links)).text(), /<h1>Short links/);
 });
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGKILL"]) {

@@ -1,10 +1,15 @@
-// Builds the JavaScript of packages/leat: its development packages if the lock file is newer than they are, then TypeScript.
+// Builds the JavaScript of packages/leat: its development packages if the lock file is newer than they are, then TypeScript, and
+// of what that makes the package's `dist`.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundle } from "./bundle.mjs";
 
-const root = join(dirname(dirname(fileURLToPath(import.meta.url))), "packages", "leat");
+const repository = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = join(repository, "packages", "leat");
+/** Where tsc writes to, by packages/leat/tsconfig.json. */
+const compiled = join(repository, "target", "package");
 const INSTALL_MS_MAX = 300_000;
 const BUILD_MS_MAX = 300_000;
 
@@ -24,14 +29,14 @@ function stale() {
 
 /** tsc leaves what it made of sources that are gone, and the package would ship it. */
 function prune() {
-    const dist = join(root, "dist");
-    if (!existsSync(dist)) return;
-    for (const path of readdirSync(dist, { recursive: true })) {
+    if (!existsSync(compiled)) return;
+    for (const path of readdirSync(compiled, { recursive: true })) {
         const source = path.replace(/(\.d)?\.(js|ts)$/, ".ts");
-        if (source !== path && !existsSync(join(root, "src", source))) rmSync(join(dist, path));
+        if (source !== path && !existsSync(join(root, "src", source))) rmSync(join(compiled, path));
     }
 }
 
 if (stale()) run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], INSTALL_MS_MAX);
 run(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "--build"], BUILD_MS_MAX);
 prune();
+bundle(compiled, join(root, "dist"));

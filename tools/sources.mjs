@@ -23,7 +23,7 @@ const FORBIDDEN = [
 ];
 
 /** Names of TypeScript files are written as Rust's are, so that sibling folders of both read alike. */
-const TYPESCRIPT_NAME = /^[a-z0-9_]+\.ts$/;
+const TYPESCRIPT_NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*(\.d)?\.ts$/;
 
 /** Comments that switch a check off, and the form that says why: `eslint-disable-next-line RULE -- REASON`. */
 const LINT_OFF = /\beslint-disable(?:-next-line|-line)?\b(.*)/;

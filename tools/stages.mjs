@@ -48,6 +48,7 @@ export function stages(root) {
         { name: "h2spec", command: [node, "conformance/h2spec/run.mjs"], minutes: 3 },
         { name: "websocket", command: [node, "--test", "conformance/websocket/run.mjs"], minutes: 2 },
         { name: "frameworks", command: [node, "conformance/frameworks/run.mjs"], minutes: 3 },
+        { name: "middleware", command: [node, "conformance/middleware/run.mjs"], minutes: 6 },
         { name: "fastify", command: [node, "conformance/fastify/run.mjs"], minutes: 4 },
         { name: "autobahn", command: [node, "conformance/autobahn/run.mjs"], minutes: 5 },
         // Last, since its pages use packages that stages before it install.

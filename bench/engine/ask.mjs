@@ -6,14 +6,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const READY_PATIENCE_MS = 10_000;
 
-/** Waits until the process answers, and checks that it answers what every other subject does. */
-export async function ready(process, { port, path, body, expect }) {
+/** Waits until the process answers, and checks that it answers what every other subject does. `body` is a number of bytes, `json` a text. */
+export async function ready(process, { port, path, body, json, expect }) {
   const ask = expect.protocol === 'h2' ? askH2 : askH1;
   const begin = Date.now();
   for (;;) {
     if (process.child.exitCode !== null) throw new Error(`ended before it answered: ${process.output.stderr.trim().slice(-1000) || `exit ${process.child.exitCode}`}`);
     try {
-      const { status, bytes } = await ask(port, path, body ? Buffer.alloc(body, 'x') : undefined);
+      const { status, bytes } = await ask(port, path, json ?? (body && Buffer.alloc(body, 'x')), json && 'application/json');
       if (status !== 200 || bytes !== expect.bytes) {
         throw Object.assign(new Error(`answered ${status} with ${bytes} bytes where 200 with ${expect.bytes} is expected`), { wrong: true });
       }
@@ -25,9 +25,9 @@ export async function ready(process, { port, path, body, expect }) {
   }
 }
 
-function askH1(port, path, body) {
+function askH1(port, path, body, type) {
   return new Promise((resolve, reject) => {
-    const headers = body ? { 'content-length': body.length } : {};
+    const headers = body ? { 'content-length': body.length, ...(type && { 'content-type': type }) } : {};
     const request = http.request({ port, host: '127.0.0.1', path, method: body ? 'POST' : 'GET', headers, agent: false }, (response) => {
       let bytes = 0;
       response.on('data', (chunk) => { bytes += chunk.length; });

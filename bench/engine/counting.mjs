@@ -28,7 +28,7 @@ export async function count(scenario, name, context, upstream) {
   const given = { load: scenario.load, port, seconds: SECONDS, out: join(dir, 'load.log'), rival: context.rival };
   const subject = start(plan.command, { core: CORE, dir, env: { ...plan.env, NODE_OPTIONS: `--require ${crossings}` } });
   try {
-    await ready(subject, { port, path: scenario.load.path, body: scenario.load.body, expect: scenario.expect });
+    await ready(subject, { ...scenario.load, port, expect: scenario.expect });
     const ask = async () => kind.read({ stdout: await finish(kind.command(given), { core: LOAD_CORE, dir }), ...given }).requests;
     await ask(); // So that what is counted is the compiled code.
     const syscalls = has('perf') ? await beside(tree(subject.pid), dir, ask) : undefined;

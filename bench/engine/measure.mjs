@@ -67,7 +67,7 @@ export async function measure(scenario, name, context, upstream, { seconds, warm
       return await kind.drive({ ...given, run: talk(dir), subjectCommand: plan.command, core: CORE, loadCore: LOAD_CORE });
     }
     subject = start(plan.command, { core: coresOf(name), dir, env: plan.env });
-    await ready(subject, { port, path: scenario.load.path, body: scenario.load.body, expect: scenario.expect });
+    await ready(subject, { ...scenario.load, port, expect: scenario.expect });
     if (kind.drive) {
       return await kind.drive({ ...given, run: talk(dir), memory: () => memory(subject.pid), pause });
     }

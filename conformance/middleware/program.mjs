@@ -20,19 +20,21 @@ const WAYS = {
 export async function startProgram(name, kind, { peer, after }, options) {
     const { args, env, leat } = WAYS[kind];
     const path = fileURLToPath(new URL(`./apps/${name}`, import.meta.url));
-    const child = spawn(process.execPath, [...args, path], { cwd: folder, env: { ...process.env, NODE_ENV: "test", ...env }, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [...args, path], { cwd: folder, env: { ...process.env, NODE_ENV: "test", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    const told = [];
+    child.stderr.setEncoding("utf8").on("data", (text) => told.push(text));
     const exited = once(child, "exit");
     after(async () => {
         child.kill("SIGTERM");
         const overdue = setTimeout(() => child.kill("SIGKILL"), END_MS);
         const [code, signal] = await exited;
         clearTimeout(overdue);
-        assert.deepEqual({ code, signal }, { code: 0, signal: null }, `${name} did not end in order`);
+        assert.deepEqual({ code, signal }, { code: 0, signal: null }, `${name} did not end in order: ${told.join("")}`);
     });
     const overdue = setTimeout(() => child.kill("SIGKILL"), START_MS);
     const line = await firstLine(child.stdout);
     clearTimeout(overdue);
-    assert.ok(line, `${name} ended before it listened`);
+    assert.ok(line, `${name} ended before it listened: ${told.join("")}`);
     const announced = JSON.parse(line);
     for (const what of Object.keys(leat)) assert.equal(announced.leat[what], leat[what], `whose ${what} the program got`);
     return peer(announced.port, options);

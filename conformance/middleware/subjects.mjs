@@ -24,6 +24,7 @@ const express = await use("express");
 const leatHttp = require("leat/http");
 const leatExpress = require(major === 5 ? "leat/express" : "leat/express4");
 
+if (registered && express !== leatExpress) throw new Error("leat/register did not map express");
 if (!registered && express === leatExpress) throw new Error("express is not npm's");
 
 /**
@@ -31,7 +32,7 @@ if (!registered && express === leatExpress) throw new Error("express is not npm'
  * the app by its import, "register" the app that knows nothing of Leat.
  */
 export const subjects = registered
-    ? [{ name: "leat/register", kind: express === leatExpress ? "register" : "reference", express, http }]
+    ? [{ name: "leat/register", kind: "register", express, http }]
     : [
           { name: `express ${major} on node:http`, kind: "reference", express, http },
           { name: `express ${major} on leat/http`, kind: "reference", express, http: leatHttp },

@@ -13,7 +13,8 @@ export function update(versions, exercised) {
     for (const row of ROWS) {
         for (const name of exercised[row]) {
             const entry = (table[name] ??= {});
-            entry[row] = { verdict: "drop-in", ...entry[row], version: versions[row][name] };
+            const { verdict = "drop-in", why } = entry[row] ?? {};
+            entry[row] = { version: versions[row][name], verdict, ...(why && { why }) };
         }
     }
     const sorted = Object.keys(table).sort().map((name) => [name, table[name]]);
@@ -21,11 +22,11 @@ export function update(versions, exercised) {
 }
 
 /** What is wrong with it, given the `versions` that each project installs and the packages that its suites `exercised`. */
-export function problems(versions, exercised) {
+export function problems(versions, exercised, rows = table) {
     const found = [];
-    const names = Object.keys(table);
+    const names = Object.keys(rows);
     if (names.join() !== [...names].sort().join()) found.push("its packages are not in order");
-    for (const [name, entry] of Object.entries(table)) {
+    for (const [name, entry] of Object.entries(rows)) {
         for (const row of ROWS) if (entry[row]) found.push(...rowProblems(`${name}, ${row}`, entry, entry[row], versions[row][name], exercised[row].has(name)));
         if (!ROWS.some((row) => entry[row])) found.push(`${name}: no row`);
     }

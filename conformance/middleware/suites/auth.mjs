@@ -10,6 +10,7 @@ const { Strategy: JwtStrategy, ExtractJwt } = await use("passport-jwt");
 const { expressjwt } = await use("express-jwt", { all: true });
 const jsonwebtoken = await use("jsonwebtoken");
 const basicAuth = await use("express-basic-auth");
+const bearerToken = await use("express-bearer-token");
 const session = await use("express-session");
 const flash = await use("connect-flash");
 const { unless } = await use("express-unless", { all: true });
@@ -136,5 +137,15 @@ middleware("express-basic-auth", ({ express, it }) => {
         const refused = await peer.get("/static", basic("ann", "wrong"));
         assert.deepEqual([refused.status, refused.headers["www-authenticate"], refused.json], [401, 'Basic realm="here"', { who: "ann" }]);
         assert.deepEqual([(await peer.get("/async", basic("bob", "late"))).json, (await peer.get("/async")).status], ["bob", 401]);
+    });
+});
+
+middleware("express-bearer-token", ({ express, it }) => {
+    it("the token of field, query or body, and 400 for two", async ({ listen }) => {
+        const app = express().use(express.urlencoded({ extended: false }), bearerToken()).all("/", (request, response) => response.json(request.token ?? null));
+        const peer = await listen(app);
+        const bearer = { authorization: "Bearer field" };
+        assert.deepEqual([(await peer.get("/", bearer)).json, (await peer.get("/?access_token=query")).json, (await peer.request("POST", "/", { headers: FORM, body: "access_token=body" })).json, (await peer.get("/")).json], ["field", "query", "body", null]);
+        assert.equal((await peer.get("/?access_token=query", bearer)).status, 400);
     });
 });

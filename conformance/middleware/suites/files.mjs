@@ -12,6 +12,7 @@ const serveStatic = await use("serve-static");
 const serveIndex = await use("serve-index");
 const favicon = await use("serve-favicon");
 const staticGzip = await use("express-static-gzip");
+const sirv = await use("sirv");
 const history = await use("connect-history-api-fallback");
 const compression = await use("compression");
 
@@ -113,6 +114,19 @@ middleware("express-static-gzip", ({ express, it }) => {
         const plain = await peer.get("/app.js");
         assert.deepEqual([plain.headers["content-encoding"], plain.text], [undefined, "const plain = true;"]);
         assert.equal((await peer.get("/")).text, files["index.html"]);
+    });
+});
+
+middleware("sirv", ({ express, it }) => {
+    it("files, packed ones, ranges, and what is not there", async ({ listen }) => {
+        const peer = await listen(express().use("/dev", sirv(root, { dev: true, gzip: true })).use(sirv(root, { brotli: true, maxAge: 60, setHeaders: (response, path) => response.set("x-path", path) })).use((request, response) => response.status(404).json(request.url)));
+        assert.deepEqual([(await peer.get("/")).text, (await peer.get("/page")).text, (await peer.get("/a%20b/%C3%BCber.txt")).text], [files["index.html"], files["page.html"], "in a folder"]);
+        const br = await peer.get("/app.js", { "accept-encoding": "br" });
+        assert.deepEqual([String(brotliDecompressSync(br.bytes)), br.headers["cache-control"], br.headers["x-path"]], ["const plain = true;", "public,max-age=60", "/app.js"]);
+        assert.equal(String(gunzipSync((await peer.get("/dev/app.js", { "accept-encoding": "gzip" })).bytes)), "const plain = true;");
+        const range = await peer.get("/large.bin", { range: "bytes=10-19" });
+        assert.deepEqual([range.status, range.bytes.length], [206, 10]);
+        assert.deepEqual((await peer.get("/none?q=1")).json, "/none?q=1");
     });
 });
 

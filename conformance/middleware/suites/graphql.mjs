@@ -8,6 +8,9 @@ const { ApolloServerPluginDrainHttpServer } = await use("@apollo/server/plugin/d
 const { expressMiddleware } = await use(`@as-integrations/express${major}`, { all: true });
 const { createHandler } = await use("graphql-http/lib/use/express", { all: true });
 const { buildSchema } = await use("graphql", { all: true });
+const { createYoga, createSchema } = await use("graphql-yoga", { all: true });
+const { initTRPC, TRPCError } = await use("@trpc/server", { all: true });
+const { createExpressMiddleware } = await use("@trpc/server/adapters/express", { all: true });
 const swaggerUi = await use("swagger-ui-express");
 const cors = await use("cors");
 
@@ -99,6 +102,62 @@ middleware("graphql-http", ({ express, it }) => {
         assert.deepEqual((await peer.json("POST", "/parsed", { query: "{ hello }" })).json, { data: { hello: "hello world" } });
         const statuses = [(await peer.json("POST", "/graphql", { query: "{ none }" }, { accept: "application/graphql-response+json" })).status, (await peer.request("POST", "/graphql", { headers: { "content-type": "text/plain" }, body: "x" })).status, (await peer.request("PUT", "/graphql")).status, (await peer.get("/graphql?query=%7B")).status];
         assert.deepEqual(statuses, [400, 415, 405, 200]);
+    });
+});
+
+middleware("graphql-yoga", ({ express, it }) => {
+    it("queries, context, errors, streams and its page", async ({ listen }) => {
+        const yoga = createYoga({
+            logging: false,
+            schema: createSchema({
+                typeDefs: "type Query { hello: String, path: String, fails: Int } type Subscription { count(to: Int!): Int! }",
+                resolvers: {
+                    Query: {
+                        hello: () => "world",
+                        path: (_, __, { req: request }) => request.path,
+                        fails: () => {
+                            throw new Error("on purpose");
+                        },
+                    },
+                    Subscription: { count: { async *subscribe(_, { to }) {
+                        for (let at = 1; at <= to; at += 1) yield { count: at };
+                    } } },
+                },
+            }),
+        });
+        const peer = await listen(express().use("/graphql", yoga));
+        assert.deepEqual((await peer.json("POST", "/graphql", { query: "{ hello path }" })).json, { data: { hello: "world", path: "/" } });
+        assert.equal((await peer.json("POST", "/graphql", { query: "{ fails }" })).json.errors[0].message, "Unexpected error.");
+        assert.equal((await peer.json("POST", "/graphql", { query: "{" })).json.errors.length, 1);
+        const stream = await peer.get(`/graphql?query=${encodeURIComponent("subscription { count(to: 2) }")}`, { accept: "text/event-stream" });
+        assert.deepEqual([stream.headers["content-type"], stream.text.match(/"count":\d/g)], ["text/event-stream", ['"count":1', '"count":2']]);
+        assert.match((await peer.get("/graphql", { accept: "text/html" })).text, /<title>Yoga GraphiQL<\/title>/);
+    });
+});
+
+middleware("@trpc/server", ({ express, it }) => {
+    it("queries, mutations, batches, context and errors", async ({ listen }) => {
+        const t = initTRPC.context().create({ isDev: false });
+        const router = t.router({
+            hello: t.procedure.query(({ ctx }) => `hello ${ctx.name}`),
+            add: t.procedure.input((value) => value).mutation(({ input }) => input.a + input.b),
+            refused: t.procedure.query(() => {
+                throw new TRPCError({ code: "FORBIDDEN", message: "not you" });
+            }),
+        });
+        const app = express();
+        app.use("/trpc", createExpressMiddleware({ router, createContext: ({ req: request, res: response }) => {
+            response.set("x-context", request.originalUrl.split("?")[0]);
+            return { name: request.get("x-name") ?? "nobody" };
+        } }));
+        app.use("/parsed", express.json(), createExpressMiddleware({ router, createContext: () => ({ name: "parsed" }) }));
+        const peer = await listen(app);
+        const hello = await peer.get("/trpc/hello", { "x-name": "Ann" });
+        assert.deepEqual([hello.json, hello.headers["x-context"]], [{ result: { data: "hello Ann" } }, "/trpc/hello"]);
+        assert.deepEqual((await peer.json("POST", "/trpc/add", { a: 1, b: 2 })).json, { result: { data: 3 } });
+        assert.deepEqual((await peer.json("POST", "/parsed/add", { a: 3, b: 4 })).json, { result: { data: 7 } });
+        assert.deepEqual((await peer.get("/trpc/hello,refused?batch=1&input=%7B%7D")).json.map(({ result, error }) => result?.data ?? error.data.code), ["hello nobody", "FORBIDDEN"]);
+        assert.equal((await peer.get("/trpc/none")).status, 404);
     });
 });
 

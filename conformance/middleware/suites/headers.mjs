@@ -12,6 +12,10 @@ const responseTime = await use("response-time");
 const onHeaders = await use("on-headers");
 const onFinished = await use("on-finished");
 const vhost = await use("vhost");
+const i18next = await use("i18next");
+const i18nextMiddleware = await use("i18next-http-middleware", { all: true });
+const { I18n } = await use("i18n", { all: true });
+const requestIp = await use("request-ip");
 const useragent = await use("express-useragent", { all: true });
 
 middleware("cors", ({ express, it }) => {
@@ -195,5 +199,37 @@ middleware("express-useragent", ({ express, it }) => {
         const peer = await listen(app);
         assert.deepEqual((await peer.get("/", { "user-agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1" })).json.slice(1, 2), [true]);
         assert.deepEqual((await peer.get("/", { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0" })).json[0], "Firefox");
+    });
+});
+
+middleware("i18next-http-middleware", ({ express, it }) => {
+    it("the language of the request, by query, cookie and field", async ({ listen }) => {
+        const instance = i18next.createInstance().use(i18nextMiddleware.LanguageDetector);
+        await instance.init({ fallbackLng: "en", preload: ["en", "de"], supportedLngs: ["en", "de"], showSupportNotice: false, resources: { en: { translation: { hello: "Hello {{name}}" } }, de: { translation: { hello: "Hallo {{name}}" } } } });
+        const app = express().use(i18nextMiddleware.handle(instance)).get("/", (request, response) => response.json([request.t("hello", { name: "Ann" }), request.language, response.locals.language]));
+        const peer = await listen(app);
+        assert.deepEqual((await peer.get("/")).json, ["Hello Ann", "en", "en"]);
+        const german = await peer.get("/", { "accept-language": "de,en;q=0.5" });
+        assert.deepEqual([german.json, german.headers["content-language"]], [["Hallo Ann", "de", "de"], "de"]);
+        assert.equal((await peer.get("/?lng=de")).json[0], "Hallo Ann");
+        assert.equal((await peer.get("/", { cookie: "i18next=de" })).json[0], "Hallo Ann");
+    });
+});
+
+middleware("i18n", ({ express, it }) => {
+    it("response.__, locals and plurals, by the request's language", async ({ listen }) => {
+        const i18n = new I18n({ locales: ["en", "de"], staticCatalog: { en: { hello: "Hello %s", cat: { one: "%s cat", other: "%s cats" } }, de: { hello: "Hallo %s", cat: { one: "%s Katze", other: "%s Katzen" } } }, defaultLocale: "en", queryParameter: "lang" });
+        const app = express().use(i18n.init).get("/", (request, response) => response.json([response.__("hello", "Ann"), request.__n("cat", 3), response.locals.__("hello", "Bob"), request.getLocale()]));
+        const peer = await listen(app);
+        assert.deepEqual((await peer.get("/", { "accept-language": "de" })).json, ["Hallo Ann", "3 Katzen", "Hallo Bob", "de"]);
+        assert.deepEqual((await peer.get("/?lang=en", { "accept-language": "de" })).json, ["Hello Ann", "3 cats", "Hello Bob", "en"]);
+    });
+});
+
+middleware("request-ip", ({ express, it }) => {
+    it("the client's address, also behind proxies", async ({ listen }) => {
+        const app = express().use(requestIp.mw()).get("/", (request, response) => response.json(request.clientIp));
+        const peer = await listen(app);
+        assert.deepEqual([(await peer.get("/")).json, (await peer.get("/", { "x-forwarded-for": "10.1.2.3, 10.0.0.1" })).json, (await peer.get("/", { "cf-connecting-ip": "10.9.9.9" })).json], ["127.0.0.1", "10.1.2.3", "10.9.9.9"]);
     });
 });

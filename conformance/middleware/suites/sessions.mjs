@@ -1,14 +1,19 @@
 // Cookies, and what is kept between requests.
 import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { use } from "../subjects.mjs";
 import { middleware } from "../suite.mjs";
 
 const cookieParser = await use("cookie-parser");
 const session = await use("express-session");
+const makeFileStore = await use("session-file-store");
 const makeMemoryStore = await use("memorystore");
 const cookieSession = await use("cookie-session");
 const flash = await use("connect-flash");
 const { doubleCsrf } = await use("csrf-csrf", { all: true });
+const csurf = await use("csurf");
 const lusca = await use("lusca");
 
 middleware("cookie-parser", ({ express, it }) => {
@@ -117,6 +122,25 @@ middleware(["express-session", "memorystore"], ({ express, it }) => {
     });
 });
 
+middleware(["express-session", "session-file-store"], ({ express, it }) => {
+    it("sessions outlive the app, in files", async ({ listen, after }) => {
+        const path = mkdtempSync(join(tmpdir(), "leat-sessions-"));
+        after(() => rmSync(path, { recursive: true, force: true }));
+        const FileStore = makeFileStore(session);
+        const app = () => {
+            const store = new FileStore({ path, logFn: () => {}, reapInterval: -1, retries: 2, minTimeout: 10 });
+            const made = express().use(session({ secret: "secret", resave: false, saveUninitialized: false, store }));
+            return made.get("/count", (request, response) => {
+                request.session.count = (request.session.count ?? 0) + 1;
+                response.json(request.session.count);
+            });
+        };
+        const { cookie, json } = await (await listen(app())).get("/count");
+        assert.deepEqual([json, readdirSync(path).length], [1, 1]);
+        assert.equal((await (await listen(app())).get("/count", { cookie })).json, 2);
+    });
+});
+
 middleware("cookie-session", ({ express, it }) => {
     const app = () => {
         const made = express().use(cookieSession({ name: "session", keys: ["one", "two"], maxAge: 60_000 }));
@@ -181,6 +205,25 @@ middleware("csrf-csrf", ({ express, it }) => {
             assert.deepEqual([refused.status, refused.json], [403, { code: "EBADCSRFTOKEN", ours: true }]);
         }
         assert.equal((await peer.get("/bound")).json, "function");
+    });
+});
+
+middleware("csurf", ({ express, it }) => {
+    it("tokens of a session and of a cookie", async ({ listen }) => {
+        const app = express().use(cookieParser(), express.urlencoded({ extended: false }));
+        app.use("/session", session({ secret: "secret", resave: false, saveUninitialized: false }), csurf());
+        app.use("/cookie", csurf({ cookie: true }));
+        app.use((request, response) => response.json({ token: request.csrfToken() }));
+        app.use((error, request, response, next) => response.status(error.status ?? 500).json(error.code));
+        const peer = await listen(app, { changing: ["body"] });
+        for (const path of ["/session", "/cookie"]) {
+            const { cookie, json } = await peer.get(path);
+            const headers = { cookie, "content-type": "application/x-www-form-urlencoded" };
+            assert.equal((await peer.request("POST", path, { headers, body: `_csrf=${encodeURIComponent(json.token)}` })).status, 200);
+            assert.equal((await peer.request("POST", path, { headers: { cookie, "csrf-token": json.token } })).status, 200);
+            const refused = await peer.request("POST", path, { headers, body: "_csrf=forged" });
+            assert.deepEqual([refused.status, refused.json], [403, "EBADCSRFTOKEN"]);
+        }
     });
 });
 

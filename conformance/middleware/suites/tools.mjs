@@ -84,3 +84,27 @@ middleware("express-async-handler", ({ express, it }) => {
         assert.deepEqual([(await peer.get("/rejects")).json, (await peer.get("/sends")).json, (await peer.get("/none")).status], ["rejected", "sent", 404]);
     });
 });
+
+if (major === 4) {
+    const promiseRouter = await use("express-promise-router");
+
+    // It makes its routers with the package `express`, so by import they are foreign ones, mounted in an app of Leat's.
+    middleware("express-promise-router", ({ express, it }) => {
+        it("promises: errors, 'next', 'route', parameters", async ({ listen }) => {
+            const router = promiseRouter();
+            router.param("id", async (req, res, next, id) => {
+                req.id = Number(id);
+                return "next";
+            });
+            router.get("/rejects", async () => Promise.reject(Object.assign(new Error("rejected"), { status: 409 })));
+            router.get("/items/:id", async () => "next", (req, res) => res.json([req.id, req.baseUrl]));
+            router.get("/skip", async () => "route", (req, res) => res.json("not here"));
+            router.get("/skip", async (req, res) => {
+                res.json("here");
+            });
+            const app = express().use("/below", router).use((error, req, res, next) => res.status(error.status).json(error.message));
+            const peer = await listen(app);
+            assert.deepEqual([(await peer.get("/below/rejects")).json, (await peer.get("/below/items/7")).json, (await peer.get("/below/skip")).json], ["rejected", [7, "/below"], "here"]);
+        });
+    });
+}

@@ -1,6 +1,6 @@
 // What is let through.
 import assert from "node:assert/strict";
-import { use } from "../subjects.mjs";
+import { major, use } from "../subjects.mjs";
 import { middleware } from "../suite.mjs";
 
 const { body, param, query, header, validationResult, matchedData, checkSchema, oneOf } = await use("express-validator", { all: true });
@@ -105,3 +105,17 @@ middleware("express-openapi-validator", ({ express, it }) => {
         assert.match(broken.json.message, /\/response must have required property 'id'/);
     });
 });
+
+if (major === 4) {
+    const mongoSanitize = await use("express-mongo-sanitize");
+
+    middleware("express-mongo-sanitize", ({ express, it }) => {
+        it("keys of queries and bodies that are operators", async ({ listen }) => {
+            const told = [];
+            const app = express().use(express.json(), mongoSanitize({ onSanitize: ({ key }) => told.push(key) })).post("/", (request, response) => response.json([request.body, request.query]));
+            const peer = await listen(app);
+            assert.deepEqual((await peer.json("POST", "/?a[$gt]=1&b=2", { name: { $ne: null }, "a.b": 1, ok: "$in" })).json, [{ name: {}, ok: "$in" }, { a: {}, b: "2" }]);
+            assert.deepEqual(told.sort(), ["body", "query"]);
+        });
+    });
+}

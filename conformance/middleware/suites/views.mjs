@@ -7,6 +7,7 @@ import { use } from "../subjects.mjs";
 import { middleware } from "../suite.mjs";
 
 const ejs = await use("ejs");
+const ejsLayouts = await use("express-ejs-layouts");
 const { engine } = await use("express-handlebars", { all: true });
 const hbs = await use("hbs");
 const nunjucks = await use("nunjucks");
@@ -17,6 +18,8 @@ const views = {
     "ejs/index.ejs": "<%- include('part', { name }) %><p><%= title %> <%= settings.env %></p>",
     "ejs/part.ejs": "<h1><%= name %></h1>",
     "ejs/fails.ejs": "<%= none.of.this %>",
+    "ejs/layout.ejs": "<main><%- body %></main><%- defineContent('foot') %>",
+    "ejs/laid.ejs": "<b><%= name %></b><%- contentFor('foot') %><i>below</i>",
     "ejs/page.html": "<b><%= name %></b>",
     "pug/layout.pug": "html\n  body\n    block content",
     "pug/index.pug": "extends layout\nblock content\n  h1= name\n  p #{title}\n  each item in items\n    li= item\n",
@@ -68,6 +71,18 @@ middleware("ejs", ({ express, it }) => {
         const render = (name, options) => new Promise((resolve, reject) => made.render(name, options, (error, html) => error ? reject(error) : resolve(html)));
         note([await render("index", { name: "one", title: "t" }), await render("index", { name: "two", title: "t" }), Object.keys(made.cache)]);
         await assert.rejects(render("none", {}), /Failed to lookup view "none"/);
+    });
+});
+
+middleware("express-ejs-layouts", ({ express, it }) => {
+    it("wraps what is rendered, with named parts, or not", async ({ listen }) => {
+        const made = app(express, "ejs").use(ejsLayouts).set("layout extractScripts", true);
+        made.get("/laid", (request, response) => response.render("laid", { name: "in it" }));
+        made.get("/bare", (request, response) => response.render("page.html", { name: "alone", layout: false }));
+        made.engine("html", ejs.renderFile);
+        const peer = await listen(made);
+        assert.equal((await peer.get("/laid")).text, "<main><b>in it</b></main><i>below</i>");
+        assert.equal((await peer.get("/bare")).text, "<b>alone</b>");
     });
 });
 

@@ -11,6 +11,7 @@ use clap_complete::Shell;
   leat demo                          see everything at once, on loopback
   leat gateway leat.yaml             run the gateway
   leat gateway leat.yaml --check     look a configuration over without running it
+  leat doctor                        is the middleware of the app in this folder a drop-in?
 
 Exit codes: 0 done, 1 failed, 2 bad usage or configuration.")]
 pub(crate) struct Arguments {
@@ -32,6 +33,15 @@ SIGUSR2 starts the binary anew with the same sockets and then drains.")]
     /// Look configurations over: file:line:column, what is wrong, what to write
     #[command(after_help = "Example:\n  leat check leat.yaml other.yaml")]
     Check(CheckArguments),
+    /// Say of each middleware of an app on Node.js whether it works on leat/express
+    #[command(after_help = "Examples:
+  leat doctor                        the app in this folder, and all members if it is a workspace
+  leat doctor apps/web --json        one object for programs: `supported`, and `apps` with their `packages`
+  npx leat doctor                    the same from the npm package
+
+Verdicts: drop-in, needs leat/register (start it with node --import leat/register app.js), not supported, and not tested.
+Exit codes: 0 nothing is in the way, 1 something is not supported, 2 bad usage or no app there.")]
+    Doctor(DoctorArguments),
     /// Run a small upstream, the gateway in front of it, and an app on Node.js, with the addresses to try
     #[command(after_help = "Example:\n  leat demo --listen 127.0.0.1:8088")]
     Demo(DemoArguments),
@@ -66,6 +76,16 @@ pub(crate) struct CheckArguments {
     /// The files
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// The app's folder, which has its package.json
+    #[arg(default_value = ".", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -15,6 +15,7 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Gateway(arguments) => commands::gateway::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Doctor(arguments) => commands::doctor::run(&arguments),
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::Completions { shell } => commands::completions::run(shell),
         Command::Version => {

@@ -103,6 +103,8 @@ fn bad_usage_exits_with_2_and_says_how_to_do_it() {
         &["gateway", "a", "b"],
         &["gateway", "a", "--workers", "0"],
         &["completions", "x"],
+        &["doctor", "a", "b"],
+        &["doctor", "--yaml"],
     ] {
         let output = Leat::run(folder.path(), arguments);
         assert_eq!(output.code, Some(2), "{arguments:?}");
@@ -118,6 +120,7 @@ fn help_version_and_completions_are_there() {
         (&["gateway", "--help"], "leat gateway leat.yaml --check"),
         (&["check", "--help"], "leat check leat.yaml other.yaml"),
         (&["demo", "--help"], "--listen"),
+        (&["doctor", "--help"], "leat doctor apps/web --json"),
         (&["completions", "--help"], "leat completions bash"),
         (&["version"], concat!("leat ", env!("CARGO_PKG_VERSION"), "\n")),
         (&["--version"], concat!("leat ", env!("CARGO_PKG_VERSION"), "\n")),
@@ -129,6 +132,23 @@ fn help_version_and_completions_are_there() {
         assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{arguments:?}");
         assert!(output.stdout.contains(wanted), "{arguments:?}: {}", output.stdout);
     }
+}
+
+#[test]
+fn doctor_tells_of_an_app_in_words_and_in_json() {
+    let folder = Folder::new();
+    folder.write("app/package.json", r#"{ "name": "shop", "dependencies": { "express": "^4.18.0" } }"#);
+    let output = Leat::run(folder.path(), &["doctor", "app"]);
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    assert!(output.stdout.starts_with("shop (.), Express ^4.18.0\n"), "{}", output.stdout);
+    assert!(output.stdout.contains("leat/express4"), "{}", output.stdout);
+    let output = Leat::run(folder.path(), &["doctor", "app", "--json"]);
+    assert!(output.stdout.contains(r#""module":"leat/express4""#), "{}", output.stdout);
+    folder.write("package.json", r#"{ "dependencies": { "express": "^3.0.0" } }"#);
+    assert_eq!(Leat::run(folder.path(), &["doctor"]).code, Some(1));
+    let output = Leat::run(folder.path(), &["doctor", "nowhere"]);
+    assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""));
+    assert!(output.stderr.contains("write the folder of an app"), "{}", output.stderr);
 }
 
 #[test]

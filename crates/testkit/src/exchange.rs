@@ -15,6 +15,8 @@ pub struct RecordedExchange {
     record: Record,
     request_body: Vec<u8>,
     consumed: usize,
+    piece_max: usize,
+    is_late: bool,
     send_max: usize,
     is_stalled: bool,
     gone_after: Option<usize>,
@@ -56,6 +58,8 @@ impl RecordedExchange {
             record: Record::default(),
             request_body: Vec::new(),
             consumed: 0,
+            piece_max: usize::MAX,
+            is_late: false,
             send_max: usize::MAX,
             is_stalled: false,
             gone_after: None,
@@ -94,6 +98,19 @@ impl RecordedExchange {
     pub fn with_body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.request_body = body.into();
         self.lines.length = Length::Known(self.request_body.len() as u64);
+        self
+    }
+
+    /// Gives the request a body whose length nobody knows before its end.
+    pub fn with_streamed_body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self = self.with_body(body);
+        self.lines.length = Length::Stream;
+        self
+    }
+
+    /// The request's body comes in pieces of so many bytes, and nothing at every other try.
+    pub fn with_slow_upload(mut self, piece_max: usize) -> Self {
+        self.piece_max = piece_max;
         self
     }
 
@@ -261,9 +278,16 @@ impl Exchange for RecordedExchange {
 
     fn limit_body(&mut self, _limits: BodyLimits) {}
 
-    fn poll_body(&mut self, _cx: &mut Context<'_>) -> Poll<Result<Piece<'_>, Reason>> {
+    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece<'_>, Reason>> {
+        if self.piece_max != usize::MAX {
+            self.is_late = !self.is_late;
+            if self.is_late {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
         Poll::Ready(Ok(match self.request_body.get(self.consumed..) {
-            Some(rest) if !rest.is_empty() => Piece::Data(rest),
+            Some(rest) if !rest.is_empty() => Piece::Data(rest.get(..self.piece_max).unwrap_or(rest)),
             _ => Piece::End,
         }))
     }

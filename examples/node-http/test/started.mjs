@@ -1,17 +1,17 @@
-// Starts the example as its users do, and asks it.
+// Starts an example as its users do, and asks it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const folder = fileURLToPath(new URL("..", import.meta.url));
+const here = fileURLToPath(new URL("..", import.meta.url));
 /** Where `leat` is found without an installation. */
 const packages = fileURLToPath(new URL("../../../packages", import.meta.url));
 const START_MS_MAX = 20_000;
 const STOP_MS_MAX = 5_000;
 
-/** The example on a free port until the test `t` ends: `base`, its `child`, and all that it `said`. */
-export async function started(t) {
+/** The example in `folder` (this one) on a free port until the test `t` ends: `base`, its `child`, and all that it `said`. */
+export async function started(t, folder = here) {
     const child = spawn(process.execPath, ["server.js"], { cwd: folder, env: { ...process.env, NODE_PATH: packages, PORT: "0" }, stdio: ["ignore", "pipe", "pipe"] });
     t.after(async () => {
         if (child.exitCode !== null || child.signalCode !== null) return;

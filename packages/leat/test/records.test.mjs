@@ -43,6 +43,7 @@ const OTHERWISE = {
     REQUEST_FIELDS_AT: "REQUEST_WORDS",
     END_FIELDS_AT: "END_WORDS",
     FIELD_WORDS: "FIELD_WORDS",
+    CREDIT_BYTES: "CREDIT_BYTES",
 };
 
 /** What the engine need not know, and why. */

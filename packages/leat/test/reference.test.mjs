@@ -1,4 +1,4 @@
-// docs/reference/http-options.md, http-metrics.md and the end of http.md say what is so. `UPDATE=1 node --test packages/leat/test/reference.test.mjs` writes them.
+// docs/reference/http-options.md, http-metrics.md, express.md and the end of http.md say what is so. `UPDATE=1 node --test packages/leat/test/reference.test.mjs` writes them.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { createServer } from "leat/http";
 import { withExceptions } from "./reference/differences_page.mjs";
 import { metricsPage } from "./reference/metrics_page.mjs";
+import { expressPage } from "./reference/express_page.mjs";
 import { HTTP } from "./reference/options.mjs";
 import { GROUPS, page, refusal } from "./reference/page.mjs";
 
@@ -49,4 +50,11 @@ test("the page of metrics is up to date", async (t) => {
     t.after(() => server.close());
     await once(server, "listening");
     upToDate("http-metrics.md", metricsPage());
+});
+
+test("the page of leat/express is up to date, and has every member that there is and no other", async () => {
+    const { page: text, unknown, gone } = await expressPage();
+    assert.deepEqual(unknown, [], "write what they are into express_members.mjs");
+    assert.deepEqual(gone, [], "express_members.mjs has members that are none");
+    upToDate("express.md", text);
 });

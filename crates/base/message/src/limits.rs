@@ -104,6 +104,9 @@ pub struct LeftToHandler {
     pub expect: bool,
     /// An HTTP/1.1 request without `Host`, which is refused with 400.
     pub host: bool,
+    /// An `Upgrade` that `Connection` names, whatever it says: without this it is ignored beside a body, for h2c and in
+    /// HTTP/1.0, and a malformed one is refused with 400.
+    pub upgrade: bool,
 }
 
 /// What a handler may set for one exchange's request body before it reads it.

@@ -147,7 +147,7 @@ fn count(core: &mut Core, path: &Path) -> u64 {
 }
 
 fn compare(wanted: &[table::Row], found: &[table::Row]) {
-    if std::env::var_os("LEAT_WRITE_ALLOCATIONS").is_some() {
+    if std::env::var_os("UPDATE").is_some() {
         std::fs::write(table::path(), table::write(found)).unwrap();
         return;
     }
@@ -169,6 +169,6 @@ fn compare(wanted: &[table::Row], found: &[table::Row]) {
     for (name, _) in wanted.iter().filter(|(name, _)| !found.iter().any(|(known, _)| known == name)) {
         wrong.push(format!("{name}: the table has it, the test has not"));
     }
-    let how = "LEAT_WRITE_ALLOCATIONS=1 cargo test -p leat-cli --test allocations";
+    let how = "UPDATE=1 cargo test -p leat-cli --test allocations";
     assert!(wrong.is_empty(), "{}\nif that is as it should be: {how}", wrong.join("\n"));
 }

@@ -29,7 +29,7 @@ pub(crate) fn write(rows: &[Row]) -> String {
         "# Heap allocations a request\n\n\
          Counted on the core's thread over real sockets, on a connection that has served requests before; a reallocation\n\
          counts as one. Written by a test, which fails when a count differs:\n\
-         `LEAT_WRITE_ALLOCATIONS=1 cargo test -p leat-cli --test allocations`.\n\
+         `UPDATE=1 cargo test -p leat-cli --test allocations`.\n\
          Where they come from: `LEAT_TRACE_ALLOCATIONS=\"h1 proxy\" cargo test -p leat-cli --test allocations`.\n\n\
          | path | without access log | with access log |\n| --- | ---: | ---: |\n",
     );

@@ -427,7 +427,7 @@ impl Flow {
         let text_len: usize = trailers.iter().map(|(_, name, value)| name.len() + value.len()).sum();
         let words = END_WORDS + trailers.len() * FIELD_WORDS;
         let wanted = words * 4 + text_len.next_multiple_of(4);
-        if trailers.len() == 0 || wanted > SLAB_BYTES {
+        if trailers.is_empty() || wanted > SLAB_BYTES {
             self.lane.note(to_script::END, 0, &[id, 0], &[]);
             return true;
         }

@@ -49,6 +49,13 @@ pub struct Arrival {
     pub alpn: String,
 }
 
+impl Arrival {
+    fn flags(&self) -> u32 {
+        let flag = |set, flag| if set { flag } else { 0 };
+        flag(self.http2, connection::H2) | flag(self.ipv6, connection::IPV6) | flag(self.unix, connection::UNIX)
+    }
+}
+
 impl Group {
     /// Adds a server.
     pub fn join(&self, lane: &Rc<Lane>, server: u32) {
@@ -70,6 +77,16 @@ impl Group {
     pub fn connect(self: &Rc<Self>, arrival: Arrival, peer: &Peer, control: Rc<dyn Control>) -> Option<Script> {
         let seat = self.seat(&arrival, peer, &control)?;
         Some(Script::new(Rc::clone(self), arrival, control, seat))
+    }
+
+    /// Tells one of the servers of a connection whose TLS handshake failed: with `code`, which is explained in `words`.
+    pub fn unshaken(&self, arrival: &Arrival, code: &str, words: &str) {
+        let Some(member) = self.pick() else { return };
+        let text = [arrival.remote.as_str(), &arrival.local, code, words];
+        let [remote_len, local_len, code_len, words_len] = text.map(|part| part.len() as u32);
+        let (remote_port, local_port) = (arrival.remote_port.into(), arrival.local_port.into());
+        let fields = [member.server, remote_port, local_port, 0, remote_len, local_len, code_len, words_len];
+        member.lane.note(to_script::UNSHAKEN, arrival.flags(), &fields, text.concat().as_bytes());
     }
 
     /// A place on one of the lanes.
@@ -115,15 +132,7 @@ impl Seat {
         let certificate = client.and_then(|client| client.chain.first()).map_or(&[][..], |leaf| leaf);
         // One that is too long to be told is one that nobody can have wanted to show.
         let certificate = if certificate.len() > CERTIFICATE_BYTES_MAX { &[] } else { certificate };
-        let mut flags = 0;
-        for (set, flag) in [
-            (peer.tls.is_some(), connection::TLS),
-            (arrival.http2, connection::H2),
-            (arrival.ipv6, connection::IPV6),
-            (arrival.unix, connection::UNIX),
-        ] {
-            flags |= if set { flag } else { 0 };
-        }
+        let flags = arrival.flags() | if peer.tls.is_some() { connection::TLS } else { 0 };
         let words = [
             self.connection,
             self.member.server,

@@ -5,6 +5,8 @@
 //! engine: one [`Batch`] a turn. Both wake-ups are sent only to a side that sleeps.
 
 mod batch;
+#[cfg(all(test, not(feature = "loom")))]
+mod body_tests;
 mod connections;
 mod exchanges;
 mod flow;

@@ -243,6 +243,7 @@ fn offset_word(kind: u32) -> Option<usize> {
     match kind {
         to_script::OPEN => Some(6),
         to_script::FAULT => Some(5),
+        to_script::UNSHAKEN => Some(5),
         _ => None,
     }
 }

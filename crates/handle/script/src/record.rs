@@ -39,6 +39,8 @@ pub(crate) mod to_script {
     pub(crate) const EOF: u32 = 9;
     /// A piece of a record that is longer than a slab.
     pub(crate) const PART: u32 = 10;
+    /// A connection whose TLS handshake failed.
+    pub(crate) const UNSHAKEN: u32 = 11;
 }
 
 /// Flags of a piece of a body.

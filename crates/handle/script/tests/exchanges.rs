@@ -429,6 +429,44 @@ fn a_clients_end_is_told_from_its_reset_and_from_idleness() {
     assert_eq!(host.next(), Record::Closed { connection, reason: told(Reason::TimeIdle) });
 }
 
+/// Whether what follows is a body or another protocol's is JavaScript's word.
+#[test]
+fn what_follows_a_request_to_upgrade_waits_for_a_decision() {
+    let (seed, mut host) = Host::lane();
+    let engine = Engine::generous([seed]);
+    for upgrades in [true, false] {
+        let mut client = engine.client();
+        client.send(
+            "POST / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\ntransfer-encoding: chunked\r\n\r\n\
+             4\r\nbody\r\n0\r\n\r\n",
+        );
+        let Record::Open { .. } = host.next() else { panic!() };
+        let Record::Request { exchange, flags, .. } = host.next() else { panic!() };
+        assert_eq!(flags, 1 | 2 | 4);
+        // Another connection shows that the engine has had its turn.
+        let mut other = engine.client();
+        other.get("/other");
+        let second = host.request();
+        host.send(Replies::new().whole(second, "x"));
+        drop(other.response());
+        drop(other);
+        assert!(matches!(host.next(), Record::Closed { .. }));
+        let replies = if upgrades { Replies::new().opaque(exchange) } else { Replies::new() };
+        host.send(replies.read(exchange, 1_000));
+        if upgrades {
+            assert_eq!(host.body(exchange, 14), b"4\r\nbody\r\n0\r\n\r\n");
+            host.send(Replies::new().end(exchange, 0).abort(exchange));
+        } else {
+            assert_eq!(host.body(exchange, 4), b"body");
+            assert_eq!(host.next(), Record::End { exchange, trailers: vec![] });
+            host.send(Replies::new().whole(exchange, "x"));
+            assert_eq!(client.response().text(), "x");
+        }
+        drop(client);
+        while !matches!(host.next(), Record::Closed { .. }) {}
+    }
+}
+
 #[test]
 fn a_tunnel_is_told_of_its_clients_reset() {
     let (engine, mut host) = started();

@@ -143,6 +143,31 @@ impl Control for Nobody {
     fn destroy(&self, _reset: bool) {}
 }
 
+#[test]
+fn a_handshake_that_failed_is_told_to_one_of_the_servers() {
+    alone(async {
+        let (seed, mut host) = Host::lane();
+        let lane = Lane::new(seed);
+        spawn_local(Rc::clone(&lane).run());
+        let group = Group::default();
+        let remote = Arrival { remote: "10.0.0.1".into(), remote_port: 7, ..Arrival::default() };
+        let arrival = Arrival { local: "::1".into(), local_port: 8, ..remote };
+        // Nobody there to tell.
+        group.unshaken(&arrival, "NONE", "none");
+        group.join(&lane, 5);
+        group.unshaken(&arrival, "ERR_ODD", "how odd");
+        let record = loop {
+            tokio::task::yield_now().await;
+            if let Some(record) = host.now() {
+                break record;
+            }
+        };
+        let [remote, local, code, words] = ["10.0.0.1", "::1", "ERR_ODD", "how odd"].map(String::from);
+        assert_eq!(record, Record::Unshaken { server: 5, ports: (7, 8), remote, local, code, words });
+        std::mem::forget(host);
+    });
+}
+
 /// A lane and its host on one thread, and a connection of it.
 struct Rig {
     host: RefCell<Host>,

@@ -45,6 +45,13 @@ pub struct ReasonText {
 }
 
 #[napi(object)]
+pub struct DoctorOutcome {
+    pub code: u8,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+#[napi(object)]
 pub struct Attached {
     pub lane: u32,
     pub fd: i32,
@@ -140,6 +147,12 @@ pub fn close(server: u32) -> Result<(), Coded> {
 #[napi]
 pub fn fatal(env: &Env, error: Unknown<'_>) {
     port::fatal(env.raw(), error.raw());
+}
+
+#[napi]
+pub fn doctor(folder: String, json: bool) -> DoctorOutcome {
+    let leat_doctor::Outcome { code, stdout, stderr } = leat_doctor::doctor(std::path::Path::new(&folder), json);
+    DoctorOutcome { code, stdout, stderr }
 }
 
 #[napi]

@@ -10,4 +10,5 @@ mod metrics;
 mod port;
 mod server;
 mod settings;
+mod unshaken;
 mod wake;

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use leat_listen::{Accepted, Entrance, Gate, Listener, Protocol, ServeOptions};
+use leat_listen::{Accepted, Entrance, Gate, Listener, OnUnshaken, Protocol, ServeOptions, Unshaken};
 use leat_message::Address;
 use leat_script::{Arrival, Group, Lane};
 use leat_stream::{Plain, Socket};
@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::connection::Connection;
 use crate::settings::Settings;
+use crate::unshaken::in_openssls_words;
 
 /// A listener and the servers on it: one, or one on each of the lanes that share the port.
 pub(crate) struct Server {
@@ -53,8 +54,15 @@ impl Server {
             let asked = Cell::new(None);
             let (gate, options) = (Arc::clone(&server.gate), server.options.clone());
             let stopped = async { asked.set(stopped.await.ok().flatten()) };
-            let accepting =
-                leat_listen::serve_until(listener, gate, options, stopped, move |accepted| server.begin(accepted));
+            let telling = server.telling();
+            let accepting = leat_listen::serve_telling(
+                listener,
+                gate,
+                options,
+                stopped,
+                move |accepted| server.begin(accepted),
+                Some(telling),
+            );
             // A listener that the kernel refuses to watch: nothing can be served, and nobody is left to tell.
             let _ = accepting.await;
             if let Some(closed) = asked.take() {
@@ -82,10 +90,28 @@ impl Server {
     /// Serves a connection that was accepted elsewhere.
     pub(crate) fn adopt(self: &Rc<Self>, socket: socket2::Socket) {
         let server = Rc::clone(self);
-        let entrance =
-            Entrance::new(Arc::clone(&self.gate), self.options.clone(), move |accepted| server.begin(accepted));
+        let gate = Arc::clone(&self.gate);
+        let begin = move |accepted| server.begin(accepted);
+        let entrance = Entrance::new(gate, self.options.clone(), begin, Some(self.telling()));
         // A connection that is gone already.
         let _ = entrance.admit(socket.into());
+    }
+
+    /// Tells JavaScript of TLS handshakes that fail.
+    fn telling(self: &Rc<Self>) -> OnUnshaken {
+        let server = Rc::clone(self);
+        Rc::new(move |Unshaken { remote, local, problem }| {
+            let arrival = server.arrival(&remote, &local);
+            let (code, words) = in_openssls_words(problem);
+            server.group.unshaken(&arrival, &code, &words);
+        })
+    }
+
+    fn arrival(&self, remote: &Address, local: &Address) -> Arrival {
+        let unix = *remote == Address::Unix;
+        let (remote, remote_port) = self.text_of(remote);
+        let (local, local_port) = self.text_of(local);
+        Arrival { remote, remote_port, local, local_port, ipv6: self.ipv6, unix, ..Arrival::default() }
     }
 
     /// Changes settings, for the requests to come of all connections.
@@ -107,17 +133,10 @@ impl Server {
         let settings = self.settings.borrow();
         tune(&socket, &settings);
         let alpn = peer.tls.as_ref().and_then(|tls| tls.alpn).unwrap_or_default();
-        let (remote, remote_port) = self.text_of(&peer.remote);
-        let (local, local_port) = self.text_of(&peer.local);
         let arrival = Arrival {
-            remote,
-            remote_port,
-            local,
-            local_port,
-            ipv6: self.ipv6,
-            unix: peer.remote == Address::Unix,
             http2: protocol == Protocol::Http2,
             alpn: alpn.to_owned(),
+            ..self.arrival(&peer.remote, &peer.local)
         };
         let Some(connection) = Connection::open(&self.group, arrival, &peer, &settings) else { return };
         self.remember(&connection);

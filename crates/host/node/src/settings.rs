@@ -74,7 +74,7 @@ impl Settings {
             idle_time_ms: time(self.keep_alive_timeout, 5_000),
             first_time_ms: Some(head_time_ms),
             // Node's server has its own words for both.
-            left_to_handler: LeftToHandler { expect: true, host: true },
+            left_to_handler: LeftToHandler { expect: true, host: true, upgrade: true },
             half_closed_ms: 0,
             body_time_ms: (request_time_ms < NEVER_MS).then_some(request_time_ms),
             throughput_bytes_min: 0,

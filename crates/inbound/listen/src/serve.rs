@@ -12,7 +12,7 @@ use crate::gate::HandshakePermit;
 use crate::listener::{Connection, Incoming};
 use crate::proxy::{self, Origin};
 use crate::shed::Shed;
-use crate::tls::{self, TlsSettings};
+use crate::tls::{self, OnUnshaken, TlsProblem, TlsSettings, Unshaken};
 use crate::{Gate, Listener, Permit, ProxyProtocol};
 
 /// Connections accepted before the core's other tasks get their turn.
@@ -100,8 +100,26 @@ pub async fn serve_until<F>(
 where
     F: Fn(Accepted) + 'static,
 {
+    serve_telling(listener, gate, options, stop, on_connection, None).await
+}
+
+/// As [`serve_until`], and tells of TLS handshakes that fail.
+///
+/// # Errors
+/// As for [`serve`].
+pub async fn serve_telling<F>(
+    listener: Listener,
+    gate: Arc<Gate>,
+    options: ServeOptions,
+    stop: impl Future<Output = ()>,
+    on_connection: F,
+    on_unshaken: Option<OnUnshaken>,
+) -> io::Result<()>
+where
+    F: Fn(Accepted) + 'static,
+{
     let mut incoming = listener.register()?;
-    let door = Rc::new(Door::new(gate, options, on_connection));
+    let door = Rc::new(Door::new(gate, options, on_connection, on_unshaken));
     tokio::select! {
         biased;
         () = drain_begun() => {}
@@ -163,9 +181,9 @@ fn is_connections_own(error: &io::Error) -> bool {
 pub struct Entrance<F>(Rc<Door<F>>);
 
 impl<F: Fn(Accepted) + 'static> Entrance<F> {
-    /// An entrance; `on_connection` as in [`serve`].
-    pub fn new(gate: Arc<Gate>, options: ServeOptions, on_connection: F) -> Self {
-        Self(Rc::new(Door::new(gate, options, on_connection)))
+    /// An entrance; `on_connection` and `on_unshaken` as in [`serve_telling`].
+    pub fn new(gate: Arc<Gate>, options: ServeOptions, on_connection: F, on_unshaken: Option<OnUnshaken>) -> Self {
+        Self(Rc::new(Door::new(gate, options, on_connection, on_unshaken)))
     }
 
     /// Takes a TCP connection that was made non-blocking. To be called on a core's thread.
@@ -185,12 +203,13 @@ struct Door<F> {
     hosts: Option<Rc<dyn HostPolicy>>,
     shed: Shed,
     on_connection: F,
+    on_unshaken: Option<OnUnshaken>,
 }
 
 impl<F: Fn(Accepted) + 'static> Door<F> {
-    fn new(gate: Arc<Gate>, options: ServeOptions, on_connection: F) -> Self {
+    fn new(gate: Arc<Gate>, options: ServeOptions, on_connection: F, on_unshaken: Option<OnUnshaken>) -> Self {
         let hosts = options.tls.as_ref().map(TlsSettings::host_policy);
-        Self { gate, options, hosts, shed: Shed::default(), on_connection }
+        Self { gate, options, hosts, shed: Shed::default(), on_connection, on_unshaken }
     }
 
     fn admit(self: &Rc<Self>, connection: Connection) {
@@ -216,19 +235,26 @@ impl<F: Fn(Accepted) + 'static> Door<F> {
 
     /// Reads what comes before HTTP, within the time for it.
     async fn settle(self: Rc<Self>, connection: Connection, permit: Permit, handshake: HandshakePermit) {
+        let (remote, local) = (connection.remote.clone(), connection.local.clone());
         let settled = tokio::select! {
             biased;
             settled = self.identify(connection, permit) => settled,
-            () = clock::sleep(self.options.handshake_time_ms) => Err(Reason::TimeHandshake),
+            () = clock::sleep(self.options.handshake_time_ms) => Err(Refused::timed_out()),
         };
         drop(handshake);
         match settled {
             Ok(accepted) => (self.on_connection)(accepted),
-            Err(reason) => self.gate.count_refused(reason),
+            Err(Refused { reason, problem }) => {
+                self.gate.count_refused(reason);
+                if let (Some(problem), Some(tell)) = (problem.filter(|_| self.options.tls.is_some()), &self.on_unshaken)
+                {
+                    tell(Unshaken { remote, local, problem });
+                }
+            }
         }
     }
 
-    async fn identify(&self, mut connection: Connection, mut permit: Permit) -> Result<Accepted, Reason> {
+    async fn identify(&self, mut connection: Connection, mut permit: Permit) -> Result<Accepted, Refused> {
         if self.options.proxy_protocol.expects(&connection.remote) {
             if let Origin::Proxied { remote, local } = proxy::read(&mut connection.socket).await? {
                 connection.remote = remote;
@@ -238,7 +264,7 @@ impl<F: Fn(Accepted) + 'static> Door<F> {
                 if self.options.tls.is_none() {
                     self.shed.reply(connection.socket, reason);
                 }
-                return Err(reason);
+                return Err(reason.into());
             }
         }
         let (Some(tls), Some(hosts)) = (&self.options.tls, &self.hosts) else {
@@ -246,9 +272,9 @@ impl<F: Fn(Accepted) + 'static> Door<F> {
         };
         if tls::is_plain_http(&connection.socket).await {
             self.shed.reply(connection.socket, Reason::TlsPlainText);
-            return Err(Reason::TlsPlainText);
+            return Err(Refused { reason: Reason::TlsPlainText, problem: Some(TlsProblem::PlainHttp) });
         }
-        let shaken = tls::handshake(connection.socket, tls, hosts).await?;
+        let shaken = tls::handshake(connection.socket, tls, hosts).await.map_err(Refused::unshaken)?;
         self.gate.count_handshake();
         let tls = Some(shaken.info);
         let peer = Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Https, tls };
@@ -271,6 +297,28 @@ impl<F: Fn(Accepted) + 'static> Door<F> {
         if self.options.tls.is_none() {
             self.shed.reply(socket, reason);
         }
+    }
+}
+
+/// Why a connection is not handed on.
+struct Refused {
+    reason: Reason,
+    problem: Option<TlsProblem>,
+}
+
+impl Refused {
+    fn unshaken(problem: TlsProblem) -> Self {
+        Self { reason: Reason::TlsHandshake, problem: Some(problem) }
+    }
+
+    fn timed_out() -> Self {
+        Self { reason: Reason::TimeHandshake, problem: Some(TlsProblem::Time) }
+    }
+}
+
+impl From<Reason> for Refused {
+    fn from(reason: Reason) -> Self {
+        Self { reason, problem: None }
     }
 }
 

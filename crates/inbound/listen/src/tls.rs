@@ -6,6 +6,7 @@ mod handshake;
 mod pem;
 mod table;
 mod text;
+mod unshaken;
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -22,6 +23,7 @@ pub use certificate::CertificateFiles;
 pub(crate) use handshake::{handshake, is_plain_http};
 pub use pem::PemError;
 pub use text::{CertificateText, ClientAuth, TlsTextError, TlsTextOptions};
+pub use unshaken::{OnUnshaken, TlsProblem, Unshaken};
 
 use crate::ListenError;
 use certificate::Certificate;

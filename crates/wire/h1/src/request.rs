@@ -121,7 +121,11 @@ fn judge<L: Lanes>(
     }
     let options = Options::parse(bytes, seen, &lines.fields)?;
     lines.keep_alive = options.keeps_alive(lines.version);
-    lines.upgrade = seen.count(Kind::Upgrade) > 0 && upgrade(bytes, options, lines)?;
+    lines.upgrade = match seen.count(Kind::Upgrade) {
+        0 => false,
+        _ if left.upgrade => options.upgrade,
+        _ => upgrade(bytes, options, lines)?,
+    };
     lines.expect_continue = match seen.count(Kind::Expect) {
         0 => false,
         _ => match expect_continue(bytes, seen, lines) {

@@ -44,6 +44,31 @@ fn spans_are_relative_to_the_start_of_the_bytes_even_behind_empty_lines() {
 }
 
 #[test]
+fn an_upgrade_that_the_engine_would_ignore_or_refuse_may_be_left_to_the_handler() {
+    let post = |more: &str| format!("POST / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\n{more}\r\n");
+    for (bytes, usually, left) in [
+        (post("Upgrade: x\r\n"), Ok(true), true),
+        (post("Upgrade: x\r\nContent-Length: 1\r\n"), Ok(false), true),
+        (post("Upgrade: h2c\r\n"), Ok(false), true),
+        (post("Upgrade: (x\r\n"), Err(Reason::UpgradeInvalid), true),
+        (post(""), Ok(false), false),
+        (post("Upgrade: x\r\n").replace("1.1", "1.0"), Ok(false), true),
+        (post("Upgrade: x\r\n").replace(": upgrade", ": close"), Ok(false), false),
+    ] {
+        let upgrade = |limits: &Limits| {
+            let mut lines = RequestLines::default();
+            let parsed =
+                parse_request(bytes.as_bytes(), &mut Progress::default(), Profile::Compatible, limits, &mut lines);
+            parsed.map(|_| lines.upgrade)
+        };
+        assert_eq!(upgrade(&Limits::default()), usually, "{bytes}");
+        let mut limits = Limits::default();
+        limits.left_to_handler.upgrade = true;
+        assert_eq!(upgrade(&limits), Ok(left), "{bytes}");
+    }
+}
+
+#[test]
 fn an_absolute_target_without_path_has_the_path_slash() {
     for (target, path, query) in [
         ("http://h", "/", None),

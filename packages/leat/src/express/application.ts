@@ -191,7 +191,8 @@ export function setPoweredBy(app: Application, res: Response): void {
         return;
     }
     const early = Object.getPrototypeOf(res) === app.response && !Object.hasOwn(res, "setHeader");
-    (early ? (ServerResponse.prototype as unknown as Response) : res).setHeader.call(res, "X-Powered-By", "Express");
+    if (early) ServerResponse.prototype.setHeader.call(res, "X-Powered-By", "Express");
+    else res.setHeader("X-Powered-By", "Express");
 }
 
 /** The mounted app inherits what its parent has. */

@@ -3,9 +3,11 @@ import { type Application, type Next, type Request, type Response } from "./type
 
 /** What answers a request that no middleware answered: 404, or the error. */
 export function finalHandler(dialect: Dialect, app: Application, req: Request, res: Response): Next {
+    // Express asks for it here; nobody can tell, but a method in the place of ours.
+    const early = app.get === dialect.ownApp.get ? undefined : app.get("env");
     return (error) => {
         const done = dialect.libraries.finalHandler()(req, res, {
-            env: app.get("env"),
+            env: early ?? app.get("env"),
             onerror: (reason: unknown) => {
                 if (app.get("env") !== "test") console.error(dialect.errorText(reason));
             },

@@ -48,7 +48,8 @@ function compileQueryParser(value: unknown, dialect: Dialect): unknown {
         case false:
             return dialect.noQuery;
         case "extended":
-            return (text: unknown) => dialect.libraries.qs().parse(text, dialect.extendedQuery);
+            // Most requests have none, and an app that never sees one never loads the library.
+            return (text: unknown) => (text === "" || text == null ? {} : dialect.libraries.qs().parse(text, dialect.extendedQuery));
         default:
             throw new TypeError(`unknown value for query parser function: ${value as string}`);
     }

@@ -47,7 +47,7 @@ export function takeBody(req: NodeRequest, bytes: number, taker: BodyTaker): boo
     const state = req as unknown as RequestState;
     const readable = state._readableState;
     if (channel.body !== req || channel.bodyDone || channel.mode !== Mode.Http || channel.taking !== null) return false;
-    if (listens(req) || state._consuming || state._dumped || readable.flowing !== null || readable.length !== 0 || readable.destroyed) return false;
+    if (listens(req) || state._consuming || state._dumped || readable.flowing !== null || req.readableEncoding !== null || readable.length !== 0 || readable.destroyed) return false;
     // As a stream that somebody reads.
     state._consuming = true;
     channel.taking = { taker, resource: new AsyncResource("LEATBODY"), bytes, body: null };

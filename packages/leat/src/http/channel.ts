@@ -6,8 +6,8 @@ import { type Taking } from "./body";
 import { type Core } from "./core";
 import { type Repeated } from "./incoming";
 import { hold, release } from "./refs";
-import { type LeatSocket } from "./socket";
-import { socketFor } from "./tls_socket";
+import { LeatSocket } from "./socket";
+import { tlsSocketFor } from "./tls_socket";
 
 /** Who is at the other end of a connection. */
 export interface Facts {
@@ -118,7 +118,7 @@ export class Channel {
         this.id = id;
         this.facts = facts;
         this.h2 = h2;
-        this.socket = socketFor(this, core.highWaterMark);
+        this.socket = this.facts.tls ? tlsSocketFor(this, core.highWaterMark) : new LeatSocket(this, core.highWaterMark);
     }
 
     /** Keeps the process alive until the connection ends. */

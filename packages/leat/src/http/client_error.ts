@@ -101,6 +101,13 @@ export function resetError(): ClientError {
     return Object.assign(new Error("read ECONNRESET"), { errno: -104, code: "ECONNRESET", syscall: "read" });
 }
 
+/** Why a TLS handshake failed, as Node tells it. */
+export function handshakeError(code: string, words: string): ClientError {
+    if (code === "ECONNRESET") return words.startsWith("read") ? resetError() : Object.assign(new Error(words), { code });
+    if (!code.startsWith("ERR_SSL_")) return nodeError(code, words);
+    return Object.assign(new Error(`error:SSL routines::${words}`), { library: "SSL routines", reason: words, code });
+}
+
 /** An error as Node makes its own. */
 export function nodeError(code: string, message: string, Kind: new (message: string) => Error = Error): ClientError {
     const error: ClientError = new Kind(message);

@@ -23,12 +23,13 @@ import {
     PART_PLACE_AT,
     PART_TOTAL_AT,
     REQUEST,
+    UNSHAKEN,
     WRITABLE,
 } from "../native/records";
 import { Slab } from "../native/slab";
 import { giveBack, giveBody, keepBody } from "./body";
 import { Channel, exchanges, type Facts, type Handshake, Mode } from "./channel";
-import { answerMissingHost, clientError, resetError, socketErrored } from "./client_error";
+import { answerMissingHost, clientError, handshakeError, resetError, socketErrored } from "./client_error";
 import { type Core } from "./core";
 import { ageDate } from "./date";
 import { knowNames } from "./incoming";
@@ -126,6 +127,8 @@ function coreOf(slab: Slab, at: number): Core | undefined {
     switch (slab.word(at) & 0xff) {
         case OPEN:
             return servers.get(slab.word(at + 3));
+        case UNSHAKEN:
+            return servers.get(slab.word(at + 2));
         case REQUEST:
             return (asked = connections.get(slab.word(at + 3)))?.core;
         case FAULT:
@@ -181,6 +184,9 @@ function handle(core: Core, slab: Slab, at: number): void {
             break;
         case CLOSED:
             onClosed(connections.get(id), reasons[slab.word(at + 3)]);
+            break;
+        case UNSHAKEN:
+            onUnshaken(core, slab, at, word >>> 8);
             break;
         case PART:
             onPart(core, slab, at);
@@ -364,6 +370,38 @@ function onOpen(core: Core, slab: Slab, at: number, flags: number): void {
     owned.server = owned._server = core.server;
     if (core.server.timeout) socket.setTimeout(core.server.timeout);
     new AsyncResource("TCPWRAP").runInAsyncScope(announce, null, core, socket);
+}
+
+/** Its socket is there for who wants to know where it came from, and is destroyed. */
+function onUnshaken(core: Core, slab: Slab, at: number, flags: number): void {
+    const textAt = slab.word(at + 5);
+    const remote = slab.word(at + 6);
+    const local = slab.word(at + 7);
+    const code = slab.word(at + 8);
+    const isLocal = (flags & OPEN_UNIX) !== 0;
+    const channel = new Channel(core, 0, {
+        remoteAddress: slab.text(textAt, remote),
+        remotePort: slab.word(at + 3),
+        localAddress: slab.text(textAt + remote, local),
+        localPort: slab.word(at + 4),
+        family: isLocal ? undefined : (flags & OPEN_IPV6) !== 0 ? "IPv6" : "IPv4",
+        local: isLocal,
+        tls: true,
+        serverName: "",
+        alpn: "",
+        h2: false,
+        handshake: undefined,
+    }, false);
+    channel.lost();
+    const codeAt = textAt + remote + local;
+    const error = handshakeError(slab.text(codeAt, code), slab.text(codeAt + code, slab.word(at + 9)));
+    new AsyncResource("TLSWRAP").runInAsyncScope(tellUnshaken, null, core, channel.socket, error);
+}
+
+function tellUnshaken(core: Core, socket: Channel["socket"], error: Error): void {
+    socket.removeListener("error", socketErrored);
+    socket.destroy();
+    core.server.emit("tlsClientError", error, socket);
 }
 
 function announce(core: Core, socket: Channel["socket"]): void {

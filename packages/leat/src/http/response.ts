@@ -75,7 +75,8 @@ export class ServerResponse extends NodeServerResponse {
     /** Private to Node, and the place where every head is made. */
     _storeHeader(firstLine: string, headers: unknown): void {
         const self = this as unknown as HeadState;
-        if (replaceable._storeHeader === nodeStoreHeader) {
+        // A response of Node's own server, whose prototype inherits from ours, is Node's: the date here is the engine's.
+        if (this[kLine] !== undefined && replaceable._storeHeader === nodeStoreHeader) {
             const head = plainHead(self, firstLine, headers);
             if (head !== undefined) {
                 self._header = head;

@@ -1,7 +1,8 @@
 // One request from the engine: its messages, and the event that it becomes.
 import { channel as diagnostics } from "node:diagnostics_channel";
 import { METHODS, type IncomingMessage as NodeRequest, type Server, type ServerResponse as NodeResponse } from "node:http";
-import { H2, HAS_BODY, KEEP_ALIVE, REQUEST_FIELDS_AT, UPGRADE } from "../native/records";
+import { pushRecord } from "../native/lane";
+import { CREDIT_BYTES, H2, HAS_BODY, KEEP_ALIVE, OUT_READ, REQUEST_FIELDS_AT, UPGRADE } from "../native/records";
 import { type Slab } from "../native/slab";
 import { type Channel, Mode } from "./channel";
 import { parseError, socketErrored } from "./client_error";
@@ -63,7 +64,12 @@ export function serve(channel: Channel, slab: Slab, at: number, flags: number): 
     }
     const req = newRequest(channel, slab, at, flags, method);
     channel.req = channel.body = req;
-    if ((flags & UPGRADE) !== 0 && upgrade(channel, server, req, method)) return;
+    if ((flags & UPGRADE) !== 0) {
+        const upgraded = upgrade(channel, server, req, method);
+        // The engine has waited to hear what its bytes are.
+        if ((flags & HAS_BODY) !== 0) pushRecord(OUT_READ, 0, channel.exchange, CREDIT_BYTES, 0);
+        if (upgraded) return;
+    }
     const res = newResponse(channel, server, req, flags);
     channel.res = res;
     if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server });

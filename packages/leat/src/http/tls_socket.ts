@@ -89,9 +89,8 @@ const prototype = Object.create(TLSSocket.prototype, {
 LeatTlsSocket.prototype = prototype;
 Object.setPrototypeOf(LeatTlsSocket, TLSSocket);
 
-/** The socket of a connection: one of TLS where it is encrypted. */
-export function socketFor(channel: Channel, highWaterMark: number | undefined): LeatSocket {
-    if (!channel.facts.tls) return new LeatSocket(channel, highWaterMark);
+/** The socket of a connection that is encrypted. */
+export function tlsSocketFor(channel: Channel, highWaterMark: number | undefined): LeatSocket {
     const socket = Reflect.construct<ConstructorParameters<typeof LeatSocket>, LeatSocket>(LeatSocket, [channel, highWaterMark], LeatTlsSocket as unknown as new () => LeatSocket);
     const { serverName, alpn, handshake } = channel.facts;
     const asked = asksCertificate(channel.core.server);

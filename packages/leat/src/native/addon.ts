@@ -57,6 +57,13 @@ export interface Reason {
     text: string;
 }
 
+/** What a command prints, and its exit code. */
+export interface DoctorOutcome {
+    code: number;
+    stdout: string;
+    stderr: string;
+}
+
 /** An open lane: its number, and a descriptor that becomes readable when there is something to take; the caller closes it. */
 export interface Attached {
     lane: number;
@@ -96,6 +103,8 @@ export interface Addon {
     close(server: number): void;
     /** Reports `error` as an uncaught exception. Returns if a listener handled it. */
     fatal(error: unknown): void;
+    /** What `leat doctor` prints of the app in `folder`, and ends with. */
+    doctor(folder: string, json: boolean): DoctorOutcome;
     /** The engine's counters in Prometheus' text format. */
     metrics(): string;
     /** Known field names in lower case; the index is the `name_id` of a record and 0 is none of them. */

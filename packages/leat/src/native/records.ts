@@ -17,6 +17,8 @@ export const PART = 10;
 export const PART_TOTAL_AT = 4;
 export const PART_PLACE_AT = 5;
 export const PART_BYTES_AT = 6;
+/** A connection whose TLS handshake failed: server, ports, where its text begins, and the lengths of both addresses, of a code and of its words. */
+export const UNSHAKEN = 11;
 
 /** Flags of REQUEST. */
 export const KEEP_ALIVE = 1;
@@ -55,6 +57,9 @@ export const RAW = 16;
 export const REQUEST_FIELDS_AT = 10;
 export const END_FIELDS_AT = 4;
 export const FIELD_WORDS = 4;
+
+/** Body bytes that come unasked, but for those behind a request to upgrade. */
+export const CREDIT_BYTES = 256 * 1024;
 
 /** Words of a record to the engine. */
 export const OUT_WORDS = 6;

@@ -23,7 +23,9 @@ interface Members {
 interface Routers {
     Layer: unknown;
     Layer4: unknown;
+    Route: unknown;
     Route4: unknown;
+    Router: unknown;
 }
 
 // Each is loaded when a program first requires it.
@@ -33,8 +35,8 @@ const routers = (): Routers => require("../express/routers") as Routers;
 
 const FIVE: Parts = {
     index: { requires: ["./lib/express"], exports: express },
-    "lib/express": { requires: ["./application", "./request", "./response"], exports: express },
-    "lib/application": { requires: ["./view"], exports: () => express().application },
+    "lib/express": { requires: ["./application", "router", "./request", "./response"], exports: express },
+    "lib/application": { requires: ["./view", "router"], exports: () => express().application },
     "lib/request": { exports: () => express().request },
     "lib/response": { exports: () => express().response },
     "lib/view": { exports: () => (require("../express/five") as { five: Dialect }).five.View },
@@ -54,8 +56,16 @@ const FOUR: Parts = {
     "lib/view": { exports: () => (require("../express/v4/four") as { four: Dialect }).four.View },
 };
 
+/** The package that Express 5 has its router from. */
+const ROUTER: Parts = {
+    index: { requires: ["./lib/layer", "./lib/route"], exports: () => routers().Router },
+    "lib/layer": { exports: () => routers().Layer },
+    "lib/route": { requires: ["./layer"], exports: () => routers().Route },
+};
+
 const PACKAGES: Readonly<Record<string, Readonly<Record<number, Parts>>>> = {
     express: { 4: FOUR, 5: FIVE },
+    router: { 2: ROUTER },
 };
 
 /** Leat's part for a file. Those without one, such as `lib/utils`, are functions without a state and stay Express's own. */

@@ -16,7 +16,7 @@ export const HTTP = {
     keepAliveTimeout: { default: 5_000, unit: "ms", property: true, note: "between two requests of a connection; 0 is without end" },
     keepAliveTimeoutBuffer: { default: 1_000, unit: "ms", note: "how much longer than `keepAliveTimeout` an idle connection is really kept (newer Nodes)" },
     connectionsCheckingInterval: { default: 30_000, unit: "ms", property: true, served: false, note: "the engine ends a time when it is over, and not at the next check" },
-    maxHeaderSize: { default: 16_384, unit: "bytes", note: "of the request line and all fields, up to 40 KiB; `--max-http-header-size` sets the default" },
+    maxHeaderSize: { default: 16_384, unit: "bytes", note: "of the request line and all fields, up to 16 MiB; `--max-http-header-size` sets the default" },
     insecureHTTPParser: { default: false, note: "`false` only" },
     httpValidation: { default: "strict", note: "`strict` only (newer Nodes)" },
     highWaterMark: { default: "16384, or 65536 (newer Nodes)", unit: "bytes", note: `what a stream holds before it asks to wait, ${NODE}` },

@@ -67,6 +67,9 @@ const PARTS = {
         "express/lib/request": "express.request",
         "express/lib/response.js": "express.response",
         "express/lib/view": "express().get('view')",
+        router: "express.Router",
+        "router/lib/layer": "((app) => (app.get('/', () => {}), app.router.stack[0].constructor))(express())",
+        "router/lib/route": "express.Route",
     },
     4: {
         "express/lib/express": "express",
@@ -119,9 +122,21 @@ test("tools that hook `require` by name see the parts as they are required", (t)
     // As require-in-the-middle does it.
     const text = `const Module = require("module"); const original = Module.prototype.require; const seen = [];
         Module.prototype.require = function (id) { const exports = original.call(this, id); const path = Module._resolveFilename(id, this);
-            const at = path.indexOf("/node_modules/express/"); if (at >= 0) seen.push(path.slice(at + 22)); return exports; };
+            const at = path.indexOf("/node_modules/"); if (at >= 0 && !path.includes("/leat/")) seen.push(path.slice(at + 14)); return exports; };
         const express = require("express"); ${show("seen")}`;
-    const inner = ["lib/view.js", "lib/application.js", "lib/request.js", "lib/response.js", "lib/express.js", "index.js"];
+    const inner = [
+        "express/lib/view.js",
+        "router/lib/layer.js",
+        "router/lib/layer.js",
+        "router/lib/route.js",
+        "router/index.js",
+        "express/lib/application.js",
+        "router/index.js",
+        "express/lib/request.js",
+        "express/lib/response.js",
+        "express/lib/express.js",
+        "express/index.js",
+    ];
     assert.deepEqual(printed(program(t, { files: { "app.cjs": text }, versions: five }), ["app.cjs"]), inner);
 });
 

@@ -16,6 +16,9 @@ export const FILES = {
     5: ["express", "application", "request", "response", "view"],
 };
 
+/** The package that Express 5 has its router from. */
+const ROUTER = ["index", "lib/layer", "lib/route"];
+
 /** Writes `files` by path and `node_modules/express` in each of `versions` (`{ folder: version }`); says where. */
 export function program(t, { files = {}, versions = {} }) {
     const root = realpathSync(mkdtempSync(join(tmpdir(), "leat-")));
@@ -32,6 +35,10 @@ export function program(t, { files = {}, versions = {} }) {
         write(join(base, "index.js"), INDEX);
         write(join(base, "lib", "utils.js"), "exports.own = true;\n");
         for (const file of FILES[Number.parseInt(version, 10)] ?? ["express"]) write(join(base, "lib", `${file}.js`), LIB);
+    }
+    if (Object.values(versions).some(({ version }) => version.startsWith("5."))) {
+        write("node_modules/router/package.json", JSON.stringify({ name: "router", version: "2.2.0" }));
+        for (const file of ROUTER) write(`node_modules/router/${file}.js`, LIB);
     }
     for (const [path, text] of Object.entries(files)) write(path, text);
     return root;

@@ -1,4 +1,4 @@
-//! The example of `examples/node-http`, run by the Node.js of this machine as a child of the demo.
+//! Examples of `examples/`, run by the Node.js of this machine as children of the demo.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -11,17 +11,30 @@ const NODE_MAJOR_MIN: u32 = 20;
 /// How long Node.js may take to start.
 const START_MAX: Duration = Duration::from_secs(10);
 
-/// The example's files, which the binary brings along.
-const FILES: [(&str, &str); 6] = [
-    ("server.js", include_str!("../../../../../examples/node-http/server.js")),
-    ("notes.js", include_str!("../../../../../examples/node-http/notes.js")),
-    ("events.js", include_str!("../../../../../examples/node-http/events.js")),
-    ("uploads.js", include_str!("../../../../../examples/node-http/uploads.js")),
-    ("reply.js", include_str!("../../../../../examples/node-http/reply.js")),
-    ("with_demo.cjs", WITH_DEMO),
-];
+/// An example, with its files, which the binary brings along.
+pub(super) struct Example {
+    name: &'static str,
+    files: &'static [(&'static str, &'static str)],
+}
 
-/// Loaded before the example. Only the demo has the other end of this pipe: it closes however the demo ends.
+macro_rules! example {
+    ($name:literal, $($file:literal),+) => {
+        Example {
+            name: $name,
+            files: &[$(($file, include_str!(concat!("../../../../../examples/", $name, "/", $file)))),+],
+        }
+    };
+}
+
+/// A service on `leat/http`.
+pub(super) const NOTES: Example = example!("node-http", "server.js", "notes.js", "events.js", "uploads.js", "reply.js");
+/// An app on `leat/express`.
+pub(super) const LINKS: Example = example!("express", "server.js", "app.js", "links.js", "public/index.html");
+
+/// The name of what is loaded before an example.
+const WITH_DEMO_NAME: &str = "with_demo.cjs";
+
+/// What is loaded before an example. Only the demo has the other end of this pipe: it closes however the demo ends.
 const WITH_DEMO: &str = "const end = () => process.exit();
 process.stdin.on(\"end\", end).on(\"error\", end).resume();
 ";
@@ -42,14 +55,15 @@ enum Line {
 }
 
 impl App {
-    /// Starts the example in `folder` with the npm package at `package`, or with the one beside this binary. Waits until it
+    /// Starts an example in `folder` with the npm package at `package`, or with the one beside this binary. Waits until it
     /// listens. What is missing is said in one sentence.
-    pub(super) fn start(folder: &Path, package: Option<&Path>) -> Result<Self, String> {
+    pub(super) fn start(example: &Example, folder: &Path, package: Option<&Path>) -> Result<Self, String> {
         let package = built(package)?;
         node()?;
-        let folder = write(folder, &package).map_err(|error| format!("its files can't be written: {error}"))?;
+        let folder =
+            write(example, folder, &package).map_err(|error| format!("its files can't be written: {error}"))?;
         let mut child = Command::new("node")
-            .args(["--require", "./with_demo.cjs", "server.js"])
+            .args(["--require", &format!("./{WITH_DEMO_NAME}"), "server.js"])
             .current_dir(&folder)
             // Uploads go with the demo's folder, too.
             .envs([("PORT", "0".as_ref()), ("HOST", "127.0.0.1".as_ref()), ("TMPDIR", folder.as_os_str())])
@@ -120,14 +134,16 @@ fn node() -> Result<(), String> {
     Err(format!("`node --version` says {version:?}; {needed}"))
 }
 
-/// Writes the example, with the package where `require` finds it.
-fn write(folder: &Path, package: &Path) -> std::io::Result<PathBuf> {
-    let app = folder.join("app");
+/// Writes an example, with the package where `require` finds it.
+fn write(example: &Example, folder: &Path, package: &Path) -> std::io::Result<PathBuf> {
+    let app = folder.join(example.name);
     let modules = app.join("node_modules");
     std::fs::create_dir_all(&modules)?;
     std::os::unix::fs::symlink(package, modules.join("leat"))?;
-    for (name, text) in FILES {
-        std::fs::write(app.join(name), text)?;
+    for (name, text) in example.files.iter().chain([&(WITH_DEMO_NAME, WITH_DEMO)]) {
+        let path = app.join(name);
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(path, text)?;
     }
     Ok(app)
 }

@@ -1,4 +1,4 @@
-//! `leat demo`: a small upstream, the gateway in front of it with a configuration to look at and play with, and an app
+//! `leat demo`: a small upstream, the gateway in front of it with a configuration to look at and play with, and apps
 //! on Node.js where there is one.
 
 mod app;
@@ -30,15 +30,17 @@ fn start(arguments: &DemoArguments) -> Result<(), String> {
     let admin = free_port().map_err(|error| format!("no port is free for the admin address: {error}"))?;
     let config_path = site::write(&folder.0, arguments.listen, admin, upstream)
         .map_err(|error| format!("the demo's configuration can't be written: {error}"))?;
-    let app = app::App::start(&folder.0, arguments.package.as_deref());
-    let about_app = site::about_app(&app, &config_path);
+    let start = |example| app::App::start(example, &folder.0, arguments.package.as_deref());
+    // Where one can't be started the other can't either, for the same reason.
+    let apps = start(&app::NOTES).and_then(|notes| start(&app::LINKS).map(|links| (notes, links)));
+    let about_apps = site::about_apps(&apps, &config_path);
     let shown = config_path.clone();
     let settings = Settings {
         config_path,
         watch: true,
         workers: None,
         ready: Some(Box::new(move |addresses| {
-            println!("{}", site::introduction(addresses, admin, upstream, &shown, &about_app))
+            println!("{}", site::introduction(addresses, admin, upstream, &shown, &about_apps))
         })),
     };
     process::run(settings).map_err(|error| match error {

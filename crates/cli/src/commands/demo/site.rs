@@ -46,7 +46,7 @@ pub(super) fn introduction(
     admin: SocketAddr,
     upstream: SocketAddr,
     config: &Path,
-    app: &str,
+    apps: &str,
 ) -> String {
     let gateway = addresses.first().map_or("127.0.0.1:8080", String::as_str);
     format!(
@@ -63,25 +63,32 @@ Leat demo: a gateway on {gateway} in front of an upstream on {upstream}
   curl http://{admin}/metrics                         what the gateway counts
 
 The configuration is {}; change it and watch.
-{app}
+{apps}
 Ctrl-C ends the demo.
 ",
         config.display()
     )
 }
 
-/// What there is to try on the Node.js app, or one line that says why there is none.
-pub(super) fn about_app(app: &Result<App, String>, config: &Path) -> String {
-    match app {
-        Ok(App { base, package, .. }) => format!(
+/// What there is to try on the Node.js apps, or one line that says why there are none.
+pub(super) fn about_apps(apps: &Result<(App, App), String>, config: &Path) -> String {
+    match apps {
+        Ok((App { base: notes, package, .. }, App { base: links, .. })) => format!(
             "
-A Node.js app with leat/http on {base} (examples/node-http, with the package {})
+A Node.js app with leat/http on {notes} (examples/node-http, with the package {})
 
-  curl -i {base}/notes -d '{{\"text\":\"milk\"}}'   a note is made: JSON in and out
-  curl -i {base}/notes                      all notes
-  curl -iT {} {base}/files/demo.yaml   an upload, streamed to a file
-  curl -N {base}/events                     an event for every note, as they come
-  curl {base}/metrics                       what the engine counts, and the pauses of the garbage collector
+  curl -i {notes}/notes -d '{{\"text\":\"milk\"}}'   a note is made: JSON in and out
+  curl -i {notes}/notes                      all notes
+  curl -iT {} {notes}/files/demo.yaml   an upload, streamed to a file
+  curl -N {notes}/events                     an event for every note, as they come
+  curl {notes}/metrics                       what the engine counts, and the pauses of the garbage collector
+
+An Express app with leat/express on {links} (examples/express)
+
+  curl -i {links}/api/links --json '{{\"name\":\"mill\",\"to\":\"https://example.com/\"}}'   a link is made
+  curl -i {links}/mill                       where it leads
+  curl -i {links}/api/links                  how often it was followed
+  open  {links}/                             the same, in a browser
 ",
             package.display(),
             config.display()

@@ -47,7 +47,9 @@ impl Flow {
         if wanted <= SLAB_BYTES && self.lane.room(wanted) < wanted {
             return self.poll_room(cx, exchange).map(Err);
         }
-        let Some(id) = self.lane.open_exchange(CREDIT_BYTES) else {
+        // JavaScript says first whether it is a body, or the first bytes of another protocol.
+        let credit = if head.lines().upgrade && has_body(head) { 0 } else { CREDIT_BYTES };
+        let Some(id) = self.lane.open_exchange(credit) else {
             return Poll::Ready(Err(Reason::LaneBlocked));
         };
         self.id = Some(id);
@@ -127,7 +129,7 @@ impl Flow {
     /// Begins with a request; gives the flags of its record.
     fn admit(&mut self, head: Head<'_>) -> u32 {
         let lines = head.lines();
-        let has_body = !matches!(lines.length, Length::None | Length::Known(0));
+        let has_body = has_body(head);
         self.input = if has_body { Input::Body } else { Input::Done };
         self.bulk = matches!(lines.length, Length::Known(count) if count >= BODY_BYTES_MIN as u64);
         let mut flags = 0;
@@ -175,6 +177,10 @@ impl Flow {
         }
         draft.bytes(text);
     }
+}
+
+fn has_body(head: Head<'_>) -> bool {
+    !matches!(head.lines().length, Length::None | Length::Known(0))
 }
 
 /// Tells JavaScript of bytes that are no request.

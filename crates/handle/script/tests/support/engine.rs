@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 use std::thread::JoinHandle;
 
-use leat_message::{Address, Limits, Peer, Profile, Scheme};
+use leat_message::{Address, LeftToHandler, Limits, Peer, Profile, Scheme};
 use leat_script::{Arrival, Control, Group, Lane, LaneSeed, Script};
 use leat_serve::{OnError, Protocol, Service, Site};
 use leat_testkit::{Allocations, Client, Counting};
@@ -34,9 +34,10 @@ impl Engine {
         Self::new(lanes, Protocol::Http1, Limits { idle_time_ms: 100, ..Limits::default() })
     }
 
-    /// One that takes very long heads.
+    /// One that takes very long heads, and leaves to JavaScript what may be left.
     pub fn generous(lanes: impl IntoIterator<Item = LaneSeed>) -> Self {
-        let limits = Limits { head_bytes_max: 1 << 20, field_bytes_max: 1 << 20, ..Limits::default() };
+        let left_to_handler = LeftToHandler { expect: true, host: true, upgrade: true };
+        let limits = Limits { head_bytes_max: 1 << 20, field_bytes_max: 1 << 20, left_to_handler, ..Limits::default() };
         Self::new(lanes, Protocol::Http1, limits)
     }
 

@@ -51,6 +51,14 @@ pub enum Record {
     Eof {
         exchange: u32,
     },
+    Unshaken {
+        server: u32,
+        ports: (u32, u32),
+        remote: String,
+        local: String,
+        code: String,
+        words: String,
+    },
     Part {
         exchange: u32,
         total: u32,
@@ -159,6 +167,14 @@ fn one(view: &View<'_>) -> Record {
             bytes: view.bytes(word(5), word(6)),
         },
         9 => Record::Eof { exchange: word(2) },
+        11 => {
+            let mut at = word(5);
+            let [remote, local, code, words] = [6, 7, 8, 9].map(word).map(|len| {
+                at += len;
+                view.text(at - len, len)
+            });
+            Record::Unshaken { server: word(2), ports: (word(3), word(4)), remote, local, code, words }
+        }
         10 => Record::Part {
             exchange: word(2),
             total: word(4),

@@ -1,13 +1,13 @@
 use std::rc::Rc;
 
-use leat_message::{HostPolicy, Reason, TlsInfo};
+use leat_message::{HostPolicy, TlsInfo};
 use leat_stream::{Plain, Socket};
 use rustix::net::RecvFlags;
 use rustls::ProtocolVersion;
 use rustls::server::ServerConnection;
 use tokio_rustls::TlsStream;
 
-use super::TlsSettings;
+use super::{TlsProblem, TlsSettings};
 use crate::{Protocol, receive};
 
 /// What a handshake led to.
@@ -29,8 +29,8 @@ pub(crate) async fn handshake(
     socket: Plain,
     settings: &TlsSettings,
     hosts: &Rc<dyn HostPolicy>,
-) -> Result<Shaken, Reason> {
-    let stream = settings.acceptor().accept(socket).await.map_err(|_| Reason::TlsHandshake)?;
+) -> Result<Shaken, TlsProblem> {
+    let stream = settings.acceptor().accept(socket).await.map_err(|error| TlsProblem::of(&error))?;
     let info = info(stream.get_ref().1, settings, Rc::clone(hosts));
     let protocol = if info.alpn == Some("h2") { Protocol::Http2 } else { Protocol::Http1 };
     Ok(Shaken { socket: Socket::from(TlsStream::from(stream)), protocol, info })

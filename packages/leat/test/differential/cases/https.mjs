@@ -1,9 +1,30 @@
 // The same over TLS, and what TLS adds.
 import net from "node:net";
-import { TLSSocket } from "node:tls";
+import tls, { TLSSocket } from "node:tls";
 import { ended, fin, get, logged, post, quiet, reply, request, until } from "../script.mjs";
 
 const secure = (name, handle, script, more = {}) => ({ name, secure: true, handle, ...(script && { script }), ...more });
+
+/** A handshake that fails, and what is told of it. */
+const unshaken = (name, connect, options = {}, look = (error) => [error.code]) => ({
+    name,
+    secure: true,
+    async program({ certificate, createServer, log, opened, listening, session }) {
+        const server = createServer({ ...certificate, ca: certificate.cert, ...options }, () => log("never"));
+        opened.push(server);
+        server.on("tlsClientError", (error, socket) => log("tlsClientError", look(error, socket)));
+        // A listener of node:https's own passes it on.
+        const told = new Promise((resolve) => void server.on("clientError", (error) => {
+            log("clientError", error.code);
+            resolve();
+        }));
+        const socket = connect(await listening(server));
+        socket.on("error", () => {});
+        await told;
+        await session.quiet();
+        socket.destroy();
+    },
+});
 
 export const cases = [
     secure("hello", (req, res) => res.end("hello")),
@@ -84,23 +105,23 @@ export const cases = [
         attempt("reset", () => req.socket.resetAndDestroy());
         res.end();
     }),
-    {
-        name: "plain bytes to a TLS server",
-        secure: true,
-        async program({ certificate, createServer, log, opened, listening, session }) {
-            const net = await import("node:net");
-            const server = createServer(certificate, () => log("never"));
-            opened.push(server);
-            server.on("tlsClientError", (error, socket) => log("tlsClientError", error.code, typeof socket));
-            const told = new Promise((resolve) => server.once("tlsClientError", resolve));
-            const where = await listening(server);
-            const socket = net.connect(where, () => socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
-            socket.on("error", () => {});
-            await Promise.race([told, new Promise((resolve) => socket.once("close", resolve))]);
-            await session.quiet();
-            socket.destroy();
-        },
-    },
+    unshaken("plain bytes to a TLS server", (where) => net.connect(where, function hello() {
+        this.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    })),
+    unshaken("bytes that are neither", (where) => net.connect(where, function hello() {
+        this.write("\x00\x01\x02\x03 and so on, as long as a record");
+    })),
+    unshaken("the end in place of a handshake", (where) => net.connect(where, function hello() {
+        this.end();
+    })),
+    unshaken("a reset in the middle of a handshake", (where) => net.connect(where, function hello() {
+        this.write(Buffer.from([22, 3, 1, 0, 100]), () => this.resetAndDestroy());
+    })),
+    unshaken("no version in common", (where) => tls.connect({ ...where, rejectUnauthorized: false, maxVersion: "TLSv1.2" }), { minVersion: "TLSv1.3" }),
+    unshaken("no certificate where one is required", (where) => tls.connect({ ...where, rejectUnauthorized: false, maxVersion: "TLSv1.2" }), { requestCert: true }),
+    unshaken("what a listener gets", (where) => net.connect(where, function hello() {
+        this.write("GET / HTTP/1.1\r\n\r\n");
+    }), {}, (error, socket) => [error instanceof Error, error.library, error.reason, socket instanceof tls.TLSSocket, socket.destroyed, socket.writable, socket.encrypted, socket.authorized]),
     {
         name: "a certificate that is none",
         secure: true,

@@ -111,6 +111,47 @@ export const cases = [
         log(req.method, req.headers["content-length"], head);
         socket.end("up");
     }, [`${request("POST", "/", "Connection: upgrade", "Upgrade: raw", "Content-Length: 4")}body`, until("up"), ended]),
+    upgrades("a chunked body is the head's as it is, framing and all", (socket, { log }, req, head) => {
+        log(req.headers["transfer-encoding"], head);
+        socket.end("up");
+    }, [`${request("POST", "/", "Connection: upgrade", "Upgrade: raw", "Transfer-Encoding: chunked")}4\r\nbody\r\n0\r\n\r\n`, until("up"), ended]),
+    upgrades("bytes that come behind an announced body", (socket, ctx, req, head) => {
+        let text = head.toString();
+        socket.write(SWITCH);
+        socket.on("data", (part) => {
+            text += part;
+            if (text.endsWith("!")) socket.end(text);
+        });
+    }, [`${request("POST", "/", "Connection: upgrade", "Upgrade: raw", "Content-Length: 4")}bo`, until("\r\n\r\n"), "dy and more", "than that!", until("than that!"), ended]),
+    upgrades("h2c is a protocol like any other", (socket, { log }, req) => {
+        log(req.headers.upgrade);
+        socket.end("up");
+    }, [request("GET", "/", "Connection: upgrade, http2-settings", "Upgrade: h2c"), until("up"), ended]),
+    upgrades("an Upgrade of odd forms", (socket, { log }, req) => {
+        log(req.headers.upgrade);
+        socket.end("up");
+    }, [request("GET", "/", "Connection: upgrade", "Upgrade: a/b/c, (d)"), until("up"), ended]),
+    upgrades("HTTP/1.0", (socket, { log }, req) => {
+        log(req.httpVersion);
+        socket.end("up");
+    }, ["GET / HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: raw\r\n\r\n", until("up"), ended]),
+    {
+        name: "a decision against it by shouldUpgradeCallback",
+        node: 24,
+        options: { shouldUpgradeCallback: (req) => req.url === "/yes" },
+        handle: (req, res) => req.pipe(res),
+        setup: (server) => server.on("upgrade", (req, socket, head) => socket.end(`up ${head}`)),
+        script: [`${request("POST", "/no", "Connection: upgrade", "Upgrade: raw", "Content-Length: 4")}body`, reply, get("/yes", "Connection: upgrade", "Upgrade: raw"), until("up "), ended],
+    },
+    {
+        name: "a large body that nobody upgrades",
+        handle(req, res) {
+            let size = 0;
+            req.on("data", (part) => (size += part.length));
+            req.on("end", () => res.end(`${size}`));
+        },
+        script: [post("/", "b".repeat(700_000), "Connection: upgrade", "Upgrade: raw"), reply, post("/", "c", "Connection: upgrade", "Upgrade: raw"), reply],
+    },
     upgrades("the field Upgrade without Connection is an ordinary request", (socket, { log }) => log("never"), [request("GET", "/", "Upgrade: raw"), reply]),
     upgrades("Connection: upgrade without the field is an ordinary request", (socket, { log }) => log("never"), [request("GET", "/", "Connection: upgrade"), reply]),
     upgrades("setEncoding is refused until the turn is over, cork works", (socket, { log, attempt }) => {

@@ -1,6 +1,6 @@
 // Plays the requests of a case against a server: what came back on each connection, and what was waited for in vain.
 import { Peer } from "../../differential/peer.mjs";
-import { canonical, whole } from "./reply.mjs";
+import { Progress, canonical } from "./reply.mjs";
 import { compiled } from "./request.mjs";
 
 const WAIT_MS = Number(process.env.LEAT_CASE_WAIT_MS ?? 8000);
@@ -31,7 +31,7 @@ export async function exchange(where, entry, requests, until) {
 
 async function opened(where) {
     // `cut`: the client cut it off while it was `asking`, or being `answered`; how much came by then is a matter of luck.
-    const line = { methods: [], cut: undefined, touched: () => {} };
+    const line = { methods: [], progress: new Progress(), cut: undefined, touched: () => {} };
     line.peer = await Peer.connect(where, undefined, () => line.touched());
     return line;
 }
@@ -50,7 +50,7 @@ async function play(line, { parts, methods, given }, last, until) {
         return;
     }
     if (wait !== undefined && abortAfterReply === undefined) await logged(wait);
-    const expected = whole(peer.text, line.methods, false) + replies;
+    const expected = line.progress.count + replies;
     line.methods.push(...methods);
     for (const part of parts) {
         if (Buffer.isBuffer(part)) peer.send(part);
@@ -64,7 +64,11 @@ async function play(line, { parts, methods, given }, last, until) {
         peer.destroy();
         return;
     }
-    await met(line, () => peer.end !== "open" || whole(peer.text, line.methods, false) >= expected, "a reply");
+    const answered = () => {
+        line.progress.advance(peer.text, line.methods);
+        return line.progress.count >= expected;
+    };
+    await met(line, () => answered() || peer.end !== "open", "a reply");
     if (!last) return;
     // A connection that the server keeps is ended here, and then by the server too.
     if (peer.end === "open" && !closes(parts)) peer.fin();

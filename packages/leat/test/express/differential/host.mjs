@@ -3,7 +3,7 @@
 import http from "node:http";
 import { createRequire } from "node:module";
 import { Program } from "./program.mjs";
-import { load } from "./subjects.mjs";
+import { load, servedByNode } from "./subjects.mjs";
 import { table } from "./table.mjs";
 
 const [, , subject, version, folder] = process.argv;
@@ -14,12 +14,13 @@ const require = createRequire(import.meta.url);
 let program;
 
 const orders = {
-    async play({ name }) {
-        program = new Program(table.get(name), { express, version: Number(version), dir: folder, require });
-        return { where: await program.start() };
+    /** Ends the case that is there and begins the one called `name`, if there is such. */
+    async turn({ name }) {
+        const log = await program?.end();
+        program = name === undefined ? undefined : new Program(table.get(name), { express, version: Number(version), dir: folder, require, byNode: servedByNode(subject) });
+        return { log, where: await program?.start() };
     },
     until: async ({ text }) => ({ met: await program.until(text) }),
-    end: async () => ({ log: await program.end() }),
 };
 
 process.on("uncaughtException", (error, origin) => program?.log(`uncaught (${origin})`, error));
@@ -34,7 +35,9 @@ const control = createServer((req, res) => {
     req.on("data", (chunk) => void (body += chunk));
     req.on("end", async () => {
         const answer = await orders[req.url.slice(1)](JSON.parse(body)).catch((error) => ({ broken: String(error.stack) }));
-        res.end(JSON.stringify(answer));
+        const text = Buffer.from(JSON.stringify(answer));
+        res.setHeader("Content-Length", text.length);
+        res.end(text);
     });
 });
 control.listen(0, "127.0.0.1", () => console.log(`control ${control.address().port}`));

@@ -12,14 +12,16 @@ const ONCE = /^\(node\) (?:\[DEP\d+\]|ExperimentalWarning)|^\(Use `node --trace-
 
 export class Program {
     #entry;
+    #byNode;
     #ctx;
     #record = new Record(() => this.#touched());
     #touched = () => {};
     #server;
     #env;
 
-    constructor(entry, { express, version, dir, require }) {
+    constructor(entry, { express, version, dir, require, byNode }) {
         this.#entry = entry;
+        this.#byNode = byNode;
         this.#ctx = { express, version, dir, require, HOST, log: (...values) => this.log(...values) };
     }
 
@@ -34,7 +36,7 @@ export class Program {
 
     /** Builds the app and listens; null if there is nothing to connect to. */
     async start() {
-        const { app, listen = plainly, env } = this.#entry;
+        const { app, listen = this.#byNode ? byNode : plainly, env } = this.#entry;
         this.#env = process.env.NODE_ENV;
         if (env === undefined) delete process.env.NODE_ENV;
         else process.env.NODE_ENV = env;
@@ -81,7 +83,10 @@ export class Program {
 
 /** As people do it; a Router by itself, or a function, has no listen(). */
 async function plainly(app) {
-    if (typeof app.listen === "function") return app.listen(0, HOST);
+    return typeof app.listen === "function" ? app.listen(0, HOST) : byNode(app);
+}
+
+async function byNode(app) {
     const { createServer } = await import("node:http");
     return createServer(app).listen(0, HOST);
 }

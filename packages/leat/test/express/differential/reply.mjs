@@ -4,9 +4,34 @@ import { normalised } from "../../differential/record.mjs";
 import { chunksJoined, replyEnd } from "../../differential/replies.mjs";
 import { masked } from "./masks.mjs";
 
-/** How many final replies to `methods` are whole in `text` (one char a byte). */
-export function whole(text, methods, ended) {
-    return [...each(text, methods, ended)].filter(({ interim, cut }) => !interim && !cut).length;
+const INTERIM = /^HTTP\/1\.1 1(?!01)/;
+
+/** How far the replies on a connection have come, without reading what came before again and again. */
+export class Progress {
+    /** How many final replies are whole. */
+    count = 0;
+    #at = 0;
+    #needed = 0;
+
+    /** `text` is all that was received, `methods` what was asked. */
+    advance(text, methods) {
+        while (this.#at < text.length && text.length >= this.#needed) {
+            const end = replyEnd(text, this.#at, { bodiless: methods[this.count] === "HEAD" });
+            if (end === -1) {
+                this.#needed = lengthNeeded(text, this.#at);
+                return;
+            }
+            if (!INTERIM.test(text.slice(this.#at, this.#at + 12))) this.count += 1;
+            this.#at = end;
+        }
+    }
+}
+
+/** Where the reply at `at` ends at the least. */
+function lengthNeeded(text, at) {
+    const body = text.indexOf("\r\n\r\n", at) + 4;
+    const length = body < 4 ? null : /\r\ncontent-length: *(\d+)/i.exec(text.slice(at, body));
+    return length === null ? 0 : body + Number(length[1]);
 }
 
 /** All of `text` as the replies to `methods`, to be compared; `mask` names fields whose values are left out. */
@@ -20,7 +45,7 @@ function* each(text, methods, ended) {
         const bodiless = methods[index] === "HEAD";
         const end = text.startsWith("HTTP/", at) ? replyEnd(text, at, { bodiless, ended }) : -1;
         const piece = text.slice(at, end === -1 ? undefined : end);
-        const interim = /^HTTP\/1\.1 1(?!01)/.test(piece);
+        const interim = INTERIM.test(piece);
         yield { piece, interim, cut: end === -1 };
         at = end === -1 ? text.length : end;
         if (!interim) index += 1;

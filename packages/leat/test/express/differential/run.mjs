@@ -1,6 +1,7 @@
 // Runs cases on a subject, in one process for each version of Express, and returns what each showed.
 import { spawn } from "node:child_process";
-import http from "node:http";
+import net from "node:net";
+import { replyEnd } from "../../differential/replies.mjs";
 import { exchange } from "./client.mjs";
 import { command } from "./subjects.mjs";
 import { VERSIONS, requestsOf, table } from "./table.mjs";
@@ -15,36 +16,61 @@ export async function run(names, subject, folder) {
     await Promise.all(VERSIONS.map((version) => share(names.filter((name) => table.get(name).version === version), version)));
     return results;
 
+    /** One order ends a case and begins the next, since the orders are most of what a case costs. */
     async function share(mine, version) {
+        const started = () => Host.start(command(subject, version, folder));
         let host;
-        for (const name of mine) {
-            host ??= await Host.start(command(subject, version, folder));
-            const start = performance.now();
+        let open;
+        for (const name of [...mine, undefined]) {
+            if (name === undefined && open === undefined) break;
+            host ??= await started();
             try {
-                results.set(name, { ...(await play(host, name)), ms: performance.now() - start });
-            } catch (error) {
-                results.set(name, { log: [`the process ended: ${error.message}; ${await host.stop()}`], connections: [], unmet: [], ms: performance.now() - start });
-                host = undefined;
+                const { log, where } = await host.order("turn", { name });
+                if (open !== undefined) results.set(open.name, { log, ...open.seen });
+                open = name === undefined ? undefined : { name, seen: await seen(host, name, where) };
+            } catch {
+                await host.stop();
+                // Which of the two it was shows when each has a process for itself.
+                for (const each of [open?.name, name]) if (each !== undefined) results.set(each, await alone(each, started));
+                host = open = undefined;
             }
         }
         await host?.stop();
     }
 }
 
-async function play(host, name) {
+/** What a client sees of a case that listens at `where`, and how long that took. */
+async function seen(host, name, where) {
+    const start = performance.now();
     const entry = table.get(name);
-    const { where } = await host.order("play", { name });
     const until = async (text) => (await host.order("until", { text })).met;
-    const seen = where === null ? { connections: [], unmet: [] } : await exchange(where, entry, requestsOf(entry), until);
-    const { log } = await host.order("end", {});
-    return { log, ...seen };
+    const { connections, unmet } = where === null ? { connections: [], unmet: [] } : await exchange(where, entry, requestsOf(entry), until);
+    return { connections, unmet, ms: performance.now() - start };
+}
+
+/** A case that may end its process has that for a result. */
+async function alone(name, started) {
+    const host = await started();
+    let shown = { connections: [], unmet: [], ms: 0 };
+    try {
+        const { where } = await host.order("turn", { name });
+        shown = await seen(host, name, where);
+        const { log } = await host.order("turn", {});
+        return { log, ...shown };
+    } catch (error) {
+        return { ...shown, log: [`the process ended: ${error.message}; ${await host.stop()}`] };
+    } finally {
+        await host.stop();
+    }
 }
 
 /** A subject's process. */
 class Host {
     #child;
     #port;
-    #agent = new http.Agent({ keepAlive: true });
+    #socket;
+    #waiting;
+    #timer;
     #stderr = "";
 
     static async start([program, ...args]) {
@@ -53,6 +79,7 @@ class Host {
         host.#child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env });
         host.#child.stderr.on("data", (bytes) => void (host.#stderr = (host.#stderr + bytes).slice(-STDERR_MAX)));
         host.#port = await host.#started();
+        host.#connect();
         return host;
     }
 
@@ -73,26 +100,41 @@ class Host {
     }
 
     order(what, body) {
+        const text = JSON.stringify(body);
         return new Promise((resolve, reject) => {
-            const req = http.request({ host: "127.0.0.1", port: this.#port, path: `/${what}`, method: "POST", agent: this.#agent, timeout: ORDER_MS }, (res) => {
-                let text = "";
-                res.on("data", (bytes) => void (text += bytes));
-                res.on("error", reject);
-                res.on("end", () => {
-                    const answer = JSON.parse(text);
-                    if (answer.broken === undefined) resolve(answer);
-                    else reject(new Error(answer.broken));
-                });
-            });
-            req.on("timeout", () => req.destroy(new Error(`no answer to ${what}`)));
-            req.on("error", reject);
-            req.end(JSON.stringify(body));
+            this.#waiting = { resolve, reject };
+            this.#timer = setTimeout(() => this.#socket.destroy(new Error(`no answer to ${what} of ${text}`)), ORDER_MS);
+            this.#socket.write(`POST /${what} HTTP/1.1\r\nHost: subject\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
         });
+    }
+
+    /** Node's own client costs more than the rest of a case. */
+    #connect() {
+        this.#socket = net.connect({ host: "127.0.0.1", port: this.#port, noDelay: true });
+        let text = "";
+        const answered = (error, answer) => {
+            clearTimeout(this.#timer);
+            const waiting = this.#waiting;
+            this.#waiting = undefined;
+            if (error === undefined) waiting?.resolve(answer);
+            else waiting?.reject(error);
+        };
+        this.#socket.on("data", (bytes) => {
+            text += bytes.toString("latin1");
+            const end = replyEnd(text, 0);
+            if (end === -1) return;
+            const answer = JSON.parse(Buffer.from(text.slice(text.indexOf("\r\n\r\n") + 4, end), "latin1").toString());
+            text = text.slice(end);
+            if (answer.broken === undefined) answered(undefined, answer);
+            else answered(new Error(answer.broken));
+        });
+        this.#socket.on("error", (error) => answered(error));
+        this.#socket.on("close", () => answered(new Error("the connection to the subject was closed")));
     }
 
     /** Ends the process and gives its last words. */
     async stop() {
-        this.#agent.destroy();
+        this.#socket.destroy();
         const over = this.#child.exitCode === null && this.#child.signalCode === null ? new Promise((resolve) => void this.#child.once("close", resolve)) : undefined;
         this.#child.kill("SIGKILL");
         await over;

@@ -1,5 +1,6 @@
-// What programs run on: real Express on node:http (the reference), real Express on leat/http, leat/express, and (for the test
-// of the table itself) mutants of real Express.
+// What programs run on: real Express on node:http (`reference`), leat/express (`leat`), leat/express served by Node's own
+// server, as tools for tests do it (`leat-node`), real Express on leat/http (`http`), and (for the test of the table itself)
+// mutants of real Express.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { mutants } from "./mutants.mjs";
@@ -18,9 +19,12 @@ export function command(subject, version, folder) {
 
 /** The `express` that programs are given. */
 export function load(subject, version) {
-    if (subject === "leat") return leat(OURS[version]);
+    if (subject.startsWith("leat")) return leat(OURS[version]);
     if (subject === "http") leat("leat/register");
     const express = require(REAL[version]);
     mutants[subject]?.change(express, version);
     return express;
 }
+
+/** Whether an app is given to Node's createServer, in place of listening by itself. */
+export const servedByNode = (subject) => subject === "leat-node";

@@ -129,7 +129,7 @@ export default [
         name: "an upload is cut while it is piped elsewhere",
         app(express, t) {
             const app = express();
-            app.post("/", (req, res) => {
+            app.post("/", (req, _res) => {
                 let length = 0;
                 req.on("data", (chunk) => {
                     length += chunk.length;

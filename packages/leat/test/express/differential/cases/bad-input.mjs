@@ -116,7 +116,7 @@ export default [
             app.use(() => {
                 throw new Error("first");
             });
-            app.use((problem, req, res, _next) => {
+            app.use((problem, _req, _res, _next) => {
                 t.log(problem.message);
                 throw error({ status: 418 }, "second");
             });
@@ -217,9 +217,9 @@ export default [
                 t.log("four");
                 next(problem);
             });
-            app.use(function () {
-                t.log(`none, given ${arguments.length}`);
-                arguments[2]();
+            app.use((...args) => {
+                t.log(`none, given ${args.length}`);
+                args[2]();
             });
             app.use((req, res, next = null) => {
                 t.log(`default ${typeof next}`);

@@ -67,13 +67,13 @@ export default [
         throw Object.assign(new Error("mine"), { status: 401, type: "my.type" });
     } }, [sent(OBJECT)]),
     parse("verify that throws no Error", { verify() {
-        throw "text"; // eslint-disable-line no-throw-literal -- is what the case is about
+        throw "text";  
     } }, [sent(OBJECT)]),
     parse("verify that returns a promise", { verify: async () => false }, [sent(OBJECT)]),
     parse("the error's body", undefined, [sent("{"), sent("5")], { after: (req, res) => res.end("no error"), harness: { app(express, t) {
         const app = express();
         app.use(express.json());
-        app.use((error, req, res, next) => res.send(`${told(error)} ${shown(error.body)} ${Object.keys(error).sort().join()} ${error.constructor.name} ${error instanceof SyntaxError} ${seen(req)}`));
+        app.use((error, req, res, _next) => res.send(`${told(error)} ${shown(error.body)} ${Object.keys(error).sort().join()} ${error.constructor.name} ${error instanceof SyntaxError} ${seen(req)}`));
         t.log("built");
         return app;
     } } }),
@@ -146,7 +146,7 @@ export default [
         app(express) {
             const app = express();
             app.use(express.json({ limit: 5 }));
-            app.use((error, req, res, next) => res.status(error.type === "entity.too.large" ? 418 : 400).send(error.type));
+            app.use((error, req, res, _next) => res.status(error.type === "entity.too.large" ? 418 : 400).send(error.type));
             return app;
         },
         requests: [sent(OBJECT), sent("{")],

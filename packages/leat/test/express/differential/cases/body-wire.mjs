@@ -82,7 +82,7 @@ export default [
         name: "a cut upload that nobody reads",
         app(express, t) {
             const app = express();
-            app.use((req, res) => {
+            app.use((req, _res) => {
                 t.log("reading");
                 req.on("aborted", () => t.log("aborted")).on("error", (error) => t.log(told(error))).on("close", () => t.log(`closed ${req.complete}`));
             });

@@ -155,7 +155,7 @@ export default [
         } }), () => res.headersSent);
         res.end();
     }),
-    answers("json of exotic objects", (req, res) => res.json([new Proxy([1], {}), new WeakMap(), new Int8Array([1, 2]), Object(5), Object("x"), Object(true), new Error("e"), /x/, globalThis.Symbol.iterator, function named() {}, Math, JSON, new Date(NaN), Infinity, [undefined, , null]])), // eslint-disable-line no-sparse-arrays -- a hole is what is asked about
+    answers("json of exotic objects", (req, res) => res.json([new Proxy([1], {}), new WeakMap(), new Int8Array([1, 2]), Object(5), Object("x"), Object(true), new Error("e"), /x/, globalThis.Symbol.iterator, function named() {}, Math, JSON, new Date(NaN), Infinity, [undefined, , null]])),  
     answers("settings by getters that throw", (req, res) => {
         Object.defineProperty(req.app.settings, "json spaces", { configurable: true, get() {
             throw new Error("from the setting");
@@ -259,8 +259,8 @@ export default [
     answers("chaining of everything", (req, res) => res.status(200).set("A", "1").header("B", "2").type("txt").vary("C").append("D", "3").cookie("e", "4").clearCookie("f").links({ g: "h" }).location("/i").attachment("j.txt").contentType("text/k").send("l")),
     answers("two responses in one, by write of a whole reply", (req, res) => res.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")),
     answers("a very long header", (req, res) => res.set("X-Long", "v".repeat(60_000)).send("x")),
-    answers("a body of 5,000,000 bytes", (req, res) => res.send(Buffer.alloc(5_000_000, 1))),
-    answers("a body of 5,000,000 bytes as text", (req, res) => res.send("é".repeat(2_500_000))),
+    answers("a body of 500,000 bytes", (req, res) => res.send(Buffer.alloc(500_000, 1))),
+    answers("a body of 500,000 bytes as text", (req, res) => res.send("é".repeat(250_000))),
     answers("pipelined", (req, res) => setImmediate(() => res.send(req.url)), [
         { raw: "GET /1 HTTP/1.1\r\nHost: test\r\n\r\nGET /2 HTTP/1.1\r\nHost: test\r\n\r\nHEAD /3 HTTP/1.1\r\nHost: test\r\n\r\nGET /4 HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n" },
     ]),

@@ -161,6 +161,35 @@ export default [
             res.end();
         }
     }),
+    // From the next request on: one that is under way in a mounted app may keep the prototypes it came with.
+    ...["inner", "middle", "outer"].flatMap((which) => [
+        nested(`a method put on the ${which} response between requests`, undefined, (req, res, next, t, apps) => {
+            if (req.path === "/add") apps[which].response.own = () => which;
+            if (req.path === "/remove") delete apps[which].response.own;
+            res.end(["/add", "/remove"].includes(req.path) ? "changed" : `${res.own?.()} ${typeof req.app.response.own}`);
+        }, ["/m/i", "/m/i/add", "/m/i", "/other", "/m/i/remove", "/m/i"].map((path) => get(path, { Connection: "keep-alive" }, { connection: "a" }))),
+        nested(`json replaced in the ${which} response between requests`, undefined, (req, res, next, t, apps) => {
+            if (req.path === "/add") {
+                const { json: own } = apps[which].response;
+                apps[which].response.json = function (value) {
+                    return own.call(this, { wrapped: value });
+                };
+                res.end("changed");
+            } else res.json(VALUE);
+        }, ["/m/i", "/m/i/add", "/m/i", "/other"].map((path) => get(path))),
+        nested(`a getter put on the ${which} request between requests`, undefined, (req, res, next, t, apps) => {
+            if (req.path === "/add") Object.defineProperty(apps[which].request, "own", { configurable: true, get: () => which });
+            res.end(req.path === "/add" ? "changed" : String(req.own));
+        }, ["/m/i", "/m/i/add", "/m/i", "/other"].map((path) => get(path))),
+        nested(`the ${which} response replaced between requests`, undefined, (req, res, next, t, apps) => {
+            if (req.path === "/add") apps[which].response = Object.create(apps[which].response, { own: { value: () => which } });
+            res.end(req.path === "/add" ? "changed" : String(res.own?.()));
+        }, ["/m/i", "/m/i/add", "/m/i", "/other"].map((path) => get(path))),
+        nested(`a setting of the ${which} app between requests`, undefined, (req, res, next, t, apps) => {
+            if (req.path === "/add") apps[which].set("json spaces", 1).set("etag", false).disable("x-powered-by");
+            res.json(VALUE);
+        }, ["/m/i", "/m/i/add", "/m/i", "/other"].map((path) => get(path))),
+    ]),
     {
         name: "one app mounted twice",
         app(express, t) {

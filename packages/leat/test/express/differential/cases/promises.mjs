@@ -76,7 +76,7 @@ export default [
         app.use(() => {
             throw new Error("first");
         });
-        app.use(async (error, req, res, _next) => {
+        app.use(async (error, _req, _res, _next) => {
             t.log(error.message);
             throw new Error("second");
         });

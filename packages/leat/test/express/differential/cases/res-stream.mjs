@@ -242,7 +242,9 @@ export default [
         res.end();
     }),
     answers("own keys that Express puts on messages", (req, res, next, t) => {
-        const ours = ["res", "next", "baseUrl", "originalUrl", "_parsedUrl", "params", "route", "query", "body", "app", "url"];
+        // `_parsedUrl` may be made when it is read.
+        t.log(`${req._parsedUrl.pathname} ${req._parsedUrl._raw}`);
+        const ours = ["res", "next", "baseUrl", "originalUrl", "params", "route", "query", "body", "app", "url"];
         t.log(ours.filter((name) => Object.hasOwn(req, name)).join());
         t.log(["req", "locals", "app"].filter((name) => Object.hasOwn(res, name)).join());
         res.end();
@@ -290,7 +292,7 @@ export default [
     answers("methods of the prototypes", (req, res, next, t, express) => {
         t.log(Object.keys(express.response).sort().join());
         t.log(Object.keys(express.request).sort().join());
-        t.log(Object.getOwnPropertyNames(express.request).sort().join());
+        t.log(Object.getOwnPropertyNames(express.request).filter((name) => name !== "_parsedUrl").sort().join());
         t.log(Object.keys(express.response).sort().map((name) => `${name} ${express.response[name].length}`).join("; "));
         // Those that are anonymous in Express may have a name.
         t.log(["send", "json", "jsonp", "status", "sendStatus", "set", "header", "clearCookie", "location", "redirect", "render", "sendFile", "download", "type", "contentType", "attachment", "append"].map((name) => `${name} ${express.response[name].name}`).join("; "));

@@ -159,7 +159,7 @@ export default [
             res.end();
         });
     }),
-    views("inherited options", (res, req, t) => res.render("plain.tmpl", Object.create({ name: "inherited" }))),
+    views("inherited options", (res, _req, _t) => res.render("plain.tmpl", Object.create({ name: "inherited" }))),
     views("option _locals given", (res) => res.render("plain.tmpl", { _locals: { name: "mine" } })),
     views("res.locals by a getter that throws", (res) => {
         Object.defineProperty(res.locals, "name", { enumerable: true, get() {

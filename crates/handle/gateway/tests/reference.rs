@@ -1,7 +1,7 @@
 //! The published schema and reference page are those of the reader's tables, and the schema agrees with the reader about
 //! the good files of the corpus.
 //!
-//! After a change of the tables: `LEAT_UPDATE=1 cargo test -p leat-gateway --test config_reference`.
+//! After a change of the tables: `UPDATE=1 cargo test -p leat-gateway --test reference`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -15,14 +15,14 @@ fn reference(name: &str) -> PathBuf {
 
 fn check(name: &str, wanted: &str) {
     let path = reference(name);
-    if std::env::var_os("LEAT_UPDATE").is_some() {
+    if std::env::var_os("UPDATE").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, wanted).unwrap();
     }
     let published = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         published == wanted,
-        "docs/reference/{name} is stale: run `LEAT_UPDATE=1 cargo test -p leat-gateway --test config_reference`"
+        "docs/reference/{name} is stale: run `UPDATE=1 cargo test -p leat-gateway --test reference`"
     );
 }
 
