@@ -1,7 +1,7 @@
 // `res.send`, `res.json`, `res.jsonp` and `res.sendStatus`.
 import { type Dialect } from "./dialect";
 import { isPlainEnd, plainFields } from "../http/response";
-import { weakETag, weakTextETag } from "./etag";
+import { weakETag, weakTagOf } from "./etag";
 import { setting } from "./settings";
 import { type Response } from "./types";
 
@@ -11,6 +11,7 @@ type Replacer = (key: string, value: unknown) => unknown;
 /** The usual types. */
 const JSON_TYPE = "application/json; charset=utf-8";
 export const HTML_TYPE = "text/html; charset=utf-8";
+export const BYTES_TYPE = "application/octet-stream";
 
 /** Types that stay as they are when they are given the charset of UTF-8. */
 export const UTF8_TYPE = /^[a-z]+\/[a-z0-9.+-]+; charset=utf-8$/;
@@ -21,7 +22,7 @@ export function sendMethods(dialect: Dialect): object {
 
     const methods: ThisType<Response> & object = {
         send(body?: unknown): Response {
-            if (typeof body === "string" && sendPlain(dialect, this, body, HTML_TYPE)) return this;
+            if (typeof body === "string" ? sendPlain(dialect, this, body, HTML_TYPE) : Buffer.isBuffer(body) && sendPlain(dialect, this, body, BYTES_TYPE)) return this;
             let chunk = body;
             let encoding: BufferEncoding | undefined;
             switch (typeof chunk) {
@@ -134,24 +135,26 @@ export function sendJson(dialect: Dialect, res: Response, value: unknown): Respo
 }
 
 /**
- * Sends a string with the default settings, where no method that Express calls for it was replaced: the same fields
- * without the calls. False, and nothing is changed, if it can't be done so.
+ * Sends a body with the default settings, where no method that Express calls for it was replaced: the same fields
+ * without the calls. `type` is for a body without one. False, and nothing is changed, if it can't be done so.
  */
-export function sendPlain(dialect: Dialect, res: Response, text: string, type: string): boolean {
+export function sendPlain(dialect: Dialect, res: Response, body: string | Buffer, type: string): boolean {
     const { own, version } = dialect;
     if (res.get !== own.get || res.set !== own.set || res.type !== own.type || !isPlainEnd(res)) return false;
     if (setting(dialect, res.app, "etag fn") !== weakETag) return false;
     const fields = plainFields(res);
     if (fields === undefined || fields["etag"] !== undefined || fields["transfer-encoding"] !== undefined) return false;
+    const isText = typeof body === "string";
     const given = fields["content-type"];
-    if (given !== undefined && !UTF8_TYPE.test(given[1])) return false;
-    const length = Buffer.byteLength(text);
-    fields["content-type"] = ["Content-Type", given === undefined ? type : given[1]];
+    if (given === undefined) fields["content-type"] = ["Content-Type", type];
+    else if (isText ? !UTF8_TYPE.test(given[1]) : !given[1]) return false;
+    else if (isText) fields["content-type"] = ["Content-Type", given[1]];
+    const length = Buffer.byteLength(body);
     fields["content-length"] = ["Content-Length", `${length}`];
-    fields["etag"] = ["ETag", weakTextETag(text, length)];
+    fields["etag"] = ["ETag", weakTagOf(body, length)];
     // Express sends a buffer, which leaves the head in Latin-1. A string of ASCII in Latin-1 does the same and needs none.
-    if (length === text.length) finish(version, res, text, "latin1");
-    else finish(version, res, Buffer.from(text), undefined);
+    if (isText && length === body.length) finish(version, res, body, "latin1");
+    else finish(version, res, isText ? Buffer.from(body) : body, undefined);
     return true;
 }
 

@@ -32,6 +32,8 @@ const LEARNED_MAX = 8;
 export class Makers {
     request: NewRequest;
     response: NewResponse;
+    /** Makes a request that wants another protocol, and so is none of the framework's. */
+    readonly upgraded: NewRequest;
     requestPrototype: object;
     responsePrototype: object;
     /** Whether requests are of the program's own class, which gets everything decoded. */
@@ -54,10 +56,11 @@ export class Makers {
         this.response = this.ownResponse
             ? (req, options) => new Response(req, options) as NodeResponse
             : (req, options) => new OwnResponse(req, options);
-        for (const listener of (server as EventEmitter).listeners("request") as { [kMessages]?: Told }[]) {
-            const told = listener[kMessages];
-            if (told !== undefined) this.take(told.request, told.response);
-        }
+        this.upgraded = this.request;
+        // Another listener might set what the app's prototypes do not let it set.
+        const [first, ...others] = (server as EventEmitter).listeners("request") as { [kMessages]?: Told }[];
+        const told = first?.[kMessages];
+        if (told !== undefined && others.length === 0) this.take(told.request, told.response);
     }
 
     /** Takes over the prototypes that a handler gave its messages. */

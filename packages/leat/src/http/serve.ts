@@ -143,7 +143,8 @@ function endBody(channel: Channel, req: NodeRequest): void {
 
 function newRequest(channel: Channel, slab: Slab, at: number, flags: number, method: string): NodeRequest {
     const { core } = channel;
-    const req = core.makers.request(channel.socket);
+    const { makers } = core;
+    const req = ((flags & UPGRADE) === 0 ? makers.request : makers.upgraded)(channel.socket);
     const counts = slab.word(at + 4);
     if ((flags & H2) !== 0) {
         req.httpVersionMajor = 2;
@@ -160,7 +161,7 @@ function newRequest(channel: Channel, slab: Slab, at: number, flags: number, met
     req.method = method;
     const fields = (counts >>> 8) & 0xffff;
     const shown = Math.min(fields, fieldsMax(core.server));
-    if (core.makers.ownRequest || !(req instanceof IncomingMessage)) {
+    if (makers.ownRequest || !(req instanceof IncomingMessage)) {
         req.url = targetText(slab, at);
         (req as unknown as RequestState)._addHeaderLines(slab.rawFields(at + REQUEST_FIELDS_AT, fields), shown << 1);
     } else {

@@ -4,7 +4,7 @@ import { type Dialect } from "../dialect";
 import { optionsAndCallback, settle, transfer } from "../files";
 import { deprecationsOf } from "../libraries";
 import { redirectBody } from "../redirect";
-import { HTML_TYPE, sendBytes, sendJson, sendJsonp, sendPlain, withUtf8 } from "../send";
+import { BYTES_TYPE, HTML_TYPE, sendBytes, sendJson, sendJsonp, sendPlain, withUtf8 } from "../send";
 import { type Response } from "../types";
 
 /** Methods of which Express 5 has another form, or none. */
@@ -39,7 +39,7 @@ export function moreResponseMethods(dialect: Dialect): object {
 
         send(body: unknown, ...more: unknown[]): Response {
             let chunk = more.length === 1 ? valueOf(this, "send", [body, more[0]], "body") : body;
-            if (typeof chunk === "string" && sendPlain(dialect, this, chunk, HTML_TYPE)) return this;
+            if (typeof chunk === "string" ? sendPlain(dialect, this, chunk, HTML_TYPE) : Buffer.isBuffer(chunk) && sendPlain(dialect, this, chunk, BYTES_TYPE)) return this;
             let encoding: BufferEncoding | undefined;
             if (typeof chunk === "number" && arguments.length === 1) {
                 if (!this.get("Content-Type")) this.type("txt");
