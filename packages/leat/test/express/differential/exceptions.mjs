@@ -10,8 +10,16 @@ const MOUNTED = {
     why: "a mounted app that added nothing to its request and response gets the parent's messages with its own `app`: a second prototype for each message makes a request on Node 20 several times slower; an app that did add something gets its prototypes",
 };
 
+const PROXY = {
+    on: ["leat", "leat-node"],
+    from: 26,
+    why: "a router's `stack` is an array behind a proxy, which notes edits, and Node 26 prints it as `Proxy([…])`",
+};
+
 const differs = {
     "router-params: params with bytes above 0x7f": HIGH_BYTES,
+    "router-order: names on a router": PROXY,
+    "router-order: what use and get return": PROXY,
     "static: a target with bytes above 0x7f": HIGH_BYTES,
     "static: a target with a fragment": engine("the engine refuses it (400): a fragment is no part of a target (RFC 9112 section 3.2.1)"),
     "static: a target that names another host": engine("the engine refuses it (400) where the target names another host than Host (RFC 9112 section 3.2.2)"),

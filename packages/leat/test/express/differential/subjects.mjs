@@ -20,8 +20,9 @@ export function command(subject, version, folder) {
 /** The `express` that programs are given. */
 export function load(subject, version) {
     if (subject.startsWith("leat")) return leat(OURS[version]);
-    if (subject === "http") leat("leat/register");
     const express = require(REAL[version]);
+    // Behind it: what asks for Express later is given Leat's.
+    if (subject === "http") leat("leat/register");
     mutants[subject]?.change(express, version);
     return express;
 }

@@ -39,7 +39,7 @@ export default [
     shows("the singular forms are gone in 5", (req) => [typeof req.acceptsEncoding, typeof req.acceptsCharset, typeof req.acceptsLanguage, typeof req.param], ["/"], { only: 5 }),
     shows("is", (req) => [req.is("json"), req.is("html"), req.is("text/*"), req.is("*/*"), req.is("application/json"), req.is(["html", "json"]), req.is("html", "urlencoded", "multipart"), req.is("+json"), req.is("*/json"), req.is(), req.is("nonsense"), req.is("application/*", "text/html"), req.is("bin")], [
         post("application/json"), post("application/json; charset=utf-8"), post("text/html"), post("TEXT/HTML"), post("application/vnd.api+json"), post("application/x-www-form-urlencoded"), post("multipart/form-data; boundary=x"), post("nonsense"), post(""), post(null), post("application/json", ""), post("application/json;"), post("application/octet-stream"),
-        get({ "Content-Type": "application/json" }), get({ "Content-Type": "application/json", "Content-Length": "0" }), { method: "POST", path: "/", body: ["a"], headers: { "Content-Type": "application/json" } }, get({}),
+        get({ "Content-Type": "application/json" }), get({ "Content-Type": "application/json", "Content-Length": "0" }), { method: "POST", path: "/", body: [], headers: { "Content-Type": "application/json" } }, get({}),
     ]),
     under("range", "Range", [null, "", "bytes=0-49", "bytes=0-", "bytes=-50", "bytes=50-20", "bytes=0-0,50-99,-1", "bytes=0-500", "bytes=200-", "items=0-5", "bytes", "bytes=abc", "bytes=0-4,90-99,5-75,100-199,101-102", "bytes=-500", "bytes= 0-1 , 3-4", "BYTES=0-1"], (req) => {
         const told = (ranges) => (Array.isArray(ranges) ? { type: ranges.type, ranges: [...ranges] } : ranges);
