@@ -1,4 +1,5 @@
 // docs/reference/express.md, from leat/express and leat/express4 themselves, and what express_members.mjs says of their members.
+import { ofLeat } from "../express/differential/exceptions.mjs";
 import { once } from "node:events";
 import http from "node:http";
 import { createRequire } from "node:module";
@@ -114,7 +115,24 @@ export async function expressPage() {
     page += "## Settings\n\n| setting | in a new app of 5 | of 4 | |\n| --- | --- | --- | --- |\n";
     for (const name of Object.keys(SETTINGS).sort()) page += `| \`${name}\` | ${groups.settings.map((all) => value(name, all)).join(" | ")} | ${SETTINGS[name]} |\n`;
     unknown.push(...groups.settings.flatMap((all) => [...all.keys()].filter((name) => !Object.hasOwn(SETTINGS, name)).map((name) => `setting: ${name}`)));
+    page += differences();
     return { page, unknown, gone };
+}
+
+/** What no case of the table can tell, since it is the same in each run. */
+const UNTOLD = [
+    ["names of methods", "methods that are anonymous functions in Express have their names here"],
+    ["`req._parsedUrl`", "an accessor on the prototype, and no own property: it is parsed when it is read"],
+    ["`app.param(function)` in 4", "its deprecation is told once for each line of a program, not once for a process"],
+    ["a layer's `regexp`, `matchers` or `match` that is replaced", "seen once the stack it stands in changes"],
+];
+
+function differences() {
+    const rows = [...ofLeat.map(([name, why]) => [name, why]), ...UNTOLD];
+    return `\n## What differs from Express\n
+The cases of the [differential table](../../packages/leat/test/express/differential) that differ, each of them tested to differ
+still, and what it does not compare. What differs from node:http differs under Express too: [its page](http.md).\n
+| case | what differs, and why |\n| --- | --- |\n${rows.map(([name, why]) => `| ${name} | ${why} |\n`).join("")}`;
 }
 
 function value(name, settings) {

@@ -38,3 +38,9 @@ export function exception(name, subject) {
 }
 
 export const names = Object.keys(differs);
+
+/** Those that leat/express has, with the Node from which on, and why. */
+export const ofLeat = Object.entries(differs).flatMap(([name, found]) => {
+    const { on = ["leat"], from, why } = typeof found === "string" ? { why: found } : found;
+    return on.includes("leat") ? [[name, from === undefined ? why : `from Node.js ${from} on: ${why}`]] : [];
+});
