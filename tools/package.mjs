@@ -4,7 +4,6 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bundle } from "./bundle.mjs";
 
 const repository = dirname(dirname(fileURLToPath(import.meta.url)));
 const root = join(repository, "packages", "leat");
@@ -39,4 +38,6 @@ function prune() {
 if (stale()) run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], INSTALL_MS_MAX);
 run(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "--build"], BUILD_MS_MAX);
 prune();
+// It asks for TypeScript, which may have come with the installation above only.
+const { bundle } = await import("./bundle.mjs");
 bundle(compiled, join(root, "dist"));
