@@ -1,6 +1,7 @@
 // The libraries whose exact semantics are Express's, each loaded when it is first used: an app that only answers JSON
 // loads none of them. `v4/libraries.ts` has the versions that Express 4 uses.
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { dirname, resolve } from "node:path";
 import { type Transform } from "node:stream";
 import { type Next, type Middleware } from "./types";
 
@@ -137,7 +138,9 @@ export function loadEngine(name: string): unknown {
     try {
         return require(name) as unknown;
     } catch (error) {
-        const paths = [...(require.main?.paths ?? []), process.cwd()];
+        // A program that is an ES module is no main module.
+        const program = process.argv[1] === undefined ? [] : [dirname(resolve(process.argv[1]))];
+        const paths = [...(require.main?.paths ?? []), ...program, process.cwd()];
         let found: string;
         try {
             found = require.resolve(name, { paths });
