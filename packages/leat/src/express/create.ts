@@ -13,7 +13,7 @@ export interface Prototypes {
 }
 
 /** An app, which is a function that answers requests. */
-export function createApplication({ application, request, response }: Prototypes): Application {
+function createApplication({ application, request, response }: Prototypes): Application {
     const app = function (req: Request, res: Response, next?: Next) {
         app.handle(req, res, next);
     } as Application;
@@ -25,6 +25,13 @@ export function createApplication({ application, request, response }: Prototypes
     Object.defineProperty(app, kMessages, { value: app });
     app.init();
     return app;
+}
+
+/** `express()`: a function that may be called with `new`, under the name that Express gives it. */
+export function expressOf(prototypes: Prototypes): { (): Application; new (): Application } {
+    return named("createApplication", function () {
+        return createApplication(prototypes);
+    } as { (): Application; new (): Application });
 }
 
 /** Copies properties that `into` does not have. */

@@ -1,12 +1,8 @@
 // `leat/express`: Express 5.
-import { bundled, createApplication, named } from "./create";
+import { bundled, expressOf } from "./create";
 import { five, prototypes } from "./five";
-import { type Application } from "./types";
 
-// A function that may be called with `new`, under the name that Express gives it.
-const express = named("createApplication", function () {
-    return createApplication(prototypes);
-} as { (): Application; new (): Application });
+const express = expressOf(prototypes);
 
 const { Router } = five;
 const { json, raw, static: serveStatic, text, urlencoded } = bundled(five);

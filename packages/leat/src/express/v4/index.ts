@@ -1,8 +1,7 @@
 // `leat/express4`: Express 4.
-import { bundled, createApplication, named } from "../create";
+import { bundled, expressOf, named } from "../create";
 import { Route4 } from "../routers";
 import { deprecationsOf } from "../libraries";
-import { type Application } from "../types";
 import { four, prototypes } from "./four";
 import * as parsers from "./query";
 
@@ -27,10 +26,7 @@ const REMOVED = [
     "staticCache",
 ];
 
-// A function that may be called with `new`, under the name that Express gives it.
-const express = named("createApplication", function () {
-    return createApplication(prototypes);
-} as { (): Application; new (): Application });
+const express = expressOf(prototypes);
 
 const { json, raw, static: serveStatic, text, urlencoded: parseForms } = bundled(four);
 

@@ -121,7 +121,10 @@ export const cases = [
     unshaken("no certificate where one is required", (where) => tls.connect({ ...where, rejectUnauthorized: false, maxVersion: "TLSv1.2" }), { requestCert: true }),
     unshaken("what a listener gets", (where) => net.connect(where, function hello() {
         this.write("GET / HTTP/1.1\r\n\r\n");
-    }), {}, (error, socket) => [error instanceof Error, error.library, error.reason, socket instanceof tls.TLSSocket, socket.destroyed, socket.writable, socket.encrypted, socket.authorized]),
+    }), {}, (error, socket) => {
+        const { library, reason } = error;
+        return [error instanceof Error, library, reason, socket instanceof tls.TLSSocket, socket.destroyed, socket.writable, socket.encrypted, socket.authorized];
+    }),
     {
         name: "a certificate that is none",
         secure: true,
