@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { close, count, tally } from "./counts.mjs";
+import { close, count, failuresOf, tally } from "./counts.mjs";
 
 const cases = [
     ["cargo totals add up", ["test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out", "test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured"], 0, [5, 1, 1]],
@@ -22,3 +22,16 @@ for (const [name, lines, code, [passed, failed, skipped]] of cases) {
         assert.deepEqual([into.passed, into.failed, into.skipped], [passed, failed, skipped]);
     });
 }
+
+test("what failed is kept for the end", () => {
+    const of = (lines, code) => {
+        const into = tally();
+        lines.forEach((line) => count(into, line));
+        return failuresOf(close(into, code));
+    };
+    assert.deepEqual(of(["✔ one (1ms)", "✖ two (1ms)", "ℹ pass 1", "ℹ fail 1", "", "✖ failing tests:", "", "test at x.mjs:1:1", "✖ two (1ms)"], 1), ["✖ failing tests:", "test at x.mjs:1:1", "✖ two (1ms)"]);
+    assert.deepEqual(of(["failures:", "---- a stdout ----", "boom", "test result: FAILED. 0 passed; 1 failed; 0 ignored;", "running 3 tests"], 101), ["failures:", "---- a stdout ----", "boom", "test result: FAILED. 0 passed; 1 failed; 0 ignored;"]);
+    assert.deepEqual(of(["ok 1 - one", "not ok 2 - two", "  ---", "  error: 'boom'", "  ...", "ok 3 - three", "# fail 1"], 1), ["not ok 2 - two", "  ---", "  error: 'boom'", "  ..."]);
+    assert.deepEqual(of(["differs: x", "3 passed, 1 failed, 0 skipped"], 1), ["differs: x", "3 passed, 1 failed, 0 skipped"]);
+    assert.deepEqual(of(["all well"], 0), []);
+});

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { built } from "./addon.mjs";
+import { failuresOf } from "./counts.mjs";
 import { run } from "./stage.mjs";
 import { stages } from "./stages.mjs";
 
@@ -37,7 +38,7 @@ for (const stage of all) {
 }
 process.exitCode = report(results);
 
-/** Prints every skip again, the table, and last of all the closing line; returns the exit code. */
+/** Prints every failure and skip again, the table, and last of all the closing line; returns the exit code. */
 function report(results) {
     const skips = results.flatMap((result) => result.skips);
     const strict = process.env.LEAT_CI === "1";
@@ -45,6 +46,10 @@ function report(results) {
     const failed = sum("failed") + (strict ? skips.length : 0);
     const skipped = sum("skipped") - (strict ? skips.length : 0);
 
+    for (const result of results.filter((each) => each.failed > 0)) {
+        console.log(`\nfailed in ${result.name}:`);
+        for (const line of failuresOf(result)) console.log(`  ${line}`);
+    }
     console.log("\nstage        seconds   passed   failed  skipped");
     for (const result of results) {
         const numbers = [result.passed, result.failed, result.skipped].map((n) => String(n).padStart(8)).join(" ");
