@@ -5,9 +5,9 @@
 pub const SLAB_BYTES: usize = if cfg!(feature = "loom") { 64 } else { 64 * 1024 };
 /// Slabs that a host may have lent at once; this bounds what waits for a JavaScript thread.
 pub const SLABS_MAX: usize = if cfg!(feature = "loom") { 3 } else { 8 };
-/// Slabs for long pieces of bodies that a host may have lent at once.
-pub const BODIES_MAX: usize = if cfg!(feature = "loom") { 2 } else { 32 };
-/// Pieces of bodies from this length on get a slab of their own, which is then JavaScript's for good.
+/// Slabs for long pieces of bodies that a host may have lent at once. They go round, so few of them stay in the cache.
+pub const BODIES_MAX: usize = if cfg!(feature = "loom") { 2 } else { 8 };
+/// Pieces of bodies from this length on get a slab of their own.
 pub(crate) const BODY_BYTES_MIN: usize = 16 * 1024;
 /// Longest head: what a server's own limit may be at most.
 pub const HEAD_BYTES_MAX: usize = 16 * 1024 * 1024;

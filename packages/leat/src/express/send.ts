@@ -16,6 +16,11 @@ export const BYTES_TYPE = "application/octet-stream";
 /** Types that stay as they are when they are given the charset of UTF-8. */
 export const UTF8_TYPE = /^[a-z]+\/[a-z0-9.+-]+; charset=utf-8$/;
 
+/** Texts from this length on become bytes before anything is made of them: digest and engine then take them as they are. */
+const LONG_CHARS = 65_536;
+
+const encoder = new TextEncoder();
+
 /** The methods that send a body, as Express 5 has them. Express 4 has some of its own around them. */
 export function sendMethods(dialect: Dialect): object {
     const { statuses } = dialect.libraries;
@@ -138,17 +143,19 @@ export function sendJson(dialect: Dialect, res: Response, value: unknown): Respo
  * Sends a body with the default settings, where no method that Express calls for it was replaced: the same fields
  * without the calls. `type` is for a body without one. False, and nothing is changed, if it can't be done so.
  */
-export function sendPlain(dialect: Dialect, res: Response, body: string | Buffer, type: string): boolean {
+export function sendPlain(dialect: Dialect, res: Response, given: string | Buffer, type: string): boolean {
     const { own, version } = dialect;
     if (res.get !== own.get || res.set !== own.set || res.type !== own.type || !isPlainEnd(res)) return false;
     if (setting(dialect, res.app, "etag fn") !== weakETag) return false;
     const fields = plainFields(res);
     if (fields === undefined || fields["etag"] !== undefined || fields["transfer-encoding"] !== undefined) return false;
+    const wasText = typeof given === "string";
+    const before = fields["content-type"];
+    if (before === undefined) fields["content-type"] = ["Content-Type", type];
+    else if (wasText ? !UTF8_TYPE.test(before[1]) : !before[1]) return false;
+    else if (wasText) fields["content-type"] = ["Content-Type", before[1]];
+    const body = wasText && given.length >= LONG_CHARS ? bytesOf(given) : given;
     const isText = typeof body === "string";
-    const given = fields["content-type"];
-    if (given === undefined) fields["content-type"] = ["Content-Type", type];
-    else if (isText ? !UTF8_TYPE.test(given[1]) : !given[1]) return false;
-    else if (isText) fields["content-type"] = ["Content-Type", given[1]];
     const length = Buffer.byteLength(body);
     fields["content-length"] = ["Content-Length", `${length}`];
     fields["etag"] = ["ETag", weakTagOf(body, length)];
@@ -156,6 +163,13 @@ export function sendPlain(dialect: Dialect, res: Response, body: string | Buffer
     if (isText && length === body.length) finish(version, res, body, "latin1");
     else finish(version, res, isText ? Buffer.from(body) : body, undefined);
     return true;
+}
+
+/** Text in UTF-8. Most long texts are ASCII, whose bytes are counted and written in one pass. */
+function bytesOf(text: string): Buffer {
+    const bytes = Buffer.allocUnsafeSlow(text.length);
+    const { read } = encoder.encodeInto(text, bytes);
+    return read === text.length ? bytes : Buffer.from(text);
 }
 
 /** `value` as the app's settings for JSON want it. */

@@ -36,19 +36,30 @@ const CONTENT_LENGTH = "content-length";
 const NAME = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
 const VALUE_BAD = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** What a field name is: 0 not known yet or not plain, 1 plain, 2 Content-Length. */
-const PLAIN = 1;
-const LENGTH = 2;
-const nameKinds = new Map<string, number>();
+/** What stands between the value before a field and its own value, and whether it is Content-Length. */
+interface Plain {
+    readonly lead: string;
+    readonly isLength: boolean;
+}
+
+/** Field names as they are sent; null for one that is not plain. */
+const plainNames = new Map<string, Plain | null>();
 /** Names come from the program, not from the peer; yet a program may make them up. */
-const NAME_KINDS_MAX = 512;
+const PLAIN_NAMES_MAX = 512;
 
 /** Checked names in lower case. */
 const lowerNames = new Map<string, string>();
 
 const statusLines: (string | undefined)[] = [];
 
+/** The newest status line and the same without its line end, which every field brings. */
+let line = "\r\n";
+let bareLine = "";
+
+/** What stands after the fields of a reply on a connection that stays, up to a line that may follow. */
 let tail = "";
+/** The same with the head's end. */
+let lastTail = "";
 let tailDate = "";
 let tailTimeout = -1;
 
@@ -65,7 +76,11 @@ export function plainHead(res: HeadState, firstLine: string, headers: unknown): 
     if (!res.sendDate || res._removedConnection || res._removedTE || !res._defaultKeepAlive) return undefined;
     if (res.chunkedEncoding || res.maxRequestsOnConnectionReached) return undefined;
     if ((res as unknown as Record<symbol, unknown>)[kUniqueHeaders] != null) return undefined;
-    let head = firstLine;
+    if (firstLine !== line) {
+        line = firstLine;
+        bareLine = firstLine.slice(0, -2);
+    }
+    let head = bareLine;
     let length: unknown = undefined;
     if (headers != null) {
         const own = (res as unknown as Record<symbol, unknown>)[kOutHeaders];
@@ -73,11 +88,11 @@ export function plainHead(res: HeadState, firstLine: string, headers: unknown): 
             for (const key in headers) {
                 const entry = (headers as Record<string, [string, unknown]>)[key] as [string, unknown];
                 const value = entry[1];
-                const kind = nameKinds.get(entry[0]) ?? kindOf(entry[0]);
-                if (kind === 0 || typeof value === "object") return undefined;
-                if (kind === LENGTH) length = value;
+                const plain = plainName(entry[0]);
+                if (plain === null || typeof value === "object") return undefined;
+                if (plain.isLength) length = value;
                 // Checked by setHeader.
-                head += `${entry[0]}: ${value as string}\r\n`;
+                head = head + plain.lead + (value as string);
             }
         } else if (Array.isArray(headers)) {
             return undefined;
@@ -85,15 +100,15 @@ export function plainHead(res: HeadState, firstLine: string, headers: unknown): 
             for (const key in headers) {
                 if (!Object.hasOwn(headers, key)) continue;
                 const value = (headers as Record<string, unknown>)[key];
-                const kind = nameKinds.get(key) ?? kindOf(key);
-                if (kind === 0) return undefined;
+                const plain = plainName(key);
+                if (plain === null) return undefined;
                 if (typeof value === "string") {
                     if (VALUE_BAD.test(value)) return undefined;
                 } else if (typeof value !== "number") {
                     return undefined;
                 }
-                if (kind === LENGTH) length = value;
-                head += `${key}: ${value as string}\r\n`;
+                if (plain.isLength) length = value;
+                head = head + plain.lead + (value as string);
             }
         }
     }
@@ -104,13 +119,19 @@ export function plainHead(res: HeadState, firstLine: string, headers: unknown): 
         if (date !== tailDate || timeout !== tailTimeout) {
             tailDate = date;
             tailTimeout = timeout;
-            tail = `Date: ${date}\r\nConnection: keep-alive\r\n`;
+            tail = `\r\nDate: ${date}\r\nConnection: keep-alive\r\n`;
             if (timeout) tail += `Keep-Alive: timeout=${Math.floor(timeout / 1000)}\r\n`;
+            lastTail = `${tail}\r\n`;
+        }
+        if (length !== undefined) {
+            res._contentLength = Number(length);
+            res._removedContLen = false;
+            return head + lastTail;
         }
         head += tail;
     } else {
         res._last = true;
-        head += `Date: ${date}\r\nConnection: close\r\n`;
+        head += `\r\nDate: ${date}\r\nConnection: close\r\n`;
     }
     if (length !== undefined) {
         res._contentLength = Number(length);
@@ -128,15 +149,17 @@ export function plainHead(res: HeadState, firstLine: string, headers: unknown): 
     return `${head}\r\n`;
 }
 
-function kindOf(name: string): number {
-    if (!NAME.test(name)) return 0;
+function plainName(name: string): Plain | null {
+    const known = plainNames.get(name);
+    if (known !== undefined) return known;
+    if (!NAME.test(name)) return null;
     const lower = name.toLowerCase();
-    const kind = SPECIAL.has(lower) ? 0 : lower === CONTENT_LENGTH ? LENGTH : PLAIN;
-    if (nameKinds.size < NAME_KINDS_MAX) {
-        nameKinds.set(name, kind);
+    const plain = SPECIAL.has(lower) ? null : { lead: `\r\n${name}: `, isLength: lower === CONTENT_LENGTH };
+    if (plainNames.size < PLAIN_NAMES_MAX) {
+        plainNames.set(name, plain);
         lowerNames.set(name, lower);
     }
-    return kind;
+    return plain;
 }
 
 /** The name in lower case if it is a good one and was seen before. */

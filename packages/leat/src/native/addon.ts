@@ -84,7 +84,7 @@ export interface Addon {
     take(lane: number): number;
     /** Gives the engine a fresh slab to fill, which is never modified or used again; one that it filled needs a new one. */
     supply(lane: number, slab: Uint8Array): void;
-    /** Gives the engine memory for a long piece of a body. Once a record tells its number it is JavaScript's again, for good. */
+    /** Gives the engine memory for a long piece of a body. Once a record tells its number it is JavaScript's again. */
     supplyBody(lane: number, slab: Uint8Array): void;
     /**
      * Hands over `count` records of six words with their `text` (all chars at most U+00FF) and `buffers`, all of them

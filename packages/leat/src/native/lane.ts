@@ -37,13 +37,10 @@ export function isLent(chunk: string | Uint8Array): boolean {
 }
 
 /** Slabs for long pieces of bodies. */
-const BODIES = 32;
+const BODIES = 8;
 
 /** Bytes of one of them: what the engine reads at once. */
 const BODY_BYTES = 131_072;
-
-/** A shorter piece is copied, so that who keeps it keeps no more than twice its length. */
-const OWN_BYTES_MIN = BODY_BYTES / 2;
 
 /** How the chars of a record's text become bytes, where they are not ASCII. */
 export const LATIN1 = 0;
@@ -284,15 +281,15 @@ function supplyBody(native: Addon, index: number, body: Buffer): void {
     native.supplyBody(number, body);
 }
 
-/** The piece of a body in slab `index`; from now on it is the caller's. To be taken once, in the order of the records. */
+/**
+ * A copy of the piece of a body in slab `index`, which the engine may then fill again. To be taken once, in the order of
+ * the records. Memory of the piece's own length: a fresh slab for each would cost more than the copy, in page faults and in
+ * collections that V8 starts for the sum of external memory.
+ */
 export function takeBody(index: number, length: number): Buffer {
     const body = bodies[index % BODIES] as Buffer;
-    if (length < OWN_BYTES_MIN) {
-        const piece = Buffer.allocUnsafe(length);
-        body.copy(piece, 0, 0, length);
-        supplyBody(lane(), index, body);
-        return piece;
-    }
-    supplyBody(lane(), index, Buffer.allocUnsafeSlow(BODY_BYTES));
-    return length === BODY_BYTES ? body : body.subarray(0, length);
+    const piece = Buffer.allocUnsafe(length);
+    body.copy(piece, 0, 0, length);
+    supplyBody(lane(), index, body);
+    return piece;
 }
