@@ -1,18 +1,17 @@
-// A server that answers with the number in the path, or with the length of the body. Asked over IPC, it tells what its
-// lane has counted.
-import { http, engine } from "../subject.mjs";
+// A server of `LIBRARY` that answers with the number in the path, or with that after the body has come.
+import { createRequire } from "node:module";
+import { counting } from "./counting.mjs";
+
+const http = createRequire(import.meta.url)(process.argv[2] ?? "leat/http");
 
 const server = http.createServer((request, response) => {
-    if (request.method === "GET") return response.end(request.url.slice(1));
-    let id = "";
-    request.on("data", (chunk) => (id += chunk));
-    request.on("end", () => response.end(request.url.slice(1)));
-    return undefined;
+    const body = request.url.slice(1);
+    if (request.method !== "GET") {
+        request.resume().on("end", () => response.end(body));
+        return;
+    }
+    response.setHeader("Content-Type", "application/json; charset=utf-8");
+    response.setHeader("Content-Length", body.length);
+    response.end(body);
 });
-
-server.listen(0, "127.0.0.1", () => process.send({ is: "port", port: server.address().port }));
-
-process.on("message", (asked) => {
-    if (asked === "counts") process.send({ is: "counts", counts: engine() });
-    else process.exit(0);
-});
+counting(server.listen(0, "127.0.0.1"));

@@ -9,9 +9,9 @@ const WRONG_KEPT_MAX = 5;
 
 /**
  * Asks `requests` times over `connections` connections, or until `seconds` have passed. `patterns` are paths in turn; one
- * that starts with "POST " carries a body in two writes, and one that starts with "LOST " awaits no reply: its connection
- * is closed `lostMs` later and another one takes its place. With `untilGone`, connections that end, are refused or get
- * a 503 are no fault and not replaced.
+ * that starts with "POST " carries a body in two writes, with "JSON " an object of three fields, one of them `number`. One
+ * that starts with "LOST " awaits no reply: its connection is closed `lostMs` later and another one takes its place. With
+ * `untilGone`, connections that end, are refused or get a 503 are no fault and not replaced.
  * Resolves to { answered, lost, wrong: [...], cut, seconds }.
  */
 export async function load(options) {
@@ -42,6 +42,10 @@ async function generate({ port, connections, requests = Infinity, seconds = Infi
             const reply = connection.send(`POST ${target} HTTP/1.1\r\nhost: test\r\ncontent-length: 10\r\n${head}\r\nfirst`);
             setImmediate(() => connection.write("other"));
             return reply;
+        }
+        if (kind === "JSON") {
+            const body = `{"name":"leat","kind":"channel","number":${number}}`;
+            return connection.send(`POST ${target} HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n${head}\r\n${body}`);
         }
         if (kind === "GET") return connection.get(target, head);
         connection.get(target, head).catch(() => {});
