@@ -142,6 +142,8 @@ function isClear(res: Private, channel: Channel): boolean {
         channel.res === (res as unknown) &&
         socket._httpMessage === res &&
         !channel.replyDone &&
+        // Bytes that the program wrote itself went ahead of the head, which is no record's first bytes then.
+        res._headerSent === channel.headSent &&
         !res.finished &&
         !res.destroyed &&
         res.outputData.length === 0 &&

@@ -78,9 +78,11 @@ export function serve(channel: Channel, slab: Slab, at: number, flags: number): 
         (req as unknown as RequestState)._dumpAndCloseReadable();
         channel.body = null;
     }
+    channel.telling = true;
     try {
         request(channel, server, req, res, slab, at);
     } finally {
+        channel.telling = false;
         if (bodiless) endBody(channel, req);
         core.makers.learn(req, res);
     }

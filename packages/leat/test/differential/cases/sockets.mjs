@@ -1,7 +1,7 @@
 // The socket behind a request.
 import net from "node:net";
 import { Duplex } from "node:stream";
-import { ended, fin, get, go, logged, post, quiet, reply, until } from "../script.mjs";
+import { ended, fin, get, go, logged, post, quiet, replies, reply, until } from "../script.mjs";
 
 const looks = (name, look, script = [get(), reply], more = {}) => ({
     name,
@@ -73,6 +73,35 @@ export const cases = [
             req.socket.write("Content-Length: 3\r\n\r\nraw");
         },
         script: [get(), reply],
+    },
+    {
+        name: "an interim head in pieces before the reply",
+        handle(req, res, { log }) {
+            res._writeRaw("HTTP/1.1 102 Processing\r\n");
+            res._writeRaw("X-Step: 1\r\n");
+            res._writeRaw("\r\n", () => log("written"));
+            res.writeHead(200, { "X-A": "b" });
+            res.end("reply");
+        },
+        script: [get(), replies(2), get(), replies(2), logged("written", 2)],
+    },
+    {
+        name: "an interim head as a buffer before the reply",
+        handle(req, res) {
+            req.socket.write(Buffer.from("HTTP/1.1 103 Early Hints\r\nX-Step: 1\r\n\r\n"));
+            res.end(req.url === "/empty" ? undefined : "reply");
+        },
+        script: [get(), replies(2), get("/empty"), replies(2)],
+    },
+    {
+        name: "an interim head in pieces before a reply in parts",
+        handle(req, res) {
+            req.socket.write("HTTP/1.1 103 Early Hints\r\n");
+            req.socket.write(Buffer.from("X-Step: 1\r\n\r\n"));
+            res.write("one");
+            res.end("two");
+        },
+        script: [get(), replies(2), get("/", "Connection: close"), replies(2), ended],
     },
     {
         name: "raw bytes before the reply",
