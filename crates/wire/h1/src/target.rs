@@ -48,6 +48,9 @@ fn judge_closely(
             let field = Authority::parse(host.of(bytes), profile)?;
             match absolute {
                 None => lines.authority = host,
+                // A client that asks for a tunnel may name the server that it asks. Nobody takes that for where the tunnel
+                // leads to, and a handler that has the head as it came can tell.
+                Some(_) if host_left && lines.method == Method::Connect => {}
                 Some((authority, default_port)) => conflict(authority, field, default_port)?,
             }
         }

@@ -20,6 +20,14 @@ export const cases = [
         script: [`${tunnel()}hello`, until("ok"), ended],
     },
     {
+        name: "a client that names the server that it asks",
+        setup: (server, { log }) => server.on("connect", (req, socket, head) => {
+            log(req.url, req.headers.host, head);
+            socket.end("HTTP/1.1 200 OK\r\n\r\nok");
+        }),
+        script: ["CONNECT example.org:443 HTTP/1.1\r\nHost: localhost:8080\r\nConnection: keep-alive\r\n\r\nfirst", until("ok"), ended],
+    },
+    {
         name: "a tunnel to another server",
         setup: (server, { log, opened }) => server.on("connect", (req, socket, head) => {
             const behind = net.createServer((other) => other.on("data", (part) => other.end(`<${part}>`)));
