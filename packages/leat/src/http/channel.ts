@@ -110,7 +110,8 @@ export class Channel {
     /** Called when the engine tells that. */
     private acknowledged: (() => void) | null = null;
     private head: ((bytes: Buffer) => void) | null = null;
-    private paused = false;
+    /** Whether nobody takes body bytes for now. */
+    paused = false;
     private credit = 0;
 
     constructor(core: Core, id: number, facts: Facts, h2: boolean) {

@@ -84,6 +84,8 @@ function leave(): void {
     leaving = [];
     for (const { channel, exchange, reason } of gone) {
         if (channel.exchange !== exchange || channel.mode === Mode.Closed) continue;
+        // Answered in this turn: what the client sent behind the request, ahead of its end, is served too.
+        if (reason?.code === "peer.ended" && channel.mode === Mode.Http && channel.replyDone && !channel.endWaits) continue;
         (channel.resource ?? channel.core.resource).runInAsyncScope(leaveOne, null, channel, reason);
     }
 }
@@ -305,7 +307,7 @@ function onData(channel: Channel, slab: Slab, at: number): void {
     const { body, taking } = channel;
     if (taking !== null && keepBody(channel, taking, chunk)) {
         // Nobody is told yet.
-    } else if (body !== null && !(body as unknown as { _dumped: boolean })._dumped && !body.push(chunk)) channel.pause();
+    } else if (body !== null && !(body as unknown as { _dumped: boolean })._dumped && !body.push(chunk)) channel.socket.pause();
     channel.consumed(length);
 }
 
