@@ -260,6 +260,7 @@ function continueExchange(channel: Channel, slab: Slab, at: number, kind: number
             channel.socket.read(0);
             // After bytes that were no request Node's server ends its side too.
             if (channel.faulty) channel.socket.end();
+            else channel.rest();
             break;
         case GONE:
             leaving.push({ channel, exchange: channel.exchange, reason: reasons[slab.word(at + 3)] });
