@@ -112,8 +112,12 @@ export class Channel {
     /** Called when the engine tells that. */
     private acknowledged: (() => void) | null = null;
     private head: ((bytes: Buffer) => void) | null = null;
-    private paused = false;
+    /** Whether nobody takes body bytes for now. */
+    paused = false;
     private credit = 0;
+    /** The process may end though the connection is open, as long as nothing more is sent. */
+    private resting = false;
+    private stirred = false;
 
     constructor(core: Core, id: number, facts: Facts, h2: boolean) {
         this.core = core;
@@ -135,6 +139,29 @@ export class Channel {
         if (!this.counted) return;
         this.counted = false;
         release();
+    }
+
+    /**
+     * The peer has ended its side of a connection that was taken over: from now on only what is still to be sent keeps the
+     * process alive, as with libuv's handles, which are not active when there is nothing to read.
+     */
+    rest(): void {
+        if (this.acknowledged !== null || this.socket.writableEnded) return;
+        this.stirred = false;
+        this.onTaken(() => {
+            if (this.stirred || !this.counted) return;
+            this.releaseProcess();
+            this.resting = true;
+        });
+        pushRecord(OUT_DATA, ACK, this.exchange, 0, 0);
+    }
+
+    /** Something is sent after all. */
+    private stir(): void {
+        this.stirred = true;
+        if (!this.resting) return;
+        this.resting = false;
+        this.holdProcess();
     }
 
     /** Starts exchange `id`. */
@@ -311,6 +338,7 @@ export class Channel {
 
     /** Half-closes: nothing more is written to the socket. */
     shutdown(): void {
+        if (this.ended) this.stir();
         if (this.mode === Mode.Opaque) pushRecord(OUT_END, 0, this.exchange, 0, 0);
         else if (!this.headSent && !this.replyDone) this.abandon(false);
         else if (!this.replyDone || this.endWaits) this.endReply(false, false);
@@ -413,6 +441,7 @@ export class Channel {
 
     private put(chunk: string | Uint8Array, encoding: BufferEncoding): number {
         if (this.mode === Mode.Closed || (this.mode === Mode.Http && this.replyDone)) return 0;
+        if (this.ended) this.stir();
         if (typeof chunk !== "string") {
             if (chunk.byteLength === 0) return 0;
             if (!isNewest(this.record, this.batch)) this.record = this.start("", LATIN1);

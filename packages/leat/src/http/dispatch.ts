@@ -84,6 +84,8 @@ function leave(): void {
     leaving = [];
     for (const { channel, exchange, reason } of gone) {
         if (channel.exchange !== exchange || channel.mode === Mode.Closed) continue;
+        // Answered in this turn: what the client sent behind the request, ahead of its end, is served too.
+        if (reason?.code === "peer.ended" && channel.mode === Mode.Http && channel.replyDone && !channel.endWaits) continue;
         (channel.resource ?? channel.core.resource).runInAsyncScope(leaveOne, null, channel, reason);
     }
 }
@@ -258,6 +260,7 @@ function continueExchange(channel: Channel, slab: Slab, at: number, kind: number
             channel.socket.read(0);
             // After bytes that were no request Node's server ends its side too.
             if (channel.faulty) channel.socket.end();
+            else channel.rest();
             break;
         case GONE:
             leaving.push({ channel, exchange: channel.exchange, reason: reasons[slab.word(at + 3)] });
@@ -305,7 +308,7 @@ function onData(channel: Channel, slab: Slab, at: number): void {
     const { body, taking } = channel;
     if (taking !== null && keepBody(channel, taking, chunk)) {
         // Nobody is told yet.
-    } else if (body !== null && !(body as unknown as { _dumped: boolean })._dumped && !body.push(chunk)) channel.pause();
+    } else if (body !== null && !(body as unknown as { _dumped: boolean })._dumped && !body.push(chunk)) channel.socket.pause();
     channel.consumed(length);
 }
 

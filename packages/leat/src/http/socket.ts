@@ -153,20 +153,23 @@ export class LeatSocket extends Socket {
         channel.writeAll(chunks, callback);
     }
 
+    /** What a program calls, and what a body's stream calls that is full: programs listen to both. */
     override pause(): this {
-        if (this[kChannel].mode === Mode.Http) {
-            this[kChannel].pause();
-            return this;
-        }
-        return super.pause();
+        const channel = this[kChannel];
+        if (channel.mode !== Mode.Http) return super.pause();
+        const { paused } = channel;
+        channel.pause();
+        if (!paused) this.emit("pause");
+        return this;
     }
 
     override resume(): this {
-        if (this[kChannel].mode === Mode.Http) {
-            this[kChannel].resume();
-            return this;
-        }
-        return super.resume();
+        const channel = this[kChannel];
+        if (channel.mode !== Mode.Http) return super.resume();
+        const { paused } = channel;
+        channel.resume();
+        if (paused && this.listenerCount("resume") !== 0) process.nextTick(emitResume, this);
+        return this;
     }
 
     /** What programs that know Node's server look for the current request in. */
@@ -248,6 +251,10 @@ export const socketWrite = LeatSocket.prototype.write;
 
 // Programs print it, and tell sockets by it.
 Object.defineProperty(LeatSocket, "name", { value: "Socket" });
+
+function emitResume(socket: LeatSocket): void {
+    socket.emit("resume");
+}
 
 function address(out: Record<string, unknown>, text: string, family: string | undefined, port: number): void {
     out["address"] = text;

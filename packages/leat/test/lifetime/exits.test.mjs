@@ -228,6 +228,33 @@ const table = [
         },
     },
     {
+        name: "leaves an upgraded socket",
+        what: "it holds the process only until the client has ended its side",
+        code: 0,
+        lines: ["closing", "end true"],
+        async drive(child) {
+            const connection = await Connection.open(Number(await child.line("port")));
+            assert.equal((await connection.send(UPGRADE)).status, 101);
+            child.kill("SIGUSR2");
+            await child.line("closing");
+            await stays(child);
+            assert.equal(await connection.end(), "FIN");
+        },
+    },
+    {
+        name: "answers the end of an upgraded socket",
+        what: "later, and is held until that is sent",
+        code: 0,
+        lines: ["closing", "ended", "event close"],
+        async drive(child) {
+            const connection = await Connection.open(Number(await child.line("port")));
+            assert.equal((await connection.send(UPGRADE)).status, 101);
+            child.kill("SIGUSR2");
+            await child.line("closing");
+            assert.equal(await connection.end(), "FIN");
+        },
+    },
+    {
         name: "listens",
         what: "process.exit() in a handler, with other requests pending",
         code: 3,

@@ -246,6 +246,32 @@ const programs = {
         say("closing");
     },
 
+    async "leaves an upgraded socket"() {
+        const server = http.createServer(handle);
+        server.on("upgrade", (req, socket) => {
+            socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: test\r\nConnection: Upgrade\r\n\r\n");
+            socket.on("end", () => say("end", socket.writable));
+        });
+        server.on("close", () => say("event close"));
+        await up(server);
+        await step();
+        server.close();
+        say("closing");
+    },
+
+    async "answers the end of an upgraded socket"() {
+        const server = http.createServer(handle);
+        server.on("upgrade", (req, socket) => {
+            socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: test\r\nConnection: Upgrade\r\n\r\n");
+            socket.on("end", () => setTimeout(() => socket.end("last words", () => say("ended")), 100));
+        });
+        server.on("close", () => say("event close"));
+        await up(server);
+        await step();
+        server.close();
+        say("closing");
+    },
+
     // Ends in the middle of a load, at the request whose number is given.
     async "exits after"() {
         await up(counting(() => process.exit(4)));

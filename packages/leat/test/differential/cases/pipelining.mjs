@@ -1,5 +1,5 @@
 // Several requests at once on one connection: order of replies and of events.
-import { chunk, chunkedPost, ended, get, go, logged, post, quiet, replies, reply } from "../script.mjs";
+import { chunk, chunkedPost, ended, fin, get, go, logged, post, quiet, replies, reply } from "../script.mjs";
 
 export const cases = [
     {
@@ -93,6 +93,11 @@ export const cases = [
             res.on("close", () => log(req.url, "close"));
         },
         script: [get("/1"), logged("request"), (s) => s.peer.reset(), logged("/1 close")],
+    },
+    {
+        name: "the client ends its side right behind them",
+        handle: (req, res, { log }) => res.end(req.url, () => log("sent", req.url)),
+        script: [get("/1") + get("/2") + get("/3") + get("/4"), fin, replies(4), ended],
     },
     {
         name: "one in two pieces behind a whole one",

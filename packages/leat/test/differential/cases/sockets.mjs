@@ -192,6 +192,30 @@ export const cases = [
         script: [post("/", "body"), quiet, go("resume"), reply],
     },
     {
+        name: "a body that nobody reads pauses the socket, and is told so",
+        handle(req, res, { when, log }) {
+            req.socket.once("pause", () => log("paused"));
+            when("read", () => {
+                req.socket.once("resume", () => log("resumed"));
+                req.resume().on("end", () => res.end("x"));
+            });
+        },
+        script: [post("/", "b".repeat(300_000)), logged("paused"), go("read"), reply],
+    },
+    {
+        name: "pause and resume are told once",
+        handle(req, res, { log, spy }) {
+            spy("socket", req.socket, "pause");
+            req.socket.pause().pause();
+            req.socket.once("resume", () => {
+                log("resumed");
+                res.end("x");
+            });
+            req.socket.resume().resume();
+        },
+        script: [get(), reply],
+    },
+    {
         name: "cork and uncork of the socket",
         handle(req, res, { when }) {
             req.socket.cork();
