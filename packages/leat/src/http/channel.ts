@@ -84,6 +84,8 @@ export class Channel {
     telling = false;
     /** Whether 'finish' of the reply is looked after. */
     hooked = false;
+    /** The call of a listener that sent a reply nobody listens to, or 0. */
+    sentIn = 0;
     /** The reply's bytes are out, but its end waits for that of the request, whose body the engine would skip. */
     endWaits = false;
     /** The reply was the last one: the engine closes the connection after it. */
@@ -174,6 +176,7 @@ export class Channel {
         this.replyDone = false;
         this.endWaits = false;
         this.hooked = false;
+        this.sentIn = 0;
         this.record = -1;
         this.unacknowledged = 0;
         this.acknowledged = null;

@@ -33,7 +33,7 @@ import { answerMissingHost, clientError, handshakeError, resetError, socketError
 import { type Core } from "./core";
 import { ageDate } from "./date";
 import { knowNames } from "./incoming";
-import { settle } from "./lifecycle";
+import { enterCall, leaveCall, settle } from "./lifecycle";
 import { knowMethods, serve } from "./serve";
 
 /** Servers by the engine's id. */
@@ -289,10 +289,13 @@ function onRequest(slab: Slab, at: number, flags: number): void {
 }
 
 function serveOne(channel: Channel, slab: Slab, at: number, flags: number): void {
+    enterCall();
     try {
         serve(channel, slab, at, flags);
     } catch (error) {
         fatal(error);
+    } finally {
+        leaveCall();
     }
 }
 

@@ -42,22 +42,59 @@ interface Bag {
 /** Replies that were sent while nobody listened, to be settled at the end of the turn. */
 let sent: Channel[] = [];
 
-/** The reply is sent and nobody listens to it: what is left to do can wait. */
+/** The number of the call of a 'request' listener that runs now, or 0. */
+let serving = 0;
+let calls = 0;
+/** Whether ticks will settle what was sent. */
+let ticking = false;
+
+/** A 'request' listener is called. */
+export function enterCall(): void {
+    serving = ++calls;
+}
+
+/** It has returned. */
+export function leaveCall(): void {
+    serving = 0;
+}
+
+/**
+ * The reply is sent and nobody listens to it: what is left to do can wait. In Node it is done two ticks after, and a
+ * write that comes later still is no error, since the response is destroyed. Whether it comes later is known by itself
+ * for a reply that a listener sent before it returned (`settleLate`), so that such a reply costs no ticks.
+ */
 export function settleLater(channel: Channel): void {
+    channel.sentIn = serving;
+    if (serving === 0 && !ticking) {
+        ticking = true;
+        process.nextTick(settleSoon);
+    }
     sent.push(channel);
 }
 
-/** Settles what was sent in this turn. */
+function settleSoon(): void {
+    process.nextTick(settle);
+}
+
+/** Something is written to a reply that is finished: if the call that sent it is over, it is time to settle it. */
+export function settleLate(channel: Channel, res: ServerResponse): void {
+    if (channel.res === res && channel.sentIn !== 0 && channel.sentIn !== serving) settleOne(channel);
+}
+
+/** Settles what was sent so far. */
 export function settle(): void {
+    ticking = false;
     if (sent.length === 0) return;
     const batch = sent;
     sent = [];
-    for (const channel of batch) {
-        const { req, res } = channel;
-        if (req === null || res === null || !(res as unknown as ResponseState).finished) continue;
-        if (isHeard(req, res)) channel.resource?.runInAsyncScope(finished, null, channel, req, res);
-        else finishUnheard(channel, req, res);
-    }
+    for (const channel of batch) settleOne(channel);
+}
+
+function settleOne(channel: Channel): void {
+    const { req, res } = channel;
+    if (req === null || res === null || !(res as unknown as ResponseState).finished) return;
+    if (isHeard(req, res)) channel.resource?.runInAsyncScope(finished, null, channel, req, res);
+    else finishUnheard(channel, req, res);
 }
 
 /** Whether somebody could notice the events of the exchange. */

@@ -2,7 +2,7 @@ import { ACK, KEEP, LAST, OUT_DATA, OUT_HEAD } from "../native/records";
 import { addBuffer, batchNumber, LATIN1, pushText, UTF8, isLent } from "../native/lane";
 import { type Channel } from "./channel";
 import { type HeadState, isPlainValue, knownName, plainHead, statusLine } from "./head";
-import { finished, isHeard, settleLater } from "./lifecycle";
+import { finished, isHeard, settleLate, settleLater } from "./lifecycle";
 import { kOutHeaders, nodeEmit, nodeEnd, nodeGetHeader, NodeOutgoingMessage, nodeSetHeader, NodeServerResponse, nodeWriteHead } from "./node_symbols";
 import { socketWrite } from "./socket";
 import { STATUS_CODES, type ServerResponse as NodeResponse } from "node:http";
@@ -15,6 +15,7 @@ const TEXT_CHARS_MAX = 16_384;
 
 type StoreHeader = (this: unknown, firstLine: string, headers: unknown) => void;
 type End = (this: unknown, ...args: unknown[]) => unknown;
+type Write = (this: unknown, ...args: unknown[]) => boolean;
 type WriteHead = (this: unknown, ...args: unknown[]) => unknown;
 
 /** Node's map of fields without a prototype is a slow object to V8; one whose prototype is such an object is not. */
@@ -38,7 +39,7 @@ interface Private extends HeadState {
 
 const base = NodeOutgoingMessage.prototype as unknown as { _storeHeader: StoreHeader };
 const nodeStoreHeader = base._storeHeader;
-const replaceable = NodeServerResponse.prototype as unknown as { end: End; writeHead: WriteHead; setHeader: WriteHead; _storeHeader: StoreHeader };
+const replaceable = NodeServerResponse.prototype as unknown as { write: Write; end: End; writeHead: WriteHead; setHeader: WriteHead; _storeHeader: StoreHeader };
 
 /** A response. It is Node's ServerResponse, but a reply that is sent as a whole goes to the engine past the socket's stream. */
 export class ServerResponse extends NodeServerResponse {
@@ -87,6 +88,12 @@ export class ServerResponse extends NodeServerResponse {
         replaceable._storeHeader.call(this, firstLine, headers);
     }
 
+    override write(...args: unknown[]): boolean {
+        const channel = this[kLine];
+        if (channel !== undefined && this.writableEnded) settleLate(channel, this);
+        return replaceable.write.apply(this, args);
+    }
+
     override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
         const channel = this[kLine];
         if (
@@ -98,6 +105,7 @@ export class ServerResponse extends NodeServerResponse {
         ) {
             return this;
         }
+        if (channel !== undefined && this.writableEnded) settleLate(channel, this);
         // With as many arguments as were given, for those who count them.
         if (encoding === undefined && callback === undefined) return (chunk === undefined ? replaceable.end.call(this) : replaceable.end.call(this, chunk)) as this;
         return (callback === undefined ? replaceable.end.call(this, chunk, encoding) : replaceable.end.call(this, chunk, encoding, callback)) as this;

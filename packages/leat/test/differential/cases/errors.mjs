@@ -83,6 +83,47 @@ export const cases = [
         res.end("x");
         res.write("y");
     }, [get(), reply, logged("uncaught"), quiet]),
+    uncaught("writes after end without a listener, once a promise goes on", async (req, res, { log }) => {
+        res.end("x");
+        await null;
+        log("write", res.write("y"));
+        log("end", res.end("z") === res);
+        res.end();
+    }, [get(), reply, quiet]),
+    uncaught("writes after end without a listener, two ticks later", (req, res, { log }) => {
+        const late = () => {
+            log("write", res.write("y"));
+            res.end("z");
+        };
+        res.end("x");
+        process.nextTick(() => process.nextTick(late));
+    }, [get(), reply, quiet]),
+    uncaught("writes after an end that came late, once a promise goes on", (req, res, { log }) => {
+        setImmediate(async () => {
+            res.end("x");
+            await null;
+            log("write", res.write("y"));
+            res.end("z");
+        });
+    }, [get(), reply, quiet]),
+    uncaught("writes right after an end that came late, without a listener", (req, res) => {
+        setImmediate(() => {
+            res.end("x");
+            res.end("z");
+        });
+    }, [get(), reply, logged("uncaught"), quiet]),
+    uncaught("a request ends the reply to another one and writes to it", (() => {
+        let first;
+        return (req, res, { log }) => {
+            if (req.url === "/first") {
+                first = res;
+                return;
+            }
+            first.end("x");
+            res.end("second");
+            Promise.resolve().then(() => log("write", first.write("y")));
+        };
+    })(), [get("/first"), async (s) => s.via(1, [get("/second"), reply]), reply, quiet]),
     uncaught("an error event without a listener", (req, res) => {
         res.emit("error", BOOM);
     }),
