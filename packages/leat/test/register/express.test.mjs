@@ -119,6 +119,11 @@ test("paths of Express 4 mean what they mean to the program's own path-to-regexp
     assert.deepEqual(printed(program(t, { files, versions: four }), ["app.cjs"]), ["not mine", { all: "a-b/c-d" }]);
 });
 
+test("groups for which an old path-to-regexp has no keys are numbered", (t) => {
+    const files = { "app.cjs": paramsAt(["/:name-*"]), [old]: knows("/:name-*").replace("(.*)$/", "(.*)-(.)\\/(.)(.*)$/") };
+    assert.deepEqual(printed(program(t, { files, versions: four }), ["app.cjs"]), [{ 0: "b", 1: "c", 2: "-d", all: "a" }]);
+});
+
 test("of two copies of Express 4, each brings its path-to-regexp", (t) => {
     const files = {
         "app.cjs": `require("old"); ${paramsAt(["(first/)?:x", "(second/)?:x", "(third/)?:x"])}`,

@@ -97,11 +97,14 @@ class Expression implements Pattern {
     }
 }
 
-/** The parameters of a match; one that several groups name keeps what one of them caught. */
+/**
+ * The parameters of a match; one that several groups name keeps what one of them caught. Old releases such as 0.1.3 had
+ * no keys for groups without a name.
+ */
 export function paramsOf(match: RegExpExecArray, keys: readonly Key[]): Params {
     const params: Params = {};
     for (let index = 1; index < match.length; index++) {
-        const { name } = keys[index - 1] as Key;
+        const name = keys[index - 1]?.name ?? index - 1 - keys.length;
         const caught = match[index];
         const value = caught === undefined ? undefined : decoded(caught);
         if (value !== undefined || !Object.hasOwn(params, name)) params[name] = value;
