@@ -35,7 +35,7 @@ export function mapFiles(): void {
         extensions[".js"] = (module) => {
             extensions[".js"] = read;
             // Somebody who requires it in a circle gets it as well.
-            module.exports = part.exports();
+            module.exports = part.exports((id) => module.require(id));
             for (const id of part.requires ?? []) module.require(id);
         };
         try {

@@ -1,5 +1,6 @@
 // What Leat has for the files of `express`, by major version: programs and tools ask for some of them by their paths.
 import { type Dialect } from "../express/dialect";
+import type * as patterns from "../express/router/libraries";
 import { type PackageFile } from "./package";
 
 /** What stands in for one file. */
@@ -9,7 +10,8 @@ interface Part {
      * package to be required before it patches it.
      */
     readonly requires?: readonly string[];
-    exports(): unknown;
+    /** `own` requires what the file itself would get. */
+    exports(own: (id: string) => unknown): unknown;
 }
 
 type Parts = Readonly<Record<string, Part>>;
@@ -51,7 +53,12 @@ const FOUR: Parts = {
     "lib/request": { exports: () => express4().request },
     "lib/response": { exports: () => express4().response },
     "lib/router/index": { requires: ["./route", "./layer"], exports: () => express4().Router },
-    "lib/router/layer": { exports: () => routers().Layer4 },
+    "lib/router/layer": {
+        exports(own) {
+            (require("../express/router/libraries") as typeof patterns).bringOldPathPatterns(() => own("path-to-regexp"));
+            return routers().Layer4;
+        },
+    },
     "lib/router/route": { requires: ["./layer"], exports: () => routers().Route4 },
     "lib/view": { exports: () => (require("../express/v4/four") as { four: Dialect }).four.View },
 };

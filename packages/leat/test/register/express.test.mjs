@@ -95,6 +95,54 @@ for (const [major, parts] of Object.entries(PARTS)) {
     });
 }
 
+/** A path-to-regexp that knows one path. */
+const knows = (path) => `module.exports = (path, keys, options) => {
+    if (path === "/") return options.end === false ? /^(?=\\/)/ : /^\\/$/;
+    if (path !== ${JSON.stringify(path)}) throw new SyntaxError("not mine");
+    keys.push({ name: "all", optional: false, offset: 0 });
+    return /^\\/(.*)$/;
+};`;
+const old = "node_modules/express/node_modules/path-to-regexp/index.js";
+const paramsAt = (paths) => `const found = [];
+    const router = require("express").Router();
+    for (const path of ${JSON.stringify(paths)}) {
+        try {
+            router.get(path, (req, res, next) => (found.push(req.params), next()));
+        } catch (error) {
+            found.push(error.message);
+        }
+    }
+    router.handle({ url: "/a-b/c-d", method: "GET" }, {}, () => { ${show("found")} });`;
+
+test("paths of Express 4 mean what they mean to the program's own path-to-regexp", (t) => {
+    const files = { "app.cjs": paramsAt(["(:all/)?:more", "/:a-:b/:c"]), [old]: knows("(:all/)?:more") };
+    assert.deepEqual(printed(program(t, { files, versions: four }), ["app.cjs"]), ["not mine", { all: "a-b/c-d" }]);
+});
+
+test("groups for which an old path-to-regexp has no keys are numbered", (t) => {
+    const files = { "app.cjs": paramsAt(["/:name-*"]), [old]: knows("/:name-*").replace("(.*)$/", "(.*)-(.)\\/(.)(.*)$/") };
+    assert.deepEqual(printed(program(t, { files, versions: four }), ["app.cjs"]), [{ 0: "b", 1: "c", 2: "-d", all: "a" }]);
+});
+
+test("of two copies of Express 4, each brings its path-to-regexp", (t) => {
+    const files = {
+        "app.cjs": `require("old"); ${paramsAt(["(first/)?:x", "(second/)?:x", "(third/)?:x"])}`,
+        "node_modules/old/package.json": JSON.stringify({ name: "old", main: "index.js" }),
+        "node_modules/old/index.js": 'module.exports = require("express");',
+        [`node_modules/old/${old}`]: knows("(first/)?:x"),
+        [old]: knows("(second/)?:x"),
+    };
+    const root = program(t, { files, versions: { ...four, "node_modules/old": { version: "4.17.0" } } });
+    assert.deepEqual(printed(root, ["app.cjs"]), ["not mine", { all: "a-b/c-d" }, { all: "a-b/c-d" }]);
+});
+
+test("an Express 4 without its path-to-regexp has Leat's", (t) => {
+    for (const files of [{}, { [old]: "module.exports = 5;" }]) {
+        const root = program(t, { files: { "app.cjs": paramsAt(["/:a-:b/:c"]), ...files }, versions: four });
+        assert.deepEqual(printed(root, ["app.cjs"]), [{ a: "a", b: "b", c: "c-d" }]);
+    }
+});
+
 test("what has no state stays the installed one's", (t) => {
     const root = program(t, { files: { "app.cjs": show('require("express/lib/utils")') }, versions: five });
     assert.deepEqual(printed(root, ["app.cjs"]), { own: true });

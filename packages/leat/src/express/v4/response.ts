@@ -7,6 +7,9 @@ import { redirectBody } from "../redirect";
 import { BYTES_TYPE, HTML_TYPE, sendBytes, sendJson, sendJsonp, sendPlain, withUtf8 } from "../send";
 import { type Response } from "../types";
 
+const ignored = (option: string): string =>
+    `res.clearCookie: Passing "options.${option}" is deprecated. In v5.0.0 of Express, this option will be ignored, as res.clearCookie will automatically set cookies to expire immediately. Please update your code to omit this option.`;
+
 /** Methods of which Express 5 has another form, or none. */
 export function moreResponseMethods(dialect: Dialect): object {
     const { libraries } = dialect;
@@ -21,8 +24,9 @@ export function moreResponseMethods(dialect: Dialect): object {
     /** The value of `(value, status)` or `(status, value)`, with the status set. */
     function valueOf(res: Response, name: string, args: [unknown, unknown], what: string): unknown {
         const statusLast = typeof args[1] === "number" && (what !== "body" || typeof args[0] !== "number");
-        const order = statusLast ? `${what}, status` : `status, ${what}`;
-        deprecations()(`res.${name}(${order}): Use res.status(status).${name}(${what}) instead`);
+        // Each message is told once for a line of the program and a place here, so those of one line need places of their own.
+        if (statusLast) deprecations()(`res.${name}(${what}, status): Use res.status(status).${name}(${what}) instead`);
+        else deprecations()(`res.${name}(status, ${what}): Use res.status(status).${name}(${what}) instead`);
         res.statusCode = args[statusLast ? 1 : 0] as number;
         return args[statusLast ? 0 : 1];
     }
@@ -111,12 +115,8 @@ export function moreResponseMethods(dialect: Dialect): object {
         },
 
         clearCookie(name: string, options?: { maxAge?: unknown; expires?: unknown }): Response {
-            for (const option of ["maxAge", "expires"] as const) {
-                if (!options?.[option]) continue;
-                deprecations()(
-                    `res.clearCookie: Passing "options.${option}" is deprecated. In v5.0.0 of Express, this option will be ignored, as res.clearCookie will automatically set cookies to expire immediately. Please update your code to omit this option.`,
-                );
-            }
+            if (options?.maxAge) deprecations()(ignored("maxAge"));
+            if (options?.expires) deprecations()(ignored("expires"));
             return this.cookie(name, "", dialect.merge({ expires: new Date(1), path: "/" }, options));
         },
 

@@ -1,5 +1,5 @@
 // Path patterns of Express 4: those of path-to-regexp 0.1, whose strings are half regular expressions.
-import { type Key, oldPathPatterns } from "../libraries";
+import { type Key, oldPathPattern } from "../libraries";
 import { decoded, EveryPath, type Found, type Pattern, PlainPattern, type PlainRules } from "../pattern";
 import { REST, type Shape, shapeOf, VARIES } from "../shape";
 import { type LayerOptions, type Params } from "../types";
@@ -26,8 +26,7 @@ export interface Compiled {
 
 /** Throws what path-to-regexp throws. */
 export function compiled(path: unknown, options: LayerOptions): Compiled {
-    const keys: Key[] = [];
-    const regexp: Compiled["regexp"] = oldPathPatterns()(path, keys, options);
+    const { keys, regexp }: Omit<Compiled, "pattern"> = oldPathPattern(path, options);
     regexp.fast_star = path === "*";
     regexp.fast_slash = path === "/" && options.end === false;
     return { regexp, keys, pattern: patternOf(path, options, regexp, keys) };
@@ -98,11 +97,14 @@ class Expression implements Pattern {
     }
 }
 
-/** The parameters of a match; one that several groups name keeps what one of them caught. */
+/**
+ * The parameters of a match; one that several groups name keeps what one of them caught. Old releases such as 0.1.3 had
+ * no keys for groups without a name.
+ */
 export function paramsOf(match: RegExpExecArray, keys: readonly Key[]): Params {
     const params: Params = {};
     for (let index = 1; index < match.length; index++) {
-        const { name } = keys[index - 1] as Key;
+        const name = keys[index - 1]?.name ?? index - 1 - keys.length;
         const caught = match[index];
         const value = caught === undefined ? undefined : decoded(caught);
         if (value !== undefined || !Object.hasOwn(params, name)) params[name] = value;

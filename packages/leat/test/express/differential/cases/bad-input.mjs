@@ -31,6 +31,19 @@ const construct = (name, ...acts) => ({
     requests: [],
 });
 const noop = (req, res, next) => next();
+/** Logs what `act` says on stderr, without its time. */
+const deprecating = (name, act, { requests = [get()], ...more } = {}) => answers(name, (req, res, next, t) => {
+    const { write } = process.stderr;
+    process.stderr.write = (text) => t.log(String(text).replace(/^.* GMT /, "").replace(/at .*\/(cases\/[^:]*):\d+:\d+/, "at $1").trim());
+    try {
+        act(res, req);
+    } catch (problem) {
+        t.log(told(problem));
+    } finally {
+        process.stderr.write = write;
+    }
+    if (!res.headersSent) res.end();
+}, requests, more);
 
 export default [
     ...fails("throws an Error", () => {
@@ -160,18 +173,15 @@ export default [
         requests: [get("/dev"), get("/other"), get("/last")],
         ends: "/last",
     },
-    answers("a deprecation names the program's line, once", (req, res, next, t) => {
-        const { write } = process.stderr;
-        process.stderr.write = (text) => t.log(String(text).replace(/^.* GMT /, "").replace(/at .*\/(cases\/[^:]*):\d+:\d+/, "at $1").trim());
-        try {
-            for (let time = 0; time < 3; time += 1) res.vary();
-        } catch (problem) {
-            t.log(told(problem));
-        } finally {
-            process.stderr.write = write;
-        }
-        res.end();
+    deprecating("a deprecation names the program's line, once", (res) => {
+        for (let time = 0; time < 3; time += 1) res.vary();
     }),
+    deprecating("two deprecations of one call", (res) => {
+        for (let time = 0; time < 2; time += 1) res.clearCookie("a", { maxAge: 1000, expires: new Date(0) });
+    }, { only: 4 }),
+    deprecating("both orders of status and value on one line", (res, req) => {
+        res.json(...(req.url === "/" ? [201, { a: 1 }] : [{ a: 1 }, 202]));
+    }, { requests: [get(), get("/b"), get()], only: 4 }),
     answers("no deprecation with process.noDeprecation", (req, res, next, t) => {
         process.noDeprecation = true;
         try {
