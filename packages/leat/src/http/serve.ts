@@ -134,7 +134,8 @@ function expect(server: ServerState, req: NodeRequest, res: NodeResponse): void 
 /** The request has no body. Its end is told when somebody reads, or at once if somebody already does. */
 function endBody(channel: Channel, req: NodeRequest): void {
     req.complete = true;
-    if (channel.body !== req || channel.mode !== Mode.Http) return;
+    // A socket that the handler destroyed has read the request all the same.
+    if (channel.body !== req || channel.mode === Mode.Opaque) return;
     if ((req as unknown as RequestState)._consuming || listens(req)) {
         channel.body = null;
         req.push(null);
