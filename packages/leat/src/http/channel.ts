@@ -106,6 +106,8 @@ export class Channel {
     private registered = false;
     /** The engine took the exchange over because of a fault, and closes the connection after it. */
     faulty = false;
+    /** Says what is wrong with further bytes of a connection whose bytes were no request. */
+    refusal: ((packet: Buffer) => Error | undefined) | null = null;
     /** Record and batch of the newest bytes of the exchange. */
     private record = -1;
     private batch = 0;

@@ -96,6 +96,14 @@ export function parseError(code: string, reason: string, packet: Buffer | undefi
     return error;
 }
 
+/**
+ * Whether whatever comes behind is as wrong. The rest of a head that is too large is not told of: the engine refuses it
+ * sooner than Node, which has read it by then.
+ */
+export function isLasting(error: ClientError | undefined): boolean {
+    return error?.rawPacket !== undefined && error.code !== "HPE_HEADER_OVERFLOW";
+}
+
 /** A connection that the peer reset. */
 export function resetError(): ClientError {
     return Object.assign(new Error("read ECONNRESET"), { errno: -104, code: "ECONNRESET", syscall: "read" });

@@ -29,7 +29,7 @@ import {
 import { Slab } from "../native/slab";
 import { giveBack, giveBody, keepBody } from "./body";
 import { Channel, exchanges, type Facts, type Handshake, Mode } from "./channel";
-import { answerMissingHost, clientError, handshakeError, resetError, socketErrored } from "./client_error";
+import { answerMissingHost, clientError, handshakeError, isLasting, resetError, socketErrored } from "./client_error";
 import { type Core } from "./core";
 import { ageDate } from "./date";
 import { knowNames } from "./incoming";
@@ -303,7 +303,8 @@ function onData(channel: Channel, slab: Slab, at: number): void {
     const chunk = bytesOf(slab, at);
     const { length } = chunk;
     if (channel.mode === Mode.Opaque) {
-        if (channel.giveHead(chunk)) channel.socket.countRead(length);
+        if (channel.refusal !== null) refuseMore(channel, channel.refusal, chunk);
+        else if (channel.giveHead(chunk)) channel.socket.countRead(length);
         else channel.socket.receive(chunk);
         return;
     }
@@ -313,6 +314,15 @@ function onData(channel: Channel, slab: Slab, at: number): void {
         // Nobody is told yet.
     } else if (body !== null && !(body as unknown as { _dumped: boolean })._dumped && !body.push(chunk)) channel.socket.pause();
     channel.consumed(length);
+}
+
+/** Node's parser finds the same wrong in every piece that follows what it has refused, and the server tells of each. */
+function refuseMore(channel: Channel, refusal: (packet: Buffer) => Error | undefined, packet: Buffer): void {
+    const { socket } = channel;
+    socket.countRead(packet.length);
+    channel.consumed(packet.length);
+    const error = socket.destroyed ? undefined : refusal(packet);
+    if (error !== undefined) socketErrored.call(socket, error);
 }
 
 function onEnd(channel: Channel, slab: Slab, at: number): void {
@@ -510,6 +520,7 @@ function onFault(channel: Channel | undefined, slab: Slab, at: number): void {
         return;
     }
     const error = reason === undefined ? undefined : clientError(reason, packet);
+    if (reason !== undefined && isLasting(error)) channel.refusal = (more) => clientError(reason, more);
     context.runInAsyncScope(failed, null, channel, error);
 }
 

@@ -5,7 +5,7 @@ import { pushRecord } from "../native/lane";
 import { CREDIT_BYTES, H2, HAS_BODY, KEEP_ALIVE, OUT_READ, REQUEST_FIELDS_AT, UPGRADE } from "../native/records";
 import { type Slab } from "../native/slab";
 import { type Channel, Mode } from "./channel";
-import { parseError, socketErrored } from "./client_error";
+import { isLasting, parseError, socketErrored } from "./client_error";
 import { type HeadState } from "./head";
 import { EXPECT, HOST, IncomingMessage, methodText, notedFields, readHead, targetText } from "./incoming";
 import { listens } from "./lifecycle";
@@ -134,7 +134,8 @@ function expect(server: ServerState, req: NodeRequest, res: NodeResponse): void 
 /** The request has no body. Its end is told when somebody reads, or at once if somebody already does. */
 function endBody(channel: Channel, req: NodeRequest): void {
     req.complete = true;
-    if (channel.body !== req || channel.mode !== Mode.Http) return;
+    // A socket that the handler destroyed has read the request all the same.
+    if (channel.body !== req || channel.mode === Mode.Opaque) return;
     if ((req as unknown as RequestState)._consuming || listens(req)) {
         channel.body = null;
         req.push(null);
@@ -216,6 +217,7 @@ function refuse(channel: Channel, slab: Slab, at: number, code: string, words: s
     channel.takeOver();
     const error = parseError(code, words, packet);
     error.bytesParsed = parsed;
+    if (isLasting(error)) channel.refusal = (more) => parseError(code, words, more);
     socketErrored.call(channel.socket, error);
 }
 

@@ -37,6 +37,18 @@ export const cases = [
     heard("a bare LF", ["GET / HTTP/1.1\r\nHost: a\r\nX: y\nZ: w\r\n\r\n", ended, fin, logged("socket close")]),
     heard("a head that is too large", [`GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, ended]),
     heard("the end in the middle of a head", ["GET / HTTP/1.1\r\n", quiet, fin, ended, logged("socket close")]),
+    {
+        name: "every piece that follows is as wrong, and told of",
+        setup: (server, { log }) => {
+            let left = 3;
+            server.on("clientError", (error, socket) => {
+                log("clientError", error.code, error.rawPacket.toString("latin1"), socket.listenerCount("error"));
+                left -= 1;
+                if (left === 0) socket.end("HTTP/1.1 400 Mine\r\n\r\n");
+            });
+        },
+        script: [BAD, logged("clientError"), "more", logged("clientError", 2), get(), logged("clientError", 3), ended],
+    },
     heard("after a good request", [get(), reply, BAD, ended, fin, logged("socket close")]),
     heard("right behind a good request", [get("/1") + BAD, ended, fin, logged("socket close")]),
     heard("a reset by the client", [get(), reply, quiet, (s) => s.peer.reset(), logged("clientError"), logged("socket close")], (error, socket) => [error.code, error.syscall, socket.writable]),
