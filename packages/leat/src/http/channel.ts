@@ -80,6 +80,8 @@ export class Channel {
     bodyDone = true;
     headSent = false;
     replyDone = true;
+    /** The program is just being told of the request. */
+    telling = false;
     /** Whether 'finish' of the reply is looked after. */
     hooked = false;
     /** The reply's bytes are out, but its end waits for that of the request, whose body the engine would skip. */

@@ -78,9 +78,11 @@ export function serve(channel: Channel, slab: Slab, at: number, flags: number): 
         (req as unknown as RequestState)._dumpAndCloseReadable();
         channel.body = null;
     }
+    channel.telling = true;
     try {
         request(channel, server, req, res, slab, at);
     } finally {
+        channel.telling = false;
         if (bodiless) endBody(channel, req);
         core.makers.learn(req, res);
     }
@@ -132,7 +134,8 @@ function expect(server: ServerState, req: NodeRequest, res: NodeResponse): void 
 /** The request has no body. Its end is told when somebody reads, or at once if somebody already does. */
 function endBody(channel: Channel, req: NodeRequest): void {
     req.complete = true;
-    if (channel.body !== req || channel.mode !== Mode.Http) return;
+    // A socket that the handler destroyed has read the request all the same.
+    if (channel.body !== req || channel.mode === Mode.Opaque) return;
     if ((req as unknown as RequestState)._consuming || listens(req)) {
         channel.body = null;
         req.push(null);

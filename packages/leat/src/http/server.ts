@@ -84,7 +84,10 @@ export function serveOnLane(prototype: object): void {
     }
 }
 
-/** A connection between two requests. One that has not sent any yet is waited for, as by Node before version 26. */
+/**
+ * A connection between two requests. One that has not sent any yet is waited for, as by Node before version 26, and so is
+ * one whose request was answered, but has not come to its end, since its handler runs.
+ */
 function isIdle(channel: Channel): boolean {
-    return channel.requests > 0 && channel.replyDone && channel.bodyDone && !channel.isOpaque;
+    return channel.requests > 0 && channel.replyDone && channel.bodyDone && !channel.telling && !channel.isOpaque;
 }

@@ -103,6 +103,27 @@ export const cases = [
             res.end("bye");
         },
     }),
+    serves("close in a handler that has answered", () => {}, [get("/1"), reply, logged("req close"), get("/2"), reply, ended, fin, logged("closed")], {
+        handle(req, res, { log, spy }) {
+            if (req.url === "/1") spy("req", req, "end", "close");
+            res.on("close", () => log("res close"));
+            req.resume();
+            res.end(req.url);
+            req.socket.server.close((error) => log("closed", error?.code));
+        },
+    }),
+    serves("close at 'finish'", () => {}, [get(), reply, ended, fin, logged("closed")], {
+        handle(req, res, { log }) {
+            res.on("finish", () => req.socket.server.close(() => log("closed")));
+            res.end("bye");
+        },
+    }),
+    serves("closeIdleConnections in a handler that has answered", () => {}, [get("/1"), reply, get("/2"), reply, ended], {
+        handle(req, res) {
+            res.end(req.url);
+            req.socket.server.closeIdleConnections();
+        },
+    }),
     serves("close in a handler, with Connection: close", () => {}, [get(), reply, ended, fin, logged("closed")], {
         handle(req, res, { log }) {
             req.socket.server.close(() => log("closed"));

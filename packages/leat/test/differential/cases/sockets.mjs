@@ -112,6 +112,35 @@ export const cases = [
         script: [get(), reply, reply],
     },
     {
+        name: "destroy in a handler that has answered",
+        handle(req, res, { spy }) {
+            spy("req", req, "end", "aborted", "close");
+            spy("socket", req.socket, "close");
+            res.end("x");
+            req.socket.destroy();
+        },
+        script: [get(), reply, ended, logged("socket close"), logged("req close")],
+    },
+    {
+        name: "destroy in a handler that reads",
+        handle(req, res, { spy }) {
+            spy("req", req, "end", "aborted", "close");
+            spy("socket", req.socket, "close");
+            req.resume();
+            req.socket.destroy();
+        },
+        script: [get(), ended, logged("socket close"), logged("req close")],
+    },
+    {
+        name: "destroy in a handler that does not read",
+        handle(req, res, { spy }) {
+            spy("req", req, "end", "aborted", "error", "close");
+            spy("socket", req.socket, "close");
+            req.socket.destroy();
+        },
+        script: [get(), ended, logged("socket close"), logged("req close")],
+    },
+    {
         name: "destroySoon after a reply",
         handle(req, res, { spy }) {
             spy("socket", req.socket, "close");
