@@ -217,4 +217,16 @@ export default [
         t.log(told(problem));
         res.status(404).end("told");
     })),
+    both("a handler that calls next and then rejects, and an error handler that ends what is answered", (app, t) => {
+        app.get("/", async (req, res, next) => {
+            next();
+            throw new Error("late");
+        });
+        app.use((req, res) => void res.end("answered"));
+        app.use((error, req, res, _next) => {
+            t.log(told(error));
+            res.write("more");
+            res.end("again");
+        });
+    }, [get()], { only: 5 }),
 ];
