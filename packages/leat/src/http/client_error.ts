@@ -22,6 +22,8 @@ const PARSE_ERRORS: Record<string, [code: string, reason: string]> = {
     "line.target_invalid": ["HPE_INVALID_URL", "Unexpected start char in url"],
     "line.target_fragment": ["HPE_INVALID_URL", "Unexpected char in url fragment start"],
     "line.target_form": ["HPE_INVALID_URL", "Unexpected start char in url"],
+    // Not of the engine, which has one code for all that is no version.
+    "line.no_protocol": ["HPE_INVALID_CONSTANT", "Expected HTTP/, RTSP/ or ICE/"],
     "line.version_invalid": ["HPE_INVALID_VERSION", "Invalid major version"],
     "line.version_unsupported": ["HPE_INVALID_VERSION", "Invalid HTTP version"],
     "line.http2_preface": ["HPE_PAUSED_H2_UPGRADE", "Pause on PRI/Upgrade"],
@@ -68,7 +70,7 @@ export interface ClientError extends Error {
 export function clientError(reason: Reason, packet: Buffer | undefined): ClientError | undefined {
     if (TIMEOUTS.has(reason.code)) return nodeError("ERR_HTTP_REQUEST_TIMEOUT", "Request timeout");
     if (packet !== undefined && startsOtherwise(reason, packet)) return methodError(packet);
-    const known = PARSE_ERRORS[reason.code];
+    const known = PARSE_ERRORS[namesNoProtocol(reason, packet) ? "line.no_protocol" : reason.code];
     if (known === undefined) {
         if (reason.status === 0) return undefined;
         // A refusal that is the engine's own.
@@ -87,6 +89,11 @@ function startsOtherwise(reason: Reason, packet: Buffer): boolean {
     if (!reason.code.startsWith("line.") || reason.code === "line.http2_preface") return false;
     const [, method = "", behind] = /^[\r\n]*([^ \r\n]*)(.?)/s.exec(startOf(packet)) ?? [];
     return !KNOWN_METHODS.has(method) || behind !== " ";
+}
+
+/** What stands for the version does not begin as one. */
+function namesNoProtocol(reason: Reason, packet: Buffer | undefined): boolean {
+    return reason.code === "line.version_invalid" && packet !== undefined && !/^[\r\n]*[^ ]+ [^ ]+ (HTTP|RTSP|ICE)\//.test(packet.toString("latin1"));
 }
 
 /** The error of a method that is none: llhttp stops at the first character that no method has at its place. */
