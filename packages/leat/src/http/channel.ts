@@ -43,6 +43,12 @@ const CREDIT_STEP = 65_536;
 /** Strings that are shorter go as text, which is copied once more than a buffer but needs none. */
 const TEXT_CHARS_MAX = 16_384;
 
+/** So few bytes fit into what the system sends for a socket by itself, even if the process ends. */
+const LEFT_BYTES_MAX = 16_384;
+
+/** Within this the engine gives such a socket's last bytes to the system. */
+const LEAVE_MS = 200;
+
 /** How far a channel's current exchange has come. */
 export const enum Mode {
     /** Requests and replies. */
@@ -377,6 +383,12 @@ export class Channel {
             else this.closeAfterReply();
         }
         this.acknowledged = null;
+        this.leave();
+    }
+
+    /** Does not hold the process until the peer closes too, which may take its time, if all that was said has surely left. */
+    private leave(): void {
+        if (this.counted && this.socket.bytesWritten <= LEFT_BYTES_MAX) setTimeout(() => this.releaseProcess(), LEAVE_MS);
     }
 
     /** Ends a connection between two requests; a reply that is still on its way is not cut off. */

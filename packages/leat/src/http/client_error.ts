@@ -22,6 +22,8 @@ const PARSE_ERRORS: Record<string, [code: string, reason: string]> = {
     "line.target_invalid": ["HPE_INVALID_URL", "Unexpected start char in url"],
     "line.target_fragment": ["HPE_INVALID_URL", "Unexpected char in url fragment start"],
     "line.target_form": ["HPE_INVALID_URL", "Unexpected start char in url"],
+    // Not of the engine, which has one code for all that is no version.
+    "line.no_protocol": ["HPE_INVALID_CONSTANT", "Expected HTTP/, RTSP/ or ICE/"],
     "line.version_invalid": ["HPE_INVALID_VERSION", "Invalid major version"],
     "line.version_unsupported": ["HPE_INVALID_VERSION", "Invalid HTTP version"],
     "line.http2_preface": ["HPE_PAUSED_H2_UPGRADE", "Pause on PRI/Upgrade"],
@@ -67,7 +69,8 @@ export interface ClientError extends Error {
  */
 export function clientError(reason: Reason, packet: Buffer | undefined): ClientError | undefined {
     if (TIMEOUTS.has(reason.code)) return nodeError("ERR_HTTP_REQUEST_TIMEOUT", "Request timeout");
-    const known = PARSE_ERRORS[startsOtherwise(reason, packet) ? "line.method_invalid" : reason.code];
+    if (packet !== undefined && startsOtherwise(reason, packet)) return methodError(packet);
+    const known = PARSE_ERRORS[namesNoProtocol(reason, packet) ? "line.no_protocol" : reason.code];
     if (known === undefined) {
         if (reason.status === 0) return undefined;
         // A refusal that is the engine's own.
@@ -78,11 +81,39 @@ export function clientError(reason: Reason, packet: Buffer | undefined): ClientE
 
 const KNOWN_METHODS = new Set(METHODS);
 
+/** What llhttp reads as a method besides: those of RTSP, and the beginning of HTTP/2. */
+const OTHER_METHODS = ["ANNOUNCE", "DESCRIBE", "FLUSH", "GET_PARAMETER", "PAUSE", "PLAY", "PRI", "RECORD", "REDIRECT", "SETUP", "SET_PARAMETER", "TEARDOWN"];
+
 /** llhttp stops at a method that it does not know, and so never sees what else is wrong with that line. */
-function startsOtherwise(reason: Reason, packet: Buffer | undefined): boolean {
-    if (packet === undefined || !reason.code.startsWith("line.") || reason.code === "line.http2_preface") return false;
-    const [method] = /^[^ \r\n]*/.exec(packet.toString("latin1", 0, METHOD_BYTES_MAX).replace(/^[\r\n]+/, "")) ?? [""];
-    return !KNOWN_METHODS.has(method);
+function startsOtherwise(reason: Reason, packet: Buffer): boolean {
+    if (!reason.code.startsWith("line.") || reason.code === "line.http2_preface") return false;
+    const [, method = "", behind] = /^[\r\n]*([^ \r\n]*)(.?)/s.exec(startOf(packet)) ?? [];
+    return !KNOWN_METHODS.has(method) || behind !== " ";
+}
+
+/** What stands for the version does not begin as one. */
+function namesNoProtocol(reason: Reason, packet: Buffer | undefined): boolean {
+    return reason.code === "line.version_invalid" && packet !== undefined && !/^[\r\n]*[^ ]+ [^ ]+ (HTTP|RTSP|ICE)\//.test(packet.toString("latin1"));
+}
+
+/** The error of a method that is none: llhttp stops at the first character that no method has at its place. */
+function methodError(packet: Buffer): ClientError {
+    const text = startOf(packet);
+    const from = text.search(/[^\r\n]|$/);
+    let until = from;
+    while (until < text.length && startsMethod(text.slice(from, until + 1))) until++;
+    const [code, reason] = PARSE_ERRORS["line.method_invalid"] as [string, string];
+    const error = parseError(code, KNOWN_METHODS.has(text.slice(from, until)) ? "Expected space after method" : reason, packet);
+    error.bytesParsed = until;
+    return error;
+}
+
+function startsMethod(text: string): boolean {
+    return METHODS.some((method) => method.startsWith(text)) || OTHER_METHODS.some((method) => method.startsWith(text));
+}
+
+function startOf(packet: Buffer): string {
+    return packet.toString("latin1", 0, METHOD_BYTES_MAX);
 }
 
 /** The error for a request that llhttp would not take though the engine does. */

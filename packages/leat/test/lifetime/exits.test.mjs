@@ -1,6 +1,7 @@
 // When a process with a server ends: the same table for node:http and leat/http. What keeps a process of node:http alive
 // are listening handles and sockets, each unless unref'ed.
 import assert from "node:assert/strict";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { start } from "../child.mjs";
@@ -32,6 +33,15 @@ async function held(child, ...clients) {
     return open;
 }
 
+/** A client that reads what comes, and keeps its own side open. Resolves to all that came. */
+async function lingerer(child, bytes) {
+    const socket = connect({ port: Number(await child.line("port")), host: "127.0.0.1", allowHalfOpen: true });
+    socket.write(bytes);
+    let text = "";
+    for await (const chunk of socket.iterator({ destroyOnReturn: false })) text += chunk;
+    return text;
+}
+
 const UPGRADE = "GET / HTTP/1.1\r\nhost: test\r\nconnection: upgrade\r\nupgrade: test\r\n\r\n";
 
 // `lines` are those of stdout without ports; `drive` acts on the running program; without `code` or `signal` it stays.
@@ -43,6 +53,18 @@ const table = [
     { name: "closes", code: 0, lines: ["event close", "closed  false"] },
     { name: "closes twice", code: 0, lines: ["first ", "second ERR_SERVER_NOT_RUNNING"] },
     { name: "closes before it listens", code: 0, lines: ["event close", "closed ERR_SERVER_NOT_RUNNING"] },
+    ...[
+        ["says goodbye", "GET / HTTP/1.1\r\nhost: test\r\n\r\n", /hello/],
+        ["says goodbye", "GET /destroyed HTTP/1.1\r\nhost: test\r\n\r\n", /^$/],
+        ["says goodbye to no request", "1 2 3\r\n\r\n", /^HTTP\/1\.1 400 /],
+    ].map(([name, bytes, reply]) => ({
+        name,
+        what: `${name}, to a client that keeps its side open: ${reply}`,
+        code: 0,
+        async drive(child) {
+            assert.match(await lingerer(child, bytes), reply);
+        },
+    })),
     { name: "unref", code: 0 },
     { name: "unref before listen", code: 0 },
     { name: "unref, ref", stays: true },

@@ -46,6 +46,19 @@ const programs = {
         server.close((error) => say("closed", error, server.listening));
     },
 
+    async "says goodbye"() {
+        const server = await up(http.createServer((req, res) => {
+            if (req.url === "/destroyed") req.socket.destroy();
+            else res.writeHead(200, { connection: "close" }).end("hello");
+            server.close();
+        }));
+    },
+
+    async "says goodbye to no request"() {
+        const server = await up();
+        server.on("connection", () => server.close());
+    },
+
     async "closes twice"() {
         const server = await up();
         server.close((error) => say("first", error));

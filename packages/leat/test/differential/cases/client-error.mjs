@@ -26,8 +26,12 @@ export const cases = [
     heard("an unknown method", [BAD, ended, fin, logged("socket close")]),
     heard("the error's message and reason", [BAD, ended, fin, logged("socket close")], (error) => [error.message, error.reason, error instanceof Error]),
     heard("the bytes and how many were parsed", [BAD, ended, fin, logged("socket close")], (error) => [error.bytesParsed, Buffer.isBuffer(error.rawPacket), error.rawPacket.toString("latin1")]),
+    ...["FROB /\r\n\r\n", "\r\nGARBLED line\r\n\r\n", "QUARK\r\n\r\n", "1 2 3\r\n\r\n", "RECALL the day\r\n\r\n", "POSTER\r\n\r\n", "GET\r\n\r\n", "Mind the gap\r\n\r\n", "\t\r\n\r\n"].map((line) =>
+        heard(`where ${JSON.stringify(line.trim())} stops being a method`, [line, ended, fin, logged("socket close")], (error) => [error.code, error.reason, error.message, error.bytesParsed])),
     heard("the socket", [BAD, ended, fin, logged("socket close")], (error, socket) => [socket.writable, socket.readable, socket.destroyed, socket.remoteAddress, socket._httpMessage ?? "no message", socket.bytesWritten]),
     heard("a bad version", ["GET / HTTP/9.9\r\n\r\n", ended, fin, logged("socket close")]),
+    heard("another protocol", ["GET / SMTP/1.0\r\n\r\n", ended, fin, logged("socket close")]),
+    heard("a protocol in small letters", ["GET / http/1.1\r\nHost: a\r\n\r\n", ended, fin, logged("socket close")]),
     heard("a bad name", ["GET / HTTP/1.1\r\nHost: a\r\nX A: b\r\n\r\n", ended, fin, logged("socket close")]),
     heard("a bad value", ["GET / HTTP/1.1\r\nHost: a\r\nX: b\0\r\n\r\n", ended, fin, logged("socket close")]),
     heard("a bad target", ["GET /\x01 HTTP/1.1\r\n\r\n", ended, fin, logged("socket close")]),
