@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod breaker;
 mod case;
 mod limits;
 mod retry;
@@ -25,4 +26,9 @@ fn limits_decide_as_the_corpus_says() {
 #[test]
 fn retries_and_deadlines_are_as_the_corpus_says() {
     all("retry.json", 13, retry::run);
+}
+
+#[test]
+fn a_breaker_steps_as_the_corpus_says() {
+    all("breaker.json", 14, breaker::run);
 }
