@@ -2,6 +2,7 @@
 //! pure state machine: the time and random numbers are arguments, so that a test, a gateway and a mock drive the same
 //! code. `corpus/policy/` holds what each must decide; the TypeScript of the transport passes the same vectors.
 
+pub mod balance;
 pub mod breaker;
 mod deadline;
 pub mod limit;

@@ -34,6 +34,11 @@ pub enum SettingsError {
         /// The list.
         name: &'static str,
     },
+    /// A number that must be a prime is none.
+    NotPrime {
+        /// The setting.
+        name: &'static str,
+    },
     /// A fraction is not between 0 and 1, or not a number.
     NotAFraction {
         /// The setting.
@@ -49,6 +54,7 @@ impl fmt::Display for SettingsError {
             Self::TooSmall { name, min } => write!(f, "{name} must be at least {min}"),
             Self::Above { name, bound } => write!(f, "{name} must not be above {bound}"),
             Self::Empty { name } => write!(f, "{name} must not be empty"),
+            Self::NotPrime { name } => write!(f, "{name} must be a prime number"),
             Self::NotAFraction { name } => write!(f, "{name} must be between 0 and 1"),
         }
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod balance;
 mod breaker;
 mod case;
 mod limits;
@@ -31,4 +32,9 @@ fn retries_and_deadlines_are_as_the_corpus_says() {
 #[test]
 fn a_breaker_steps_as_the_corpus_says() {
     all("breaker.json", 14, breaker::run);
+}
+
+#[test]
+fn balancers_choose_as_the_corpus_says() {
+    all("balance.json", 16, balance::run);
 }
