@@ -17,11 +17,12 @@ export function patchHeaders(headers: Headers, patch: HeaderPatch): Headers {
         const value = patch[name as Lowercase<string>];
         if (value === undefined) continue;
         checkName(name);
-        const before = Object.hasOwn(merged, name) ? merged[name] : undefined;
+        // Not asked first whether it is its own: only what would change nothing has to be sure of that.
+        const before = merged[name];
         if (value === null) {
-            if (before === undefined) continue;
+            if (before === undefined || !Object.hasOwn(merged, name)) continue;
             merged = copy = without(merged, name);
-        } else if (!isSame(before, value)) {
+        } else if (!isSame(before, value) || !Object.hasOwn(merged, name)) {
             if (copy === undefined) merged = copy = { ...headers };
             copy[name] = value;
         }
@@ -41,7 +42,8 @@ export function patchRequest(request: Request, change: RequestChange): Request {
     const headers = change.headers === undefined ? request.headers : patchHeaders(request.headers, change.headers);
     const body = bodyOf(request.body, change.body);
     if (method === request.method && path === request.path && headers === request.headers && body === request.body) return request;
-    return { method, path, headers, body };
+    // What else a host keeps in its requests goes along.
+    return { ...request, method, path, headers, body };
 }
 
 /**
@@ -55,7 +57,7 @@ export function patchResponse(response: Response, change: ResponseChange): Respo
     const headers = change.headers === undefined ? response.headers : patchHeaders(response.headers, change.headers);
     const body = bodyOf(response.body, change.body);
     if (status === response.status && headers === response.headers && body === response.body) return response;
-    return { status, headers, body };
+    return { ...response, status, headers, body };
 }
 
 function bodyOf(before: unknown, change: unknown): unknown {

@@ -3,7 +3,7 @@ import { type Signal } from "./context";
 import { declared, type Places } from "./declared";
 import { MiddlewareError } from "./error";
 import { explain } from "./explain";
-import { layer, type Layer, type Sender } from "./layer";
+import { Layer, type Sender } from "./layer";
 import { type Awaitable, type Request, type Response } from "./message";
 import { type Gauges, type Measured, Meters } from "./meter";
 import { type Middleware } from "./middleware";
@@ -96,10 +96,12 @@ class Compiled<S extends Slot> implements Plan<S>, Frame {
         this.places = declared(ordered, provides);
         const meters = options.measure === undefined ? undefined : new Meters(options.measure);
         this.meters = meters;
-        this.layers = this.sorted.map((each) => layer(each, meters?.measured(each) ?? each.code, this.places));
+        const layers: Layer[] = [];
+        for (const each of this.sorted) layers.push(new Layer(each, meters?.measured(each) ?? each.code, this.places, layers));
+        this.layers = layers;
         const attempt = this.layers.findIndex(({ isAttempt }) => isAttempt);
         this.attemptAt = attempt === -1 ? this.layers.length : attempt;
-        this.provided = layer({ ...NOTHING, writes: provides }, NOTHING.code, this.places);
+        this.provided = new Layer({ ...NOTHING, writes: provides }, NOTHING.code, this.places, []);
     }
 
     run(request: Request, send: Sender, options?: RunOptions<S>): Awaitable<Response> {

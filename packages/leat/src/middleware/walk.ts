@@ -76,7 +76,7 @@ function stopped(record: Record, from: number): { readonly error: unknown } | un
  */
 function outwards(record: Record, from: number, last: number, isOwn: boolean, isFailed: boolean, outcome: unknown): Awaitable<Response> {
     const { layers } = record.frame;
-    for (let at = last; at >= from; at--) {
+    for (let at = last; at >= from; ) {
         const layer = layers[at] as Layer;
         if (!isOwn) {
             const hook = isFailed ? layer.onError : layer.onResponse;
@@ -112,6 +112,7 @@ function outwards(record: Record, from: number, last: number, isOwn: boolean, is
                 isFailed = true;
             }
         }
+        at = layer.outer;
     }
     if (from === 0) record.frame.over(record);
     if (isFailed) throw outcome;

@@ -176,6 +176,8 @@ test("messages are copied if something changes, and share what does not", () => 
     assert.equal(patchRequest(request, { body: null }).body, undefined);
     const response = { status: 200, headers: HEADERS, body: 0 };
     for (const same of [{}, { status: 200 }, { headers: { host: "a" } }, { body: 0 }]) assert.equal(patchResponse(response, same), response);
+    assert.deepEqual(patchResponse({ ...response, trailers: "a" }, { status: 404 }), { ...response, trailers: "a", status: 404 });
+    assert.deepEqual(patchRequest({ ...request, id: 1 }, { path: "/b" }), { ...request, id: 1, path: "/b" });
     assert.deepEqual(patchResponse(response, { status: 404, body: "" }), { status: 404, headers: HEADERS, body: "" });
 });
 

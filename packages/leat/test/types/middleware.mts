@@ -1,4 +1,4 @@
-// What the types of leat/middleware allow and refuse. It is compiled by `npm run lint` and by a test, and never run.
+// What the types of leat/middleware allow and refuse. It is compiled by `npm run lint`, and never run.
 import { compile, middleware, slot, type Context, type HeaderPatch, type Middleware, type Plan, type Response, type Signal } from "leat/middleware";
 
 const started = slot("started").of<number>();
