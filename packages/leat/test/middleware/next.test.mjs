@@ -103,6 +103,19 @@ test("a deadline gives up at once; what is inside is left when it is over, enter
     assert.deepEqual(log.slice(4), ["in.onError", "in.onComplete"]);
 });
 
+test("a record that something inside still has is not another run's", async () => {
+    const seen = [];
+    const wait = deferred();
+    const limit = wraps((context, next) => (seen.push(context), context.request.path === "/" ? (next().catch(() => {}), assert.fail("too late")) : next()));
+    const plan = compile([limit, middleware({ name: "in", scope: "call", onRequest: () => wait.promise })]);
+    assert.throws(() => plan.run(GET, ok), { message: "too late" });
+    const other = plan.run({ ...GET, path: "/b" }, ok);
+    assert.notEqual(seen[0], seen[1]);
+    assert.deepEqual([seen[0].request.path, seen[1].request.path], ["/", "/b"]);
+    wait.resolve();
+    assert.equal(await other, OK);
+});
+
 test("an error inside, after it was given up and when nobody listens, is an unhandled rejection", async (t) => {
     const listeners = process.listeners("unhandledRejection");
     process.removeAllListeners("unhandledRejection");
