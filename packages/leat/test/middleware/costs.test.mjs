@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { SYNC } from "./subjects.mjs";
 
 const CHILD_MS_MAX = 60_000;
-/** Of what the compiler and Node take beside the runs, after it is divided by their number. */
-const NOISE_BYTES = 1;
+/** Of what the compiler and Node take beside the runs, divided by their number; less than the smallest object, which takes 16. */
+const NOISE_BYTES = 8;
 
 function program(name, args, execArgv = []) {
     const { status, stdout, stderr, error } = spawnSync(process.execPath, [...execArgv, fileURLToPath(new URL(name, import.meta.url)), ...args], { encoding: "utf8", timeout: CHILD_MS_MAX });
