@@ -30,9 +30,16 @@ test("the messages of node:http are exported, since those of servers are instanc
     assert.equal(ServerResponse, node.ServerResponse);
 });
 
+test("leat/middleware has the same members by import and by require, and nothing else", async () => {
+    const members = ["MiddlewareError", "compile", "middleware", "patchHeaders", "patchRequest", "patchResponse", "slot"];
+    const imported = await import("leat/middleware");
+    assert.deepEqual(Object.keys(require("leat/middleware")).sort(), members);
+    for (const name of members) assert.equal(imported[name], require("leat/middleware")[name], name);
+});
+
 test("package.json may be read by tools", () => assert.equal(require("leat/package.json").name, "leat"));
 
-for (const path of ["leat", "leat/dist/http/index.js", "leat/native/load"]) {
+for (const path of ["leat", "leat/dist/http/index.js", "leat/middleware/plan", "leat/native/load"]) {
     test(`${path} is not exported`, async () => {
         assert.throws(() => require(path), { code: "ERR_PACKAGE_PATH_NOT_EXPORTED" });
         await assert.rejects(import(path), { code: "ERR_PACKAGE_PATH_NOT_EXPORTED" });

@@ -1,0 +1,104 @@
+// What hooks return, applied to the record.
+import { MiddlewareError } from "./error";
+import { type Layer } from "./layer";
+import { type Response } from "./message";
+import { type ErrorPatch, type HookCode, type RequestPatch, type ResponsePatch } from "./middleware";
+import { patchRequest, patchResponse } from "./patch";
+import { frozen, type Record } from "./record";
+import { type Slot } from "./slot";
+
+const REQUEST_KEYS = ["method", "path", "headers", "body", "set", "respond"];
+const NEXT_KEYS = ["method", "path", "headers", "body", "set"];
+const RESPONSE_KEYS = ["status", "headers", "body", "set"];
+const ERROR_KEYS = ["set", "respond"];
+
+/** Calls a hook; in development mode, what it reads while it runs is looked at. */
+export function call(record: Record, layer: Layer, hook: HookCode): unknown {
+    if (!record.frame.development) return hook.call(layer.owner, record.view);
+    const before = record.running;
+    record.running = layer;
+    try {
+        return hook.call(layer.owner, record.view);
+    } finally {
+        record.running = before;
+    }
+}
+
+/** Whether to wait for it. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+    return typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function";
+}
+
+/** What `onRequest` returned; with `respond` the response. */
+export function applyToRequest(record: Record, layer: Layer, result: unknown): Response | undefined {
+    const patch: RequestPatch<Slot> | undefined = patchOf(record, layer, "onRequest", result, REQUEST_KEYS);
+    if (patch === undefined) return undefined;
+    change(record, layer, patch);
+    return patch.respond === undefined ? undefined : responseOf(record, layer, patch.respond);
+}
+
+/** What `next` was given. */
+export function applyToNext(record: Record, layer: Layer, given: unknown): void {
+    const patch: RequestPatch<Slot> | undefined = patchOf(record, layer, "next", given, NEXT_KEYS);
+    if (patch !== undefined) change(record, layer, patch);
+}
+
+/** What `onResponse` returned. */
+export function applyToResponse(record: Record, layer: Layer, result: unknown, response: Response): Response {
+    const patch: ResponsePatch<Slot> | undefined = patchOf(record, layer, "onResponse", result, RESPONSE_KEYS);
+    if (patch === undefined) return response;
+    const changed = patchResponse(response, patch);
+    if (patch.set !== undefined) record.set(layer, patch.set);
+    return changed !== response && record.frame.development ? frozen(changed, true) : changed;
+}
+
+/** What `onError` returned: a response ends the error. */
+export function applyToError(record: Record, layer: Layer, result: unknown): Response | undefined {
+    const patch: ErrorPatch<Slot> | undefined = patchOf(record, layer, "onError", result, ERROR_KEYS);
+    if (patch === undefined) return undefined;
+    if (patch.set !== undefined) record.set(layer, patch.set);
+    return patch.respond === undefined ? undefined : responseOf(record, layer, patch.respond);
+}
+
+/** `onComplete` changes nothing. */
+export function applyToComplete(layer: Layer, result: unknown): void {
+    if (result !== undefined) throw kind(layer, "onComplete", result, "nothing, since all is over by then");
+}
+
+/** A response that somebody made; `layer` is undefined for the sender. */
+export function responseOf(record: Record, layer: Layer | undefined, value: unknown): Response {
+    const given = value as Partial<Response> | null | undefined;
+    if (typeof given !== "object" || given === null || typeof given.status !== "number" || typeof given.headers !== "object") {
+        throw kind(layer, undefined, value, "a response: { status: 200, headers: {}, body }");
+    }
+    return record.frame.development ? frozen(given as Response, false) : (given as Response);
+}
+
+function change(record: Record, layer: Layer, patch: RequestPatch<Slot>): void {
+    const changed = patchRequest(record.request, patch);
+    if (patch.set !== undefined) record.set(layer, patch.set);
+    if (changed === record.request) return;
+    record.request = record.frame.development ? frozen(changed, true) : changed;
+}
+
+function patchOf(record: Record, layer: Layer, hook: string, result: unknown, keys: readonly string[]): object | undefined {
+    if (result === undefined) return undefined;
+    if (typeof result !== "object" || result === null || Array.isArray(result)) throw kind(layer, hook, result, `nothing, or a patch: { ${keys.join(", ")} }`);
+    if (record.frame.development) {
+        const unknown = Object.keys(result).find((key) => !keys.includes(key));
+        if (unknown !== undefined) throw kind(layer, hook, result, `a patch without "${unknown}": { ${keys.join(", ")} }`);
+    }
+    return result;
+}
+
+function kind(layer: Layer | undefined, hook: string | undefined, value: unknown, wanted: string): MiddlewareError {
+    const who = layer === undefined ? "the sender" : `middleware "${layer.name}"`;
+    const verb = hook === "next" ? "gave next" : hook === undefined ? "returned" : `returned from ${hook}`;
+    return new MiddlewareError("result.kind", `${who} ${verb} ${describe(value)}; it takes ${wanted}`);
+}
+
+function describe(value: unknown): string {
+    if (value === null) return "null";
+    if (Array.isArray(value)) return "an array";
+    return typeof value === "object" ? `an object with ${Object.keys(value).join(", ") || "nothing"}` : typeof value;
+}

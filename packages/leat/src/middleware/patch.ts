@@ -1,0 +1,100 @@
+// Conditional merging: a patch copies what it changes, and one that changes nothing copies nothing.
+import { MiddlewareError } from "./error";
+import { type HeaderPatch, type Headers, type HeaderValue, type Request, type RequestChange, type Response, type ResponseChange } from "./message";
+
+/**
+ * `headers` with `patch` merged in.
+ *
+ * Cost: the same object if nothing changes; else one copy of the headers, and one more for each that is deleted.
+ * @throws {MiddlewareError} `header.name`
+ */
+export function patchHeaders(headers: Headers, patch: HeaderPatch): Headers {
+    let merged = headers;
+    let copy: Record<string, HeaderValue | undefined> | undefined;
+    for (const name in patch) {
+        // What was put on Object.prototype must not become a header.
+        if (!Object.hasOwn(patch, name)) continue;
+        const value = patch[name as Lowercase<string>];
+        if (value === undefined) continue;
+        checkName(name);
+        // Not asked first whether it is its own: only what would change nothing has to be sure of that.
+        const before = merged[name];
+        if (value === null) {
+            if (before === undefined || !Object.hasOwn(merged, name)) continue;
+            merged = copy = without(merged, name);
+        } else if (!isSame(before, value) || !Object.hasOwn(merged, name)) {
+            if (copy === undefined) merged = copy = { ...headers };
+            copy[name] = value;
+        }
+    }
+    return merged;
+}
+
+/**
+ * `request` with `change` merged in.
+ *
+ * Cost: the same object if nothing changes; else one object, and what `patchHeaders` takes.
+ * @throws {MiddlewareError} `header.name`
+ */
+export function patchRequest(request: Request, change: RequestChange): Request {
+    const method = change.method ?? request.method;
+    const path = change.path ?? request.path;
+    const headers = change.headers === undefined ? request.headers : patchHeaders(request.headers, change.headers);
+    const body = bodyOf(request.body, change.body);
+    if (method === request.method && path === request.path && headers === request.headers && body === request.body) return request;
+    const changed = { method, path, headers, body };
+    for (const key in request) if (key !== "method" && key !== "path" && key !== "headers" && key !== "body") carry(request, changed, key);
+    return changed;
+}
+
+/**
+ * `response` with `change` merged in.
+ *
+ * Cost: the same object if nothing changes; else one object, and what `patchHeaders` takes.
+ * @throws {MiddlewareError} `header.name`
+ */
+export function patchResponse(response: Response, change: ResponseChange): Response {
+    const status = change.status ?? response.status;
+    const headers = change.headers === undefined ? response.headers : patchHeaders(response.headers, change.headers);
+    const body = bodyOf(response.body, change.body);
+    if (status === response.status && headers === response.headers && body === response.body) return response;
+    const changed = { status, headers, body };
+    for (const key in response) if (key !== "status" && key !== "headers" && key !== "body") carry(response, changed, key);
+    return changed;
+}
+
+/** What else a host keeps in its messages goes along. Spreading them would do it too, at twice the cost of a message without. */
+function carry(from: object, to: object, key: string): void {
+    if (Object.hasOwn(from, key)) Object.defineProperty(to, key, { value: (from as Readonly<Record<string, unknown>>)[key], writable: true, enumerable: true, configurable: true });
+}
+
+function bodyOf(before: unknown, change: unknown): unknown {
+    if (change === undefined) return before;
+    return change ?? undefined;
+}
+
+function isSame(before: HeaderValue | undefined, value: HeaderValue): boolean {
+    if (before === value) return true;
+    if (typeof before !== "object" || typeof value !== "object" || before.length !== value.length) return false;
+    return before.every((each, at) => each === value[at]);
+}
+
+/** `delete` on a copy would leave an object that is slow to read from then on. */
+function without(headers: Headers, name: string): Record<string, HeaderValue | undefined> {
+    const copy: Record<string, HeaderValue | undefined> = {};
+    for (const each in headers) if (each !== name && Object.hasOwn(headers, each)) copy[each] = headers[each];
+    return copy;
+}
+
+const UPPER_A = 65;
+const UPPER_Z = 90;
+
+/** One way to write a name, so that no header can stand twice; read by code units, which makes no string. */
+function checkName(name: string): void {
+    for (let at = 0; at < name.length; at++) {
+        const unit = name.charCodeAt(at);
+        if (unit >= UPPER_A && unit <= UPPER_Z) throw new MiddlewareError("header.name", `the header "${name}" is written in lower case: "${name.toLowerCase()}"`);
+    }
+    // As a property it would be the object's prototype.
+    if (name === "" || name === "__proto__") throw new MiddlewareError("header.name", `"${name}" is no header that can be set; take another name`);
+}

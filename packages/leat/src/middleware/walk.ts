@@ -1,0 +1,193 @@
+// The way through a plan: inwards to the sender, and outwards again. As long as nothing waits this is two loops on the stack;
+// where something waits, an async function takes over from there and comes back into the loops.
+import { applyToComplete, applyToError, applyToRequest, applyToResponse, call, isThenable, responseOf } from "./apply";
+import { around } from "./around";
+import { type ContextOf } from "./context";
+import { MiddlewareError, replacing } from "./error";
+import { type Layer } from "./layer";
+import { type Awaitable, type Response } from "./message";
+import { type Record } from "./record";
+
+/**
+ * Runs the layers from `at` on, the sender, and the layers back to `from`, the outermost of this part: the first of a plan, or the
+ * one inside of an `around`.
+ */
+export function inwards(record: Record, from: number, start: number): Awaitable<Response> {
+    const { layers, attemptAt } = record.frame;
+    let at = start;
+    // The innermost layer that was entered, and whether the outcome is its own work, so that its other hooks have no part in it.
+    let last = start - 1;
+    let isOwn = false;
+    let isFailed = false;
+    let outcome: unknown;
+    try {
+        for (; ; at++) {
+            const stop = stopped(record, from);
+            if (stop !== undefined) {
+                isFailed = true;
+                outcome = stop.error;
+                break;
+            }
+            if (at === attemptAt) record.attempt++;
+            const layer = layers[at];
+            if (layer === undefined) {
+                const sent = record.send(record.request, record.view as ContextOf<"attempt">);
+                if (isThenable(sent)) return sentLater(record, from, last, sent);
+                outcome = responseOf(record, undefined, sent);
+                break;
+            }
+            last = at;
+            if (layer.around !== undefined) {
+                isOwn = true;
+                const result = around(record, at, layer);
+                if (isThenable(result)) return aroundLater(record, from, last, result);
+                outcome = result;
+                break;
+            }
+            if (layer.onRequest === undefined) continue;
+            isOwn = true;
+            const result = call(record, layer, layer.onRequest);
+            if (result !== undefined) {
+                if (isThenable(result)) return requestLater(record, from, at, layer, result);
+                outcome = applyToRequest(record, layer, result);
+                if (outcome !== undefined) break;
+            }
+            isOwn = false;
+        }
+    } catch (error) {
+        isFailed = true;
+        outcome = error;
+    }
+    return outwards(record, from, last, isOwn, isFailed, outcome);
+}
+
+/** Why nothing further is entered. */
+function stopped(record: Record, from: number): { readonly error: unknown } | undefined {
+    const { signal } = record;
+    if (signal !== undefined && signal.aborted) return { error: signal.reason };
+    if (record.abandonedAt >= from) return undefined;
+    const name = record.frame.layers[record.abandonedAt]?.name ?? "";
+    return { error: new MiddlewareError("run.abandoned", `middleware "${name}" gave up while its next() was under way, so nothing further inside of it is entered`) };
+}
+
+/**
+ * Leaves the layers from `last` to `from` with a response or an error. `isOwn`: the hook of `last` for the outcome has run already,
+ * or has no part in it.
+ */
+function outwards(record: Record, from: number, last: number, isOwn: boolean, isFailed: boolean, outcome: unknown): Awaitable<Response> {
+    const { layers } = record.frame;
+    for (let at = last; at >= from; ) {
+        const layer = layers[at] as Layer;
+        if (!isOwn) {
+            const hook = isFailed ? layer.onError : layer.onResponse;
+            if (hook !== undefined) {
+                show(record, isFailed, outcome);
+                try {
+                    const result = call(record, layer, hook);
+                    if (result !== undefined) {
+                        if (isThenable(result)) return leftLater(record, from, at, layer, isFailed, outcome, result);
+                        if (isFailed) {
+                            const response = applyToError(record, layer, result);
+                            if (response !== undefined) {
+                                isFailed = false;
+                                outcome = response;
+                            }
+                        } else outcome = applyToResponse(record, layer, result, outcome as Response);
+                    }
+                } catch (thrown) {
+                    outcome = isFailed ? replacing(thrown, outcome) : thrown;
+                    isFailed = true;
+                }
+            }
+        }
+        isOwn = false;
+        if (layer.onComplete !== undefined) {
+            show(record, isFailed, outcome);
+            try {
+                const result = call(record, layer, layer.onComplete);
+                if (isThenable(result)) return completedLater(record, from, at, layer, isFailed, outcome, result);
+                applyToComplete(layer, result);
+            } catch (thrown) {
+                outcome = isFailed ? replacing(thrown, outcome) : thrown;
+                isFailed = true;
+            }
+        }
+        at = layer.outer;
+    }
+    if (from === 0) record.frame.over(record);
+    if (isFailed) throw outcome;
+    return outcome as Response;
+}
+
+function show(record: Record, isFailed: boolean, outcome: unknown): void {
+    record.response = isFailed ? undefined : (outcome as Response);
+    record.error = isFailed ? outcome : undefined;
+}
+
+async function sentLater(record: Record, from: number, last: number, pending: PromiseLike<unknown>): Promise<Response> {
+    let isFailed = false;
+    let outcome: unknown;
+    try {
+        outcome = responseOf(record, undefined, await pending);
+    } catch (error) {
+        isFailed = true;
+        outcome = error;
+    }
+    return outwards(record, from, last, false, isFailed, outcome);
+}
+
+async function aroundLater(record: Record, from: number, last: number, pending: PromiseLike<unknown>): Promise<Response> {
+    let isFailed = false;
+    let outcome: unknown;
+    try {
+        outcome = await pending;
+    } catch (error) {
+        isFailed = true;
+        outcome = error;
+    }
+    return outwards(record, from, last, true, isFailed, outcome);
+}
+
+async function requestLater(record: Record, from: number, at: number, layer: Layer, pending: PromiseLike<unknown>): Promise<Response> {
+    let isFailed = false;
+    let outcome: unknown;
+    try {
+        outcome = applyToRequest(record, layer, await pending);
+    } catch (error) {
+        isFailed = true;
+        outcome = error;
+    }
+    if (!isFailed && outcome === undefined) return inwards(record, from, at + 1);
+    return outwards(record, from, at, true, isFailed, outcome);
+}
+
+async function leftLater(record: Record, from: number, at: number, layer: Layer, wasFailed: boolean, before: unknown, pending: PromiseLike<unknown>): Promise<Response> {
+    let isFailed = wasFailed;
+    let outcome = before;
+    try {
+        const result = await pending;
+        if (isFailed) {
+            const response = applyToError(record, layer, result);
+            if (response !== undefined) {
+                isFailed = false;
+                outcome = response;
+            }
+        } else outcome = applyToResponse(record, layer, result, before as Response);
+    } catch (thrown) {
+        outcome = isFailed ? replacing(thrown, before) : thrown;
+        isFailed = true;
+    }
+    return outwards(record, from, at, true, isFailed, outcome);
+}
+
+async function completedLater(record: Record, from: number, at: number, layer: Layer, wasFailed: boolean, before: unknown, pending: PromiseLike<unknown>): Promise<Response> {
+    let isFailed = wasFailed;
+    let outcome = before;
+    try {
+        applyToComplete(layer, await pending);
+    } catch (thrown) {
+        outcome = isFailed ? replacing(thrown, before) : thrown;
+        isFailed = true;
+    }
+    return outwards(record, from, at - 1, false, isFailed, outcome);
+}

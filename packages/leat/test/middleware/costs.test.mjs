@@ -1,0 +1,34 @@
+// What a run takes of the heap, counted in a process of its own. Times are not asserted: `node compare.mjs` tells them.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { SYNC } from "./subjects.mjs";
+
+const CHILD_MS_MAX = 60_000;
+/** Of what the compiler and Node take beside the runs, divided by their number; less than the smallest object, which takes 16. */
+const NOISE_BYTES = 8;
+
+function program(name, args, execArgv = []) {
+    const { status, stdout, stderr, error } = spawnSync(process.execPath, [...execArgv, fileURLToPath(new URL(name, import.meta.url)), ...args], { encoding: "utf8", timeout: CHILD_MS_MAX });
+    assert.equal(error, undefined);
+    assert.equal(status, 0, stderr);
+    return stdout;
+}
+
+// Generations so large that nothing is collected while it is counted.
+const bytes = JSON.parse(program("allocated.mjs", [], ["--expose-gc", "--min-semi-space-size=128", "--max-semi-space-size=128"]));
+
+for (const [name, { bytesMax }] of Object.entries(SYNC)) {
+    if (bytesMax === undefined) continue;
+    test(`${name}: at most ${bytesMax} bytes a run`, () => assert.ok(bytes[name] >= 0 && bytes[name] <= bytesMax + NOISE_BYTES, `${bytes[name]} bytes`));
+}
+
+test("patches take at most a tenth more than the same copies by hand", () => {
+    assert.ok(bytes["4 headers by hand"] > 100, "it counts");
+    assert.ok(bytes["4 headers"] <= 1.1 * bytes["4 headers by hand"], JSON.stringify(bytes));
+});
+
+test("the comparison with the style of koa-compose runs", () => {
+    assert.equal(program("compare.mjs", ["1", "10"]).trim().split("\n").length, 4);
+});

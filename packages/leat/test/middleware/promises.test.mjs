@@ -1,0 +1,67 @@
+// No promise is made before something waits, and few after that.
+import assert from "node:assert/strict";
+import { createHook } from "node:async_hooks";
+import { test } from "node:test";
+import { compile, middleware } from "leat/middleware";
+import { GET, logging, loggingAround, OK, ok } from "./run.mjs";
+
+/** How many promises `run` makes, by whatever means the language has. */
+function promises(run) {
+    let count = 0;
+    const hook = createHook({ init: (_id, type) => void (count += type === "PROMISE" ? 1 : 0) }).enable();
+    try {
+        run();
+    } finally {
+        hook.disable();
+    }
+    return count;
+}
+
+const list = (make) => Array.from({ length: 4 }, (_, at) => make(`m${at}`, [], { onRequest: () => ({ headers: { [`x-${at}`]: "1" } }), onResponse: () => ({ status: 201 }) }));
+const failing = () => {
+    throw new Error("no");
+};
+
+test("the count counts", () => assert.equal(promises(() => void (async () => {})()), 1));
+
+for (const [what, make] of [["hooks", logging], ["around", loggingAround]]) {
+    for (const development of [false, true]) {
+        test(`a run that waits for nothing makes no promise: ${what}${development ? ", in development mode" : ""}`, () => {
+            const plan = compile(list(make), { development });
+            let response;
+            assert.equal(promises(() => (response = plan.run(GET, ok))), 0);
+            assert.equal(response.status, 201);
+            assert.equal(promises(() => assert.throws(() => plan.run(GET, failing), { message: "no" })), 0);
+            const early = compile([...list(make), make("early", [], { onRequest: () => ({ respond: OK }) })], { development });
+            assert.equal(promises(() => early.run(GET, assert.fail)), 0);
+        });
+    }
+}
+
+test("a retry that waits for nothing makes none either", () => {
+    const retry = middleware({ name: "retry", scope: "call", repeats: true, around: (_context, next) => (next().status < 500 ? undefined : next()) });
+    const plan = compile([retry]);
+    assert.equal(promises(() => assert.equal(plan.run(GET, (_request, { attempt }) => ({ status: attempt === 1 ? 503 : 200, headers: {} })).status, 200)), 0);
+});
+
+test("up to where it waits, and after, hooks run at once", async () => {
+    const log = [];
+    const plan = compile([logging("a", log), logging("b", log)]);
+    let settle;
+    const sent = new Promise((resolve) => (settle = resolve));
+    const run = plan.run(GET, () => sent);
+    assert.deepEqual(log, ["a.onRequest", "b.onRequest"]);
+    settle(OK);
+    await sent;
+    assert.deepEqual(log.slice(2), ["b.onResponse", "b.onComplete", "a.onResponse", "a.onComplete"]);
+    assert.equal(await run, OK);
+});
+
+test("a sender that waits costs one promise, and Node's own of one await, whatever the number of hooks", () => {
+    for (const count of [0, 1, 8]) {
+        const sent = Promise.resolve(OK);
+        const plan = compile(Array.from({ length: count }, (_, at) => logging(`m${at}`, [])));
+        // The async function's own promise, and the throwaway one that V8 tells hooks of for an `await`.
+        assert.equal(promises(() => plan.run(GET, () => sent)), 2);
+    }
+});
