@@ -102,7 +102,7 @@ impl Default for Limits {
 pub struct LeftToHandler {
     /// An `Expect` other than 100-continue, which is refused with 417.
     pub expect: bool,
-    /// An HTTP/1.1 request without `Host`, or a CONNECT whose `Host` is not its target, which are refused with 400.
+    /// An HTTP/1.1 request without `Host`, or with one that is not what its target names, which are refused with 400.
     pub host: bool,
     /// An `Upgrade` that `Connection` names, whatever it says: without this it is ignored beside a body, for h2c and in
     /// HTTP/1.0, and a malformed one is refused with 400.

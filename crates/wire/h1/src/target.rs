@@ -48,9 +48,9 @@ fn judge_closely(
             let field = Authority::parse(host.of(bytes), profile)?;
             match absolute {
                 None => lines.authority = host,
-                // A client that asks for a tunnel may name the server that it asks. Nobody takes that for where the tunnel
-                // leads to, and a handler that has the head as it came can tell.
-                Some(_) if host_left && lines.method == Method::Connect => {}
+                // Clients of proxies may name the server that they ask, as Node's own does. The target is what counts (RFC
+                // 9112 section 3.2.2), and a handler that has the head as it came can tell.
+                Some(_) if host_left => {}
                 Some((authority, default_port)) => conflict(authority, field, default_port)?,
             }
         }

@@ -11,7 +11,6 @@ const UPGRADE_BODY = {
 
 const differs = {
     "heads: two Host fields": `${STRICT}: two readers may take different ones (RFC 9112 section 3.2)`,
-    "heads: url in absolute form": `${STRICT} where the target names another host than Host (RFC 9112 section 3.2.2)`,
     "heads: url with escapes stays as sent": `${STRICT}: a fragment is no part of a target (RFC 9112 section 3.2.1)`,
     "heads: url with a double slash and no path": `${STRICT}: a fragment is no part of a target (RFC 9112 section 3.2.1)`,
     "http10: a chunked body of the request": `${STRICT}: HTTP/1.0 has no codings (RFC 9112 section 6.1)`,
