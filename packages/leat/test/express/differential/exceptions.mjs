@@ -22,7 +22,6 @@ const differs = {
     "router-order: what use and get return": PROXY,
     "static: a target with bytes above 0x7f": HIGH_BYTES,
     "static: a target with a fragment": engine("the engine refuses it (400): a fragment is no part of a target (RFC 9112 section 3.2.1)"),
-    "static: a target that names another host": engine("the engine refuses it (400) where the target names another host than Host (RFC 9112 section 3.2.2)"),
     "mounting: req.app and prototypes inside, and behind": MOUNTED,
     "mounts: prototypes of the messages in each app": MOUNTED,
 };
