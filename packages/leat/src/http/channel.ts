@@ -388,7 +388,7 @@ export class Channel {
 
     /** Does not hold the process until the peer closes too, which may take its time, if all that was said has surely left. */
     private leave(): void {
-        if (this.counted && this.socket.bytesWritten <= LEFT_BYTES_MAX) setTimeout(() => this.releaseProcess(), LEAVE_MS);
+        if (this.counted && this.socket.bytesWritten <= LEFT_BYTES_MAX) setTimeout(() => this.releaseProcess(), LEAVE_MS).unref();
     }
 
     /** Ends a connection between two requests; a reply that is still on its way is not cut off. */
