@@ -59,7 +59,7 @@ async function main(settings) {
     failed ||= Object.keys(failures).length > 0;
     const result = {
       scenario: scenario.name, title: scenario.title, about: scenario.about, load: scenario.load, measures: scenario.measures, compare: scenario.compare,
-      date: new Date().toISOString().slice(0, 10), command: commandLine(settings), rounds: settings.rounds, seconds: settings.seconds, rate,
+      date: new Date().toISOString().slice(0, 10), command: commandLine(scenario, settings), rounds: settings.rounds, seconds: settings.seconds, rate,
       machine: facts, versions: versions(scenario, context, absent, lock), commit: commit(),
       skipped, failures, summary: summarise(scenario, samples), samples,
     };
@@ -132,9 +132,9 @@ function commit() {
   return spawnSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).stdout?.trim() || undefined;
 }
 
-function commandLine({ names, rounds, seconds, quiet, again }) {
-  const only = names.length === scenarios.length ? '' : ` ONLY=${names.join(',')}`;
-  return `make bench${only} ROUNDS=${rounds} DURATION=${seconds} QUIET=${quiet} AGAIN=${again}`;
+/** What measures this scenario again. */
+function commandLine({ name }, { rounds, seconds, quiet, again }) {
+  return `make bench ONLY=${name} ROUNDS=${rounds} DURATION=${seconds} QUIET=${quiet} AGAIN=${again}`;
 }
 
 function keep(result) {
