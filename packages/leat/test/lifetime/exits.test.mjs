@@ -13,6 +13,16 @@ const EXIT_MS_MAX = 4000;
 const STAY_MS = 400;
 const REST_MS = 1000;
 
+/** A client upgrades, the program closes its server and stays, and the client ends its side. */
+async function endsUpgraded(child) {
+    const connection = await Connection.open(Number(await child.line("port")));
+    assert.equal((await connection.send(UPGRADE)).status, 101);
+    child.kill("SIGUSR2");
+    await child.line("closing");
+    await stays(child);
+    assert.equal(await connection.end(), "FIN");
+}
+
 async function stays(child) {
     await pause(STAY_MS);
     assert.ok(child.running, `the process ended: ${child.stderr}`);
@@ -240,28 +250,14 @@ const table = [
         what: "closeAllConnections leaves an upgraded socket, which holds the process until it ends",
         code: 0,
         lines: ["closing", "event close"],
-        async drive(child) {
-            const connection = await Connection.open(Number(await child.line("port")));
-            assert.equal((await connection.send(UPGRADE)).status, 101);
-            child.kill("SIGUSR2");
-            await child.line("closing");
-            await stays(child);
-            assert.equal(await connection.end(), "FIN");
-        },
+        drive: endsUpgraded,
     },
     {
         name: "leaves an upgraded socket",
         what: "it holds the process only until the client has ended its side",
         code: 0,
         lines: ["closing", "end true"],
-        async drive(child) {
-            const connection = await Connection.open(Number(await child.line("port")));
-            assert.equal((await connection.send(UPGRADE)).status, 101);
-            child.kill("SIGUSR2");
-            await child.line("closing");
-            await stays(child);
-            assert.equal(await connection.end(), "FIN");
-        },
+        drive: endsUpgraded,
     },
     {
         name: "answers the end of an upgraded socket",
