@@ -21,6 +21,11 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run an app without Node.js, on the embedded host
+    #[command(after_help = "Examples:
+  leat run app.js
+  leat run server.ts --port 3000")]
+    Run(RunArguments),
     /// Run the gateway; SIGHUP or --watch reloads its configuration without losing a request
     #[command(after_help = "Examples:
   leat gateway leat.yaml
@@ -53,6 +58,16 @@ Exit codes: 0 nothing is in the way, 1 something is not supported, 2 bad usage o
     },
     /// Print the version
     Version,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The app: .js, .mjs, .cjs or .ts
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub(crate) app: PathBuf,
+    /// What the app finds in process.argv
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<String>,
 }
 
 #[derive(Debug, Args)]

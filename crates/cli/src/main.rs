@@ -13,6 +13,7 @@ use arguments::{Arguments, Command};
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
+        Command::Run(arguments) => commands::run::run(&arguments),
         Command::Gateway(arguments) => commands::gateway::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),

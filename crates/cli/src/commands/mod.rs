@@ -8,3 +8,4 @@ pub(crate) mod gateway;
 
 /// Exit code for bad usage or a bad configuration.
 const BAD_CONFIG: u8 = 2;
+pub(crate) mod run;

@@ -1,0 +1,15 @@
+use std::process::ExitCode;
+
+use crate::arguments::RunArguments;
+
+/// `leat run`.
+pub(crate) fn run(arguments: &RunArguments) -> ExitCode {
+    let options = leat_embedded::Options { app: arguments.app.clone(), arguments: arguments.arguments.clone() };
+    match leat_embedded::run(&options) {
+        Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
+        Err(error) => {
+            eprintln!("leat run: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

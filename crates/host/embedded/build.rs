@@ -1,0 +1,75 @@
+//! Bundles the built-in modules of `js/` (and Leat's Express, the same sources as on Node.js) and compiles each to bytecode.
+//!
+//! `OUT_DIR/builtins.rs` then holds a table of names and bytecode. The sources need Node.js and their npm packages to be
+//! bundled; the binary needs neither.
+
+#![allow(unsafe_code, reason = "bytecode is written by QuickJS's own functions")]
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use rquickjs::{Context, Ctx, Runtime, qjs};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let out = std::env::var("OUT_DIR")?;
+    for watched in ["js", "../../../packages/leat/src/express", "../../../packages/leat/src/middleware"] {
+        println!("cargo:rerun-if-changed={watched}");
+    }
+    let bundled = Path::new(&out).join("js");
+    let status = Command::new("node").arg("js/bundle.mjs").arg(&bundled).status();
+    let status = status.map_err(|error| format!("node js/bundle.mjs: {error}; the build needs Node.js"))?;
+    if !status.success() {
+        return Err("node js/bundle.mjs failed, see above".into());
+    }
+    let runtime = Runtime::new()?;
+    let context = Context::full(&runtime)?;
+    let mut names: Vec<String> = Vec::new();
+    for entry in std::fs::read_dir(&bundled)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if let Some(stem) = name.strip_suffix(".js") {
+            names.push(stem.to_owned());
+        }
+    }
+    names.sort();
+    let mut table = String::from("pub(crate) static BUILTINS: &[(&str, &[u8])] = &[\n");
+    for stem in &names {
+        // File names have `+` for the slash of `node:fs/promises`, and `=` for the colon.
+        let module = stem.replace('=', ":").replace('+', "/");
+        let source = std::fs::read_to_string(bundled.join(format!("{stem}.js")))?;
+        let bytecode = context.with(|ctx| compile(&ctx, &module, &source))?;
+        std::fs::write(bundled.join(format!("{stem}.bc")), bytecode)?;
+        writeln!(table, "    ({module:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/js/{stem}.bc\"))),")?;
+    }
+    table.push_str("];\n");
+    std::fs::write(Path::new(&out).join("builtins.rs"), table)?;
+    Ok(())
+}
+
+/// Compiles a script whose value is a function around the module. The sources stay behind; lines do not.
+fn compile(ctx: &Ctx<'_>, name: &str, source: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+    let file = std::ffi::CString::new(name)?;
+    let text = std::ffi::CString::new(source)?;
+    let raw = ctx.as_raw().as_ptr();
+    // SAFETY: `raw` is the live context of `ctx`; text and name are NUL-terminated and outlive the calls. The value that was
+    // compiled is freed once, after it was written, and the written bytes are copied before they are freed.
+    unsafe {
+        let flags = (qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY) as i32;
+        let value = qjs::JS_Eval(raw, text.as_ptr(), source.len() as _, file.as_ptr(), flags);
+        if qjs::JS_IsException(value) {
+            let thrown = ctx.catch();
+            return Err(format!("{name}: {:?}", thrown).into());
+        }
+        let mut length = 0;
+        let flags = (qjs::JS_WRITE_OBJ_BYTECODE | qjs::JS_WRITE_OBJ_STRIP_SOURCE) as i32;
+        let bytes = qjs::JS_WriteObject(raw, &mut length, value, flags);
+        qjs::JS_FreeValue(raw, value);
+        if bytes.is_null() {
+            return Err(format!("{name}: its bytecode can't be written").into());
+        }
+        let copied = std::slice::from_raw_parts(bytes, length as usize).to_vec();
+        qjs::js_free(raw, bytes.cast());
+        Ok(copied)
+    }
+}

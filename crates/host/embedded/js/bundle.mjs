@@ -1,0 +1,102 @@
+// Bundles the built-in modules: `node bundle.mjs FOLDER` writes one script for each into FOLDER. The value of such a script is
+// a function `(exports, require, module, native)`, as of a CommonJS module; what one built-in needs of another it requires.
+//
+// The entries are `node/NAME.ts` (node:NAME; `node/fs/promises.ts` is node:fs/promises), `web/NAME.ts` (leat:web/NAME),
+// `leat/NAME.ts` (leat:NAME), and the folder `http` as one module, leat:http. Express is the package's source: where it
+// imports messages and servers of Node's host, it is given those of leat:http.
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const repository = resolve(here, "../../../..");
+const leat = join(repository, "packages/leat");
+const INSTALL_MS_MAX = 300_000;
+
+/** The npm packages of `folder`, if its lock file is newer than what is installed. */
+function install(folder) {
+    const done = join(folder, "node_modules", ".package-lock.json");
+    if (existsSync(done) && statSync(done).mtimeMs >= statSync(join(folder, "package-lock.json")).mtimeMs) return;
+    const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder, stdio: ["ignore", 2, "inherit"], timeout: INSTALL_MS_MAX });
+    if (status !== 0) throw new Error(`npm ci in ${relative(repository, folder)} failed`);
+}
+
+install(here);
+install(leat);
+const { build } = await import("esbuild");
+
+/** Names of built-in modules and their files. */
+function entries() {
+    const found = new Map();
+    const add = (folder, prefix) => {
+        if (!existsSync(join(here, folder))) return;
+        for (const path of readdirSync(join(here, folder), { recursive: true })) {
+            const file = path.replaceAll(sep, "/");
+            if (file.endsWith(".ts") && !file.endsWith(".d.ts") && !/(^|\/)_/.test(file)) found.set(prefix + file.slice(0, -3), join(here, folder, file));
+        }
+    };
+    add("node", "node:");
+    add("web", "leat:web/");
+    add("leat", "leat:");
+    if (existsSync(join(here, "http/index.ts"))) found.set("leat:http", join(here, "http/index.ts"));
+    return found;
+}
+
+const modules = entries();
+const byFile = new Map([...modules].map(([name, file]) => [file, name]));
+/** `require` of a package's name that Node has a module for is Node's: `buffer`, `events`, `string_decoder`. */
+const bare = new Set([...modules.keys()].filter((name) => name.startsWith("node:")).map((name) => name.slice(5)));
+
+/** What is another entry stays outside, under its name. */
+const between = {
+    name: "between",
+    setup(made) {
+        made.onResolve({ filter: /.*/ }, (asked) => {
+            if (asked.kind === "entry-point") return undefined;
+            const { path } = asked;
+            const plain = path.replace(/^node:/, "").replace(/\/$/, "");
+            if (path.startsWith("node:") || path.startsWith("leat:")) return { path, external: true };
+            if (bare.has(plain)) return { path: `node:${plain}`, external: true };
+            if (!path.startsWith(".") && !path.startsWith("/")) return undefined;
+            let file = resolve(asked.resolveDir, path);
+            if (existsSync(`${file}.ts`)) file = `${file}.ts`;
+            else if (existsSync(join(file, "index.ts"))) file = join(file, "index.ts");
+            // Express on Node's messages becomes Express on this host's.
+            const inPackage = relative(join(leat, "src"), file).replaceAll(sep, "/");
+            if (inPackage.startsWith("http/") || inPackage.startsWith("native/")) return { path: "leat:http", external: true };
+            // The files of the folder `http` are one module.
+            const inHttp = relative(join(here, "http"), file);
+            const fromHttp = relative(join(here, "http"), asked.importer);
+            if (!inHttp.startsWith("..") && fromHttp.startsWith("..")) return { path: "leat:http", external: true };
+            const name = byFile.get(file);
+            return name !== undefined && file !== asked.importer ? { path: name, external: true } : undefined;
+        });
+    },
+};
+
+const to = resolve(process.argv[2]);
+mkdirSync(to, { recursive: true });
+const written = new Set();
+for (const [name, file] of modules) {
+    const { outputFiles } = await build({
+        entryPoints: [file],
+        bundle: true,
+        write: false,
+        format: "cjs",
+        platform: "node",
+        mainFields: ["main", "module"],
+        target: "es2023",
+        minifySyntax: true,
+        legalComments: "none",
+        logLevel: "warning",
+        nodePaths: [join(here, "node_modules"), join(leat, "node_modules")],
+        plugins: [between],
+    });
+    const stem = name.replaceAll("/", "+").replace(":", "=");
+    const text = `(function (exports, require, module, native) {${outputFiles[0].text.replace(/^"use strict";\n/, '"use strict";')}\n})`;
+    const path = join(to, `${stem}.js`);
+    written.add(`${stem}.js`);
+    if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);
+}
+for (const file of readdirSync(to)) if (file.endsWith(".js") && !written.has(file)) rmSync(join(to, file));

@@ -1,0 +1,2 @@
+export function runTimers(): void {}
+export function runImmediates(): void {}

@@ -1,0 +1,83 @@
+//! The built-in modules: compiled when the binary is built, run when they are first required.
+
+use rquickjs::{Ctx, Exception, Function, JsLifetime, Object, Result, Value};
+
+use crate::bytecode;
+use crate::native;
+
+include!(concat!(env!("OUT_DIR"), "/builtins.rs"));
+
+/// The modules of a world that were required so far, and what is given to each.
+#[derive(Clone, JsLifetime)]
+#[allow(elided_lifetimes_in_paths, reason = "the derived code has them")]
+struct Loaded<'js> {
+    /// Their `module` objects by name.
+    modules: Object<'js>,
+    require: Function<'js>,
+    native: Function<'js>,
+}
+
+/// Whether there is a built-in module called `name`, such as `node:fs`.
+pub(crate) fn is_builtin(name: &str) -> bool {
+    find(name).is_some()
+}
+
+/// The names of all built-in modules, sorted.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    BUILTINS.iter().map(|(name, _)| *name)
+}
+
+/// The exports of the built-in module `name`, which runs if this is the first time.
+pub(crate) fn require<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
+    let loaded = loaded(ctx)?;
+    let known: Option<Object<'js>> = loaded.modules.get(name)?;
+    if let Some(module) = known {
+        return module.get("exports");
+    }
+    let Some(bytes) = find(name) else {
+        return Err(Exception::throw_message(ctx, &format!("there is no built-in module {name}")));
+    };
+    let module = Object::new(ctx.clone())?;
+    let exports = Object::new(ctx.clone())?;
+    module.set("id", name)?;
+    module.set("exports", exports.clone())?;
+    loaded.modules.set(name, module.clone())?;
+    let made = call(ctx, bytes, (exports, loaded.require, module.clone(), loaded.native));
+    if made.is_err() {
+        loaded.modules.remove(name)?;
+    }
+    made?;
+    module.get("exports")
+}
+
+type Given<'js> = (Object<'js>, Function<'js>, Object<'js>, Function<'js>);
+
+#[allow(unsafe_code, reason = "the bytes are those that the build wrote")]
+fn call<'js>(ctx: &Ctx<'js>, bytes: &[u8], given: Given<'js>) -> Result<()> {
+    // SAFETY: the table was written by build.rs with the same QuickJS.
+    let function = unsafe { bytecode::run(ctx, bytes) }?;
+    Function::from_value(function)?.call(given)
+}
+
+fn find(name: &str) -> Option<&'static [u8]> {
+    let at = BUILTINS.binary_search_by(|(other, _)| (*other).cmp(name)).ok()?;
+    BUILTINS.get(at).map(|(_, bytes)| *bytes)
+}
+
+fn loaded<'js>(ctx: &Ctx<'js>) -> Result<Loaded<'js>> {
+    if let Some(loaded) = ctx.userdata::<Loaded<'js>>() {
+        return Ok(loaded.clone());
+    }
+    let loaded = Loaded {
+        modules: Object::new(ctx.clone())?,
+        require: Function::new(ctx.clone(), required)?.with_name("require")?,
+        native: Function::new(ctx.clone(), native::get)?.with_name("native")?,
+    };
+    // Nobody borrows it: it was not there.
+    let _ = ctx.store_userdata(loaded.clone());
+    Ok(loaded)
+}
+
+fn required<'js>(ctx: Ctx<'js>, name: String) -> Result<Value<'js>> {
+    require(&ctx, &name)
+}

@@ -1,0 +1,213 @@
+//! What the native functions of one world share: whether there is something left to wait for, and how to come back to
+//! JavaScript when it is there.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::rc::{Rc, Weak};
+
+use rquickjs::{Ctx, Exception, Function, IntoJs, JsLifetime, Object, Persistent, Promise, Result, Value};
+use tokio::sync::Notify;
+
+use crate::world::World;
+
+/// A world's host.
+pub struct Host {
+    world: RefCell<Weak<World>>,
+    /// What keeps the program running: timers, servers, connections, operations under way.
+    held: Cell<usize>,
+    changed: Notify,
+    exit: Cell<Option<i32>>,
+    /// `process.nextTick` has something to run.
+    ticks: Cell<bool>,
+    /// A promise was rejected, or handled late, since the last look.
+    rejections: Cell<bool>,
+    hooks: RefCell<Option<Persistent<Object<'static>>>>,
+    arguments: Vec<String>,
+}
+
+/// How native functions find their host.
+#[derive(Clone, JsLifetime)]
+pub(crate) struct HostRef(pub(crate) Rc<Host>);
+
+impl Host {
+    pub(crate) fn new(arguments: Vec<String>) -> Rc<Self> {
+        Rc::new(Self {
+            world: RefCell::default(),
+            held: Cell::new(0),
+            changed: Notify::new(),
+            exit: Cell::new(None),
+            ticks: Cell::new(false),
+            rejections: Cell::new(false),
+            hooks: RefCell::default(),
+            arguments,
+        })
+    }
+
+    /// The host of the world that runs.
+    pub(crate) fn of(ctx: &Ctx<'_>) -> Result<Rc<Self>> {
+        let found = ctx.userdata::<HostRef>().map(|host| Rc::clone(&host.0));
+        found.ok_or_else(|| Exception::throw_message(ctx, "this context has no host"))
+    }
+
+    pub(crate) fn belongs_to(&self, world: &Rc<World>) {
+        *self.world.borrow_mut() = Rc::downgrade(world);
+    }
+
+    /// The world; `None` once it is gone.
+    pub(crate) fn world(&self) -> Option<Rc<World>> {
+        self.world.borrow().upgrade()
+    }
+
+    /// `process.argv` without its first two.
+    pub(crate) fn arguments(&self) -> &[String] {
+        &self.arguments
+    }
+
+    /// Keeps the program running until the hold is dropped.
+    pub(crate) fn hold(self: &Rc<Self>) -> Hold {
+        self.held.set(self.held.get() + 1);
+        Hold(Rc::clone(self))
+    }
+
+    /// Whether anything keeps the program running.
+    pub(crate) fn is_held(&self) -> bool {
+        self.held.get() > 0
+    }
+
+    /// Ends the program with `code`, as soon as JavaScript returns.
+    pub(crate) fn exit(&self, code: i32) {
+        if self.exit.get().is_none() {
+            self.exit.set(Some(code));
+        }
+        self.changed.notify_one();
+    }
+
+    /// The code that the program was ended with.
+    pub(crate) fn exited(&self) -> Option<i32> {
+        self.exit.get()
+    }
+
+    /// Returns when the program was ended, or nothing keeps it running.
+    pub(crate) async fn over(&self) {
+        while self.exited().is_none() && self.is_held() {
+            self.changed.notified().await;
+        }
+    }
+
+    /// The functions that JavaScript gave the host (`leat:boot`).
+    pub(crate) fn set_hooks<'js>(&self, ctx: &Ctx<'js>, hooks: Object<'js>) {
+        *self.hooks.borrow_mut() = Some(Persistent::save(ctx, hooks));
+    }
+
+    /// One of them.
+    pub(crate) fn hook<'js>(&self, ctx: &Ctx<'js>, name: &str) -> Result<Function<'js>> {
+        let hooks = self.hooks.borrow().clone();
+        let hooks = hooks.ok_or_else(|| Exception::throw_message(ctx, "the world is not ready"))?;
+        hooks.restore(ctx)?.get(name)
+    }
+
+    /// To be called before the world's runtime ends.
+    pub(crate) fn forget(&self) {
+        self.hooks.borrow_mut().take();
+    }
+
+    /// `process.nextTick` has something to run once JavaScript returns.
+    pub(crate) fn tick(&self) {
+        self.ticks.set(true);
+    }
+
+    pub(crate) fn take_ticks(&self) -> bool {
+        self.ticks.replace(false)
+    }
+
+    /// Rejected promises are to be looked at once JavaScript returns.
+    pub(crate) fn note_rejection(&self) {
+        self.rejections.set(true);
+    }
+
+    pub(crate) fn take_rejections(&self) -> bool {
+        self.rejections.replace(false)
+    }
+
+    /// A promise for what `work` gives. It runs on this thread, beside the connections, and keeps the program running.
+    /// Work that takes long belongs on another thread (`tokio::task::spawn_blocking`).
+    pub(crate) fn promise<'js, T>(
+        self: &Rc<Self>,
+        ctx: &Ctx<'js>,
+        work: impl Future<Output = std::result::Result<T, Failure>> + 'static,
+    ) -> Result<Promise<'js>>
+    where
+        T: for<'a> IntoJs<'a> + 'static,
+    {
+        let (promise, resolve, reject) = ctx.promise()?;
+        let resolve = Persistent::save(ctx, resolve);
+        let reject = Persistent::save(ctx, reject);
+        let hold = self.hold();
+        let host = Rc::downgrade(self);
+        tokio::task::spawn_local(async move {
+            let done = work.await;
+            let Some(world) = host.upgrade().and_then(|host| host.world()) else { return };
+            world.enter(|ctx| {
+                match done {
+                    Ok(value) => resolve.restore(ctx)?.call::<_, ()>((value,))?,
+                    Err(failure) => {
+                        let error = failure.into_error(ctx)?;
+                        reject.restore(ctx)?.call::<_, ()>((error,))?;
+                    }
+                }
+                Ok(())
+            });
+            drop(hold);
+        });
+        Ok(promise)
+    }
+}
+
+/// Keeps the program running.
+pub(crate) struct Hold(Rc<Host>);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.held.set(self.0.held.get().saturating_sub(1));
+        self.0.changed.notify_one();
+    }
+}
+
+/// What JavaScript sees of a native operation that failed: an `Error` with `code`, and with `errno`, `syscall` and `path`
+/// where a call of the system failed, as Node's have them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Failure {
+    pub(crate) message: String,
+    pub(crate) code: &'static str,
+    pub(crate) errno: Option<i32>,
+    pub(crate) syscall: Option<&'static str>,
+    pub(crate) path: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn into_error<'js>(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        let exception = Exception::from_message(ctx.clone(), &self.message)?;
+        let object = exception.as_object();
+        if let Some(errno) = self.errno {
+            object.set("errno", errno)?;
+        }
+        if !self.code.is_empty() {
+            object.set("code", self.code)?;
+        }
+        if let Some(syscall) = self.syscall {
+            object.set("syscall", syscall)?;
+        }
+        if let Some(path) = self.path {
+            object.set("path", path)?;
+        }
+        Ok(object.clone().into_value())
+    }
+
+    /// Throws it.
+    pub(crate) fn throw(self, ctx: &Ctx<'_>) -> rquickjs::Error {
+        match self.into_error(ctx) {
+            Ok(error) => ctx.throw(error),
+            Err(error) => error,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! JavaScript without Node: a QuickJS world on each engine thread, its built-in modules, and the way of a request into it.
+//!
+//! A [`World`] is one JavaScript runtime. It belongs to the thread that serves its connections, so a request is a call:
+//! there is no queue and no second thread between the socket and the program.
+
+mod builtins;
+mod bytecode;
+mod host;
+mod modules;
+mod native;
+mod run;
+mod world;
+
+pub use host::Host;
+pub use run::{Options, run};
+pub use world::World;

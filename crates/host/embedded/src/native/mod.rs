@@ -1,0 +1,21 @@
+//! Native functions, in groups that built-in modules ask for by name (`native("fs")`) and that are made when they are first
+//! asked for. One group is one file.
+
+mod process;
+mod timers;
+
+use rquickjs::{Ctx, Exception, Object, Result};
+
+/// Makes a group.
+type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
+
+/// All groups, by name.
+const GROUPS: &[(&str, Make)] = &[("process", process::make), ("timers", timers::make)];
+
+/// The group called `name`. Built-in modules keep what they get.
+pub(crate) fn get<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
+    match GROUPS.iter().find(|(other, _)| *other == name) {
+        Some((_, make)) => make(&ctx),
+        None => Err(Exception::throw_message(&ctx, &format!("there are no native functions called {name}"))),
+    }
+}
