@@ -1,6 +1,6 @@
 // Files as streams.
 import { Readable, Writable } from "node:stream";
-import { checkFunction } from "./coded";
+import { validateFunction } from "./validate";
 import { codedError, encodeText, invalidType, later, outOfRange, toBuffer, toDescriptor, toFlags, toMode, toOptions, toPath } from "./fs";
 
 type Done = (error?: Error | null) => void;
@@ -41,8 +41,6 @@ interface Common {
     autoClose: boolean;
     start: number | undefined;
     pos: number | undefined;
-    closed: boolean;
-    destroyed: boolean;
     handle: Handle | undefined;
     busy: (() => void) | boolean;
     own: Options["fs"];
@@ -234,7 +232,7 @@ export class WriteStream extends Writable {
 
     close(done?: Done): void {
         if (done !== undefined) {
-            checkFunction(done, "cb");
+            validateFunction(done, "cb");
             if (this.closed) return void process.nextTick(done);
             this.on("close", done);
         }

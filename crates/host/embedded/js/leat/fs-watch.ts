@@ -1,6 +1,7 @@
 // Watching files: by looking again and again (`watchFile`), which works on every file system.
 import { EventEmitter } from "node:events";
-import { checkCallback, codedError, later, toOptions, toPath, toStats, type Facts, type Stats } from "./fs";
+import { missing } from "./coded";
+import { checkCallback, later, toOptions, toPath, toStats, type Facts, type Stats } from "./fs";
 
 const INTERVAL_MS = 5007;
 const nothing = (): Stats => toStats(new Array<number>(18).fill(0));
@@ -81,7 +82,7 @@ export function unwatchFile(path: unknown, listener?: (...given: unknown[]) => v
     watchers.delete(key);
 }
 
-const refused = (): Error => codedError("ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", "leat run has no fs.watch: use fs.watchFile, or run the program with `node --import leat/register`");
+const refused = (): Error => missing("fs.watch", "use fs.watchFile, or run the program with `node --import leat/register`");
 
 export function watch(path: unknown, options?: unknown): never {
     toPath(path, "filename");

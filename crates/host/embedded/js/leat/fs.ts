@@ -1,5 +1,6 @@
 // What `node:fs` and `node:fs/promises` share: the native operations, checks of arguments, Stats and Dirent.
 import { codedError, codedTypeError, invalidType, invalidValue, outOfRange } from "./coded";
+import { AbortError } from "./errors";
 
 export type Callback<T = unknown> = (error: Error | null, value: T) => void;
 export type PathLike = string | Uint8Array | URL;
@@ -306,12 +307,7 @@ export function toName(name: string | ArrayBuffer, encoding: string | null | und
     return encoding === undefined || encoding === null || isUtf8(encoding) ? name : (bufferClass ??= (require("node:buffer") as typeof import("node:buffer")).Buffer).from(name).toString(encoding as BufferEncoding);
 }
 
-export function abortError(cause: unknown): Error {
-    const error = codedError("ABORT_ERR", "The operation was aborted") as Error & { cause?: unknown };
-    error.name = "AbortError";
-    Object.defineProperty(error, "cause", { configurable: true, enumerable: false, writable: true, value: cause });
-    return error;
-}
+export const abortError = (cause: unknown): Error => new AbortError(undefined, { cause });
 
 export function checkCallback<T extends Function>(callback: unknown, name = "cb"): T {
     if (typeof callback !== "function") throw invalidType(name, "of type function", callback);

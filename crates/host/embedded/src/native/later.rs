@@ -40,8 +40,8 @@ where
         world.enter(|ctx| {
             let callback = callback.restore(ctx)?;
             match done {
-                Ok(value) => callback.call((Null::<()>(None), value)),
-                Err(failure) => callback.call((failure.into_error(ctx)?,)),
+                Ok(value) => callback.call::<_, ()>((Null, value)),
+                Err(failure) => callback.call::<_, ()>((failure.into_error(ctx)?,)),
             }
         });
         drop(hold);

@@ -1,6 +1,7 @@
 //! Native functions, in groups that built-in modules ask for by name (`native("fs")`) and that are made when they are first
 //! asked for. One group is one file.
 
+mod crypto;
 mod errno;
 mod fs;
 mod later;
@@ -14,7 +15,7 @@ use rquickjs::{Ctx, Exception, Object, Result};
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups, by name.
-const GROUPS: &[(&str, Make)] = &[("fs", fs::make), ("process", process::make), ("timers", timers::make)];
+const GROUPS: &[(&str, Make)] = &[("crypto", crypto::make), ("fs", fs::make), ("process", process::make), ("timers", timers::make)];
 
 /// The group called `name`. Built-in modules keep what they get.
 pub(crate) fn get<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
