@@ -8,6 +8,7 @@ mod later;
 mod process;
 mod timers;
 mod view;
+mod zlib;
 
 use rquickjs::{Ctx, Exception, Object, Result};
 
@@ -15,7 +16,7 @@ use rquickjs::{Ctx, Exception, Object, Result};
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups, by name.
-const GROUPS: &[(&str, Make)] = &[("crypto", crypto::make), ("fs", fs::make), ("process", process::make), ("timers", timers::make)];
+const GROUPS: &[(&str, Make)] = &[("crypto", crypto::make), ("fs", fs::make), ("process", process::make), ("timers", timers::make), ("zlib", zlib::make)];
 
 /// The group called `name`. Built-in modules keep what they get.
 pub(crate) fn get<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
