@@ -1,3 +1,3 @@
 import express = require("../../../../../packages/leat/src/express/v4/index");
 
-module.exports = express;
+export = express;
