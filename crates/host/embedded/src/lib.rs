@@ -11,6 +11,6 @@ mod native;
 mod run;
 mod world;
 
-pub use host::Host;
+pub use host::{Host, OnError};
 pub use run::{Options, run};
 pub use world::World;

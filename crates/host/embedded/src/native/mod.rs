@@ -3,6 +3,7 @@
 
 mod process;
 mod timers;
+mod types;
 
 use rquickjs::{Ctx, Exception, Object, Result};
 
@@ -10,7 +11,7 @@ use rquickjs::{Ctx, Exception, Object, Result};
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups, by name.
-const GROUPS: &[(&str, Make)] = &[("process", process::make), ("timers", timers::make)];
+const GROUPS: &[(&str, Make)] = &[("process", process::make), ("timers", timers::make), ("types", types::make)];
 
 /// The group called `name`. Built-in modules keep what they get.
 pub(crate) fn get<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
