@@ -7,6 +7,7 @@ mod fs;
 mod later;
 mod process;
 mod timers;
+mod types;
 mod view;
 mod zlib;
 
@@ -16,7 +17,17 @@ use rquickjs::{Ctx, Exception, Object, Result};
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups, by name.
-const GROUPS: &[(&str, Make)] = &[("crypto", crypto::make), ("fs", fs::make), ("process", process::make), ("timers", timers::make), ("zlib", zlib::make)];
+/// One group a line, sorted, so that additions stand apart.
+const GROUPS: &[(&str, Make)] = &[
+    ("crypto", crypto::make),
+    ("fs", fs::make),
+    ("head", crate::serve::head_group),
+    ("http", crate::serve::group),
+    ("process", process::make),
+    ("timers", timers::make),
+    ("types", types::make),
+    ("zlib", zlib::make),
+];
 
 /// The group called `name`. Built-in modules keep what they get.
 pub(crate) fn get<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
