@@ -9,8 +9,9 @@ mod host;
 mod modules;
 mod native;
 mod run;
+mod serve;
 mod world;
 
-pub use host::Host;
+pub use host::{Host, OnError};
 pub use run::{Options, run};
 pub use world::World;

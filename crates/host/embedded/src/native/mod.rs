@@ -6,6 +6,7 @@ mod direct;
 mod events;
 mod process;
 mod timers;
+mod types;
 
 use rquickjs::{Ctx, Exception, Object, Result};
 
@@ -13,8 +14,16 @@ use rquickjs::{Ctx, Exception, Object, Result};
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups, by name.
-const GROUPS: &[(&str, Make)] =
-    &[("buffer", buffer::make), ("events", events::make), ("process", process::make), ("timers", timers::make)];
+/// One group a line, sorted, so that additions stand apart.
+const GROUPS: &[(&str, Make)] = &[
+    ("buffer", buffer::make),
+    ("events", events::make),
+    ("head", crate::serve::head_group),
+    ("http", crate::serve::group),
+    ("process", process::make),
+    ("timers", timers::make),
+    ("types", types::make),
+];
 
 /// The group called `name`. Built-in modules keep what they get.
 pub(crate) fn get<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
