@@ -5,6 +5,9 @@ mod crypto;
 mod errno;
 mod fs;
 mod later;
+mod buffer;
+mod direct;
+mod events;
 mod process;
 mod timers;
 mod types;
@@ -21,6 +24,8 @@ type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 const GROUPS: &[(&str, Make)] = &[
     ("crypto", crypto::make),
     ("fs", fs::make),
+    ("buffer", buffer::make),
+    ("events", events::make),
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
     ("process", process::make),
