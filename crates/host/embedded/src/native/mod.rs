@@ -1,23 +1,31 @@
 //! Native functions, in groups that built-in modules ask for by name (`native("fs")`) and that are made when they are first
 //! asked for. One group is one file.
 
+mod crypto;
+mod errno;
+mod fs;
+mod later;
 mod process;
 mod timers;
 mod types;
+mod view;
+mod zlib;
 
 use rquickjs::{Ctx, Exception, Object, Result};
 
 /// Makes a group.
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
-/// All groups, by name.
-/// One group a line, sorted, so that additions stand apart.
+/// All groups by name: one a line, sorted, so that additions stand apart.
 const GROUPS: &[(&str, Make)] = &[
+    ("crypto", crypto::make),
+    ("fs", fs::make),
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
     ("process", process::make),
     ("timers", timers::make),
     ("types", types::make),
+    ("zlib", zlib::make),
 ];
 
 /// The group called `name`. Built-in modules keep what they get.
