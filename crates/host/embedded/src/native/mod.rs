@@ -1,8 +1,12 @@
 //! Native functions, in groups that built-in modules ask for by name (`native("fs")`) and that are made when they are first
 //! asked for. One group is one file.
 
+mod encoding;
+mod fetch;
 mod process;
 mod timers;
+mod url;
+mod view;
 
 use rquickjs::{Ctx, Exception, Object, Result};
 
@@ -10,7 +14,13 @@ use rquickjs::{Ctx, Exception, Object, Result};
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups, by name.
-const GROUPS: &[(&str, Make)] = &[("process", process::make), ("timers", timers::make)];
+const GROUPS: &[(&str, Make)] = &[
+    ("encoding", encoding::make),
+    ("fetch", fetch::make),
+    ("process", process::make),
+    ("timers", timers::make),
+    ("url", url::make),
+];
 
 /// The group called `name`. Built-in modules keep what they get.
 pub(crate) fn get<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
