@@ -2,12 +2,15 @@
 //! asked for. One group is one file.
 
 mod crypto;
+mod encoding;
 mod errno;
+mod fetch;
 mod fs;
 mod later;
 mod process;
 mod timers;
 mod types;
+mod url;
 mod view;
 mod zlib;
 
@@ -19,12 +22,15 @@ type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 /// All groups by name: one a line, sorted, so that additions stand apart.
 const GROUPS: &[(&str, Make)] = &[
     ("crypto", crypto::make),
+    ("encoding", encoding::make),
+    ("fetch", fetch::make),
     ("fs", fs::make),
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
     ("process", process::make),
     ("timers", timers::make),
     ("types", types::make),
+    ("url", url::make),
     ("zlib", zlib::make),
 ];
 
