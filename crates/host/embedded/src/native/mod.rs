@@ -1,6 +1,7 @@
 //! Native functions, in groups that built-in modules ask for by name (`native("fs")`) and that are made when they are first
 //! asked for. One group is one file.
 
+mod modules;
 mod process;
 mod timers;
 
@@ -10,7 +11,7 @@ use rquickjs::{Ctx, Exception, Object, Result};
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups, by name.
-const GROUPS: &[(&str, Make)] = &[("process", process::make), ("timers", timers::make)];
+const GROUPS: &[(&str, Make)] = &[("modules", modules::make), ("process", process::make), ("timers", timers::make)];
 
 /// The group called `name`. Built-in modules keep what they get.
 pub(crate) fn get<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
