@@ -26,6 +26,7 @@ pub struct Host {
     now: Cell<Option<Instant>>,
     hooks: RefCell<Option<Persistent<Object<'static>>>>,
     arguments: Vec<String>,
+<<<<<<< HEAD
     on_error: OnError,
 }
 
@@ -37,7 +38,13 @@ pub enum OnError {
     Exit,
     /// It is printed, and the program goes on.
     Log,
+=======
+    turn_end: RefCell<Option<TurnEnd>>,
+>>>>>>> lead
 }
+
+/// What is done when JavaScript has returned and all its microtasks have run.
+type TurnEnd = Box<dyn Fn()>;
 
 /// How native functions find their host.
 #[derive(Clone, JsLifetime)]
@@ -55,7 +62,11 @@ impl Host {
             now: Cell::new(None),
             hooks: RefCell::default(),
             arguments,
+<<<<<<< HEAD
             on_error,
+=======
+            turn_end: RefCell::default(),
+>>>>>>> lead
         })
     }
 
@@ -130,6 +141,18 @@ impl Host {
     /// To be called before the world's runtime ends.
     pub(crate) fn forget(&self) {
         self.hooks.borrow_mut().take();
+    }
+
+    /// `run` is called each time that JavaScript has returned and its microtasks have run.
+    pub(crate) fn on_turn_end(&self, run: TurnEnd) {
+        *self.turn_end.borrow_mut() = Some(run);
+    }
+
+    /// JavaScript has returned.
+    pub(crate) fn end_turn(&self) {
+        if let Some(run) = &*self.turn_end.borrow() {
+            run();
+        }
     }
 
     /// `process.nextTick` has something to run once JavaScript returns.

@@ -11,7 +11,13 @@ use rquickjs::{Ctx, Exception, Object, Result};
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups, by name.
-const GROUPS: &[(&str, Make)] = &[("process", process::make), ("timers", timers::make), ("types", types::make)];
+const GROUPS: &[(&str, Make)] = &[
+    ("head", crate::serve::head_group),
+    ("http", crate::serve::group),
+    ("process", process::make),
+    ("timers", timers::make),
+    ("types", types::make),
+];
 
 /// The group called `name`. Built-in modules keep what they get.
 pub(crate) fn get<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
