@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::rc::{Rc, Weak};
+use std::time::Instant;
 
 use rquickjs::{Ctx, Exception, Function, IntoJs, JsLifetime, Object, Persistent, Promise, Result, Value};
 use tokio::sync::Notify;
@@ -21,9 +22,25 @@ pub struct Host {
     ticks: Cell<bool>,
     /// A promise was rejected, or handled late, since the last look.
     rejections: Cell<bool>,
+    /// The time of this turn, once somebody asked.
+    now: Cell<Option<Instant>>,
     hooks: RefCell<Option<Persistent<Object<'static>>>>,
     arguments: Vec<String>,
+<<<<<<< HEAD
+    on_error: OnError,
+}
+
+/// What an error does that nobody caught.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// It is printed and ends the program with 1, as in Node.
+    #[default]
+    Exit,
+    /// It is printed, and the program goes on.
+    Log,
+=======
     turn_end: RefCell<Option<TurnEnd>>,
+>>>>>>> lead
 }
 
 /// What is done when JavaScript has returned and all its microtasks have run.
@@ -34,7 +51,7 @@ type TurnEnd = Box<dyn Fn()>;
 pub(crate) struct HostRef(pub(crate) Rc<Host>);
 
 impl Host {
-    pub(crate) fn new(arguments: Vec<String>) -> Rc<Self> {
+    pub(crate) fn new(arguments: Vec<String>, on_error: OnError) -> Rc<Self> {
         Rc::new(Self {
             world: RefCell::default(),
             held: Cell::new(0),
@@ -42,9 +59,14 @@ impl Host {
             exit: Cell::new(None),
             ticks: Cell::new(false),
             rejections: Cell::new(false),
+            now: Cell::new(None),
             hooks: RefCell::default(),
             arguments,
+<<<<<<< HEAD
+            on_error,
+=======
             turn_end: RefCell::default(),
+>>>>>>> lead
         })
     }
 
@@ -63,7 +85,12 @@ impl Host {
         self.world.borrow().upgrade()
     }
 
-    /// `process.argv` without its first two.
+    /// Whether the program goes on after an error that nobody caught.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.on_error == OnError::Log
+    }
+
+    /// The program's path, and `process.argv` behind it.
     pub(crate) fn arguments(&self) -> &[String] {
         &self.arguments
     }
@@ -131,6 +158,20 @@ impl Host {
     /// `process.nextTick` has something to run once JavaScript returns.
     pub(crate) fn tick(&self) {
         self.ticks.set(true);
+    }
+
+    /// A turn begins: its time is not known yet.
+    pub(crate) fn turn(&self) {
+        self.now.set(None);
+    }
+
+    /// The time of this turn: the clock is looked at once, so that what begins in one turn begins together.
+    pub(crate) fn now(&self) -> Instant {
+        self.now.get().unwrap_or_else(|| {
+            let now = Instant::now();
+            self.now.set(Some(now));
+            now
+        })
     }
 
     pub(crate) fn take_ticks(&self) -> bool {

@@ -12,6 +12,6 @@ mod run;
 mod serve;
 mod world;
 
-pub use host::Host;
+pub use host::{Host, OnError};
 pub use run::{Options, run};
 pub use world::World;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tokio::task::LocalSet;
 
-use crate::host::Host;
+use crate::host::{Host, OnError};
 use crate::modules;
 use crate::world::World;
 
@@ -15,6 +15,8 @@ pub struct Options {
     pub app: PathBuf,
     /// What stands behind it on the command line.
     pub arguments: Vec<String>,
+    /// What an error does that nobody caught.
+    pub on_error: OnError,
 }
 
 /// Runs a program until it ends; gives its exit code.
@@ -28,7 +30,10 @@ pub fn run(options: &Options) -> std::io::Result<i32> {
 
 async fn main(options: &Options) -> i32 {
     tokio::task::spawn_local(leat_stream::clock::run());
-    let host = Host::new(options.arguments.clone());
+    let app = std::path::absolute(&options.app).unwrap_or_else(|_| options.app.clone());
+    let mut arguments = vec![app.to_string_lossy().into_owned()];
+    arguments.extend_from_slice(&options.arguments);
+    let host = Host::new(arguments, options.on_error);
     let world = match World::new(host) {
         Ok(world) => world,
         Err(error) => {
@@ -36,7 +41,7 @@ async fn main(options: &Options) -> i32 {
             return 1;
         }
     };
-    world.enter(|ctx| modules::start(ctx, &options.app));
+    world.enter(|ctx| modules::start(ctx, &app));
     let host = world.host();
     loop {
         host.over().await;

@@ -44,6 +44,7 @@ impl World {
     /// Runs `run` in the world, then ticks and microtasks until none is left. What it throws is reported as uncaught.
     /// Must not be called from within itself.
     pub(crate) fn enter<R: Default>(&self, run: impl for<'js> FnOnce(&Ctx<'js>) -> Result<R>) -> R {
+        self.host.turn();
         self.context.with(|ctx| {
             let result = match run(&ctx) {
                 Ok(value) => value,
@@ -68,7 +69,7 @@ impl World {
                 self.call_hook(ctx, "ticks");
                 continue;
             }
-            if ctx.execute_pending_job() {
+            if self.run_jobs(ctx) {
                 continue;
             }
             if self.host.take_rejections() {
@@ -79,6 +80,16 @@ impl World {
         }
     }
 
+    /// Runs microtasks until none is left; whether there was one.
+    fn run_jobs(&self, ctx: &Ctx<'_>) -> bool {
+        for done in 0..SETTLE_ROUNDS_MAX {
+            if self.host.exited().is_some() || !ctx.execute_pending_job() {
+                return done > 0;
+            }
+        }
+        true
+    }
+
     fn call_hook(&self, ctx: &Ctx<'_>, name: &str) {
         if let Err(error) = self.host.hook(ctx, name).and_then(|hook| hook.call::<_, ()>(())) {
             self.report(ctx, error);
@@ -87,6 +98,11 @@ impl World {
 
     /// Reports an error that nobody caught: to the program's listeners, or to stderr, which ends the program with 1.
     pub(crate) fn report(&self, ctx: &Ctx<'_>, error: Error) {
+        if self.host.exited().is_some() {
+            // What ends the program unwinds as an exception.
+            let _ = ctx.catch();
+            return;
+        }
         let thrown: Value<'_> = match Err::<(), _>(error).catch(ctx) {
             Ok(()) => return,
             Err(CaughtError::Exception(exception)) => exception.into_value(),
@@ -98,7 +114,7 @@ impl World {
             }
         };
         let told = self.host.hook(ctx, "uncaught").and_then(|hook: Function<'_>| hook.call::<_, ()>((thrown.clone(),)));
-        if told.is_err() {
+        if told.is_err() && self.host.exited().is_none() {
             let again = ctx.catch();
             for value in [thrown, again] {
                 let stack = value.as_object().and_then(|object| object.get::<_, String>("stack").ok());

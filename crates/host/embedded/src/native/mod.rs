@@ -4,6 +4,7 @@
 mod modules;
 mod process;
 mod timers;
+mod types;
 
 use rquickjs::{Ctx, Exception, Object, Result};
 
@@ -17,6 +18,7 @@ const GROUPS: &[(&str, Make)] = &[
     ("modules", modules::make),
     ("process", process::make),
     ("timers", timers::make),
+    ("types", types::make),
 ];
 
 /// The group called `name`. Built-in modules keep what they get.
