@@ -6,6 +6,7 @@
 // imports messages and servers of Node's host, it is given those of leat:http.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
+import { isBuiltin } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -55,7 +56,7 @@ const left = [...modules];
 async function library(made, { path, resolveDir, kind }) {
     const found = await made.resolve(path, { resolveDir, kind, pluginData: { inside: true } });
     // Optional ones are not installed; to require them throws, as without them on Node.
-    if (found.errors.length > 0) return { path, external: true };
+    if (found.errors.length > 0 || isBuiltin(path)) return { path, external: true };
     const name = `leat:npm/${relative(join(leat, "node_modules"), found.path).replaceAll(sep, "/").replace(/\.js$/, "")}`;
     if (!modules.has(name)) {
         modules.set(name, found.path);

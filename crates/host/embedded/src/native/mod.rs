@@ -5,6 +5,11 @@ mod modules;
 mod process;
 mod timers;
 mod types;
+mod crypto;
+mod errno;
+mod fs;
+mod later;
+mod view;
 
 use rquickjs::{Ctx, Exception, Object, Result};
 
@@ -13,6 +18,8 @@ type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups, by name.
 const GROUPS: &[(&str, Make)] = &[
+    ("crypto", crypto::make),
+    ("fs", fs::make),
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
     ("modules", modules::make),
