@@ -6,7 +6,7 @@
 // imports messages and servers of Node's host, it is given those of leat:http.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
-import { isBuiltin } from "node:module";
+import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -56,7 +56,7 @@ const left = [...modules];
 async function library(made, { path, resolveDir, kind }) {
     const found = await made.resolve(path, { resolveDir, kind, pluginData: { inside: true } });
     // Optional ones are not installed; to require them throws, as without them on Node.
-    if (found.errors.length > 0 || isBuiltin(path)) return { path, external: true };
+    if (found.errors.length > 0) return { path, external: true };
     const name = `leat:npm/${relative(join(leat, "node_modules"), found.path).replaceAll(sep, "/").replace(/\.js$/, "")}`;
     if (!modules.has(name)) {
         modules.set(name, found.path);
@@ -82,7 +82,7 @@ const between = {
             const { path } = asked;
             const plain = path.replace(/^node:/, "").replace(/\/$/, "");
             if (path.startsWith("node:") || path.startsWith("leat:")) return { path, external: true };
-            if (bare.has(plain)) return { path: `node:${plain}`, external: true };
+            if (bare.has(plain) || builtinModules.includes(plain)) return { path: `node:${plain}`, external: true };
             if (!path.startsWith(".") && !path.startsWith("/")) return asked.importer.startsWith(leat) ? library(made, asked) : undefined;
             let file = resolve(asked.resolveDir, path);
             if (existsSync(`${file}.ts`)) file = `${file}.ts`;

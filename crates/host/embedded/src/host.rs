@@ -26,8 +26,8 @@ pub struct Host {
     now: Cell<Option<Instant>>,
     hooks: RefCell<Option<Persistent<Object<'static>>>>,
     arguments: Vec<String>,
-    on_error: OnError,
     turn_end: RefCell<Option<TurnEnd>>,
+    on_error: OnError,
 }
 
 /// What an error does that nobody caught.
@@ -59,8 +59,8 @@ impl Host {
             now: Cell::new(None),
             hooks: RefCell::default(),
             arguments,
-            on_error,
             turn_end: RefCell::default(),
+            on_error,
         })
     }
 
@@ -234,8 +234,6 @@ pub(crate) struct Failure {
     pub(crate) errno: Option<i32>,
     pub(crate) syscall: Option<&'static str>,
     pub(crate) path: Option<String>,
-    /// The second path of a call that takes two.
-    pub(crate) dest: Option<String>,
 }
 
 impl Failure {
@@ -253,9 +251,6 @@ impl Failure {
         }
         if let Some(path) = self.path {
             object.set("path", path)?;
-        }
-        if let Some(dest) = self.dest {
-            object.set("dest", dest)?;
         }
         Ok(object.clone().into_value())
     }
