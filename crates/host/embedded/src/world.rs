@@ -4,6 +4,7 @@ use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Error, Function, Resul
 
 use crate::builtins;
 use crate::host::{Host, HostRef};
+use crate::modules;
 
 /// Times that ticks and jobs may call for each other in one turn before the connections have their turn.
 const SETTLE_ROUNDS_MAX: usize = 1 << 20;
@@ -27,6 +28,7 @@ impl World {
         let world = Rc::new(Self { host, context, runtime });
         world.host.belongs_to(&world);
         world.runtime.set_host_promise_rejection_tracker(Some(Box::new(rejected)));
+        modules::prepare(&world.runtime);
         world.context.with(|ctx| {
             let _ = ctx.store_userdata(HostRef(Rc::clone(&world.host)));
             builtins::require(&ctx, "leat:boot").map(|_| ())

@@ -7,6 +7,7 @@ mod errno;
 mod fetch;
 mod fs;
 mod later;
+mod modules;
 mod process;
 mod timers;
 mod types;
@@ -27,6 +28,7 @@ const GROUPS: &[(&str, Make)] = &[
     ("fs", fs::make),
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
+    ("modules", modules::make),
     ("process", process::make),
     ("timers", timers::make),
     ("types", types::make),
