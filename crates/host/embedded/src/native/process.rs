@@ -28,6 +28,9 @@ fn environment<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
             env.set(name, value)?;
         }
     }
+    for (name, value) in Host::of(ctx)?.seat().environment() {
+        env.set(name, value)?;
+    }
     Ok(env)
 }
 
