@@ -33,6 +33,7 @@ pub struct Host {
     under_way: Cell<usize>,
     /// Tells of every change of `life` and `under_way`.
     moved: Notify,
+    turn_end: RefCell<Option<TurnEnd>>,
 }
 
 /// What an error does that nobody caught.
@@ -58,6 +59,9 @@ pub enum Life {
     Lost,
 }
 
+/// What is done when JavaScript has returned and all its microtasks have run.
+type TurnEnd = Box<dyn Fn()>;
+
 /// How native functions find their host.
 #[derive(Clone, JsLifetime)]
 pub(crate) struct HostRef(pub(crate) Rc<Host>);
@@ -79,6 +83,7 @@ impl Host {
             served: Cell::new(false),
             under_way: Cell::new(0),
             moved: Notify::new(),
+            turn_end: RefCell::default(),
         })
     }
 
@@ -225,6 +230,18 @@ impl Host {
     /// To be called before the world's runtime ends.
     pub(crate) fn forget(&self) {
         self.hooks.borrow_mut().take();
+    }
+
+    /// `run` is called each time that JavaScript has returned and its microtasks have run.
+    pub(crate) fn on_turn_end(&self, run: TurnEnd) {
+        *self.turn_end.borrow_mut() = Some(run);
+    }
+
+    /// JavaScript has returned.
+    pub(crate) fn end_turn(&self) {
+        if let Some(run) = &*self.turn_end.borrow() {
+            run();
+        }
     }
 
     /// `process.nextTick` has something to run once JavaScript returns.

@@ -21,6 +21,7 @@ mod run;
 mod size;
 mod watch;
 mod worker;
+mod serve;
 mod world;
 
 pub use host::{Host, Life, OnError, UnderWay};

@@ -76,7 +76,7 @@ impl World {
 
     /// Runs `run` in the world, then ticks and microtasks until none is left. What it throws is reported as uncaught.
     /// Must not be called from within itself.
-    pub(crate) fn enter<R: Default>(&self, run: impl FnOnce(&Ctx<'_>) -> Result<R>) -> R {
+    pub(crate) fn enter<R: Default>(&self, run: impl for<'js> FnOnce(&Ctx<'js>) -> Result<R>) -> R {
         match self.try_enter(run) {
             Entered::Done(value) => value,
             Entered::Interrupted | Entered::OutOfMemory => R::default(),
@@ -84,7 +84,7 @@ impl World {
     }
 
     /// As [`World::enter`], and tells whether it was stopped. Costs a few nanoseconds more than the JavaScript does.
-    pub fn try_enter<R: Default>(&self, run: impl FnOnce(&Ctx<'_>) -> Result<R>) -> Entered<R> {
+    pub fn try_enter<R: Default>(&self, run: impl for<'js> FnOnce(&Ctx<'js>) -> Result<R>) -> Entered<R> {
         let life = self.host.life();
         if life == Life::Lost {
             return Entered::OutOfMemory;
@@ -103,6 +103,7 @@ impl World {
             };
             self.notice(None);
             self.settle(&ctx);
+            self.host.end_turn();
             result
         });
         self.guard.end();
