@@ -23,7 +23,11 @@ pub struct Host {
     rejections: Cell<bool>,
     hooks: RefCell<Option<Persistent<Object<'static>>>>,
     arguments: Vec<String>,
+    turn_end: RefCell<Option<TurnEnd>>,
 }
+
+/// What is done when JavaScript has returned and all its microtasks have run.
+type TurnEnd = Box<dyn Fn()>;
 
 /// How native functions find their host.
 #[derive(Clone, JsLifetime)]
@@ -40,6 +44,7 @@ impl Host {
             rejections: Cell::new(false),
             hooks: RefCell::default(),
             arguments,
+            turn_end: RefCell::default(),
         })
     }
 
@@ -109,6 +114,18 @@ impl Host {
     /// To be called before the world's runtime ends.
     pub(crate) fn forget(&self) {
         self.hooks.borrow_mut().take();
+    }
+
+    /// `run` is called each time that JavaScript has returned and its microtasks have run.
+    pub(crate) fn on_turn_end(&self, run: TurnEnd) {
+        *self.turn_end.borrow_mut() = Some(run);
+    }
+
+    /// JavaScript has returned.
+    pub(crate) fn end_turn(&self) {
+        if let Some(run) = &*self.turn_end.borrow() {
+            run();
+        }
     }
 
     /// `process.nextTick` has something to run once JavaScript returns.

@@ -9,6 +9,7 @@ mod host;
 mod modules;
 mod native;
 mod run;
+mod serve;
 mod world;
 
 pub use host::Host;

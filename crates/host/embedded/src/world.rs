@@ -41,7 +41,7 @@ impl World {
 
     /// Runs `run` in the world, then ticks and microtasks until none is left. What it throws is reported as uncaught.
     /// Must not be called from within itself.
-    pub(crate) fn enter<R: Default>(&self, run: impl FnOnce(&Ctx<'_>) -> Result<R>) -> R {
+    pub(crate) fn enter<R: Default>(&self, run: impl for<'js> FnOnce(&Ctx<'js>) -> Result<R>) -> R {
         self.context.with(|ctx| {
             let result = match run(&ctx) {
                 Ok(value) => value,
@@ -51,6 +51,7 @@ impl World {
                 }
             };
             self.settle(&ctx);
+            self.host.end_turn();
             result
         })
     }

@@ -10,7 +10,12 @@ use rquickjs::{Ctx, Exception, Object, Result};
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups, by name.
-const GROUPS: &[(&str, Make)] = &[("process", process::make), ("timers", timers::make)];
+const GROUPS: &[(&str, Make)] = &[
+    ("head", crate::serve::head_group),
+    ("http", crate::serve::group),
+    ("process", process::make),
+    ("timers", timers::make),
+];
 
 /// The group called `name`. Built-in modules keep what they get.
 pub(crate) fn get<'js>(ctx: Ctx<'js>, name: String) -> Result<Object<'js>> {
