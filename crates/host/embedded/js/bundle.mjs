@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, wri
 import { spawnSync } from "node:child_process";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inspectNative } from "./inspect-native.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const repository = resolve(here, "../../../..");
@@ -56,6 +57,8 @@ async function library(made, { path, resolveDir, kind }) {
     const found = await made.resolve(path, { resolveDir, kind, pluginData: { inside: true } });
     // Optional ones are not installed; to require them throws, as without them on Node.
     if (found.errors.length > 0) return { path, external: true };
+    // Node's own, which this host may not have yet.
+    if (found.external) return { path: `node:${path.replace(/^node:/, "")}`, external: true };
     const name = `leat:npm/${relative(join(leat, "node_modules"), found.path).replaceAll(sep, "/").replace(/\.js$/, "")}`;
     if (!modules.has(name)) {
         modules.set(name, found.path);
@@ -115,7 +118,7 @@ for (const [name, file] of left) {
         legalComments: "none",
         logLevel: "warning",
         nodePaths: [join(here, "node_modules"), join(leat, "node_modules")],
-        plugins: [between, data],
+        plugins: [between, data, inspectNative],
     });
     const stem = name.replaceAll("/", "+").replace(":", "=");
     const text = `(function (exports, require, module, native) {${outputFiles[0].text.replace(/^"use strict";\n/, '"use strict";')}\n})`;

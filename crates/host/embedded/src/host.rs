@@ -26,8 +26,8 @@ pub struct Host {
     now: Cell<Option<Instant>>,
     hooks: RefCell<Option<Persistent<Object<'static>>>>,
     arguments: Vec<String>,
-<<<<<<< HEAD
     on_error: OnError,
+    turn_end: RefCell<Option<TurnEnd>>,
 }
 
 /// What an error does that nobody caught.
@@ -38,9 +38,6 @@ pub enum OnError {
     Exit,
     /// It is printed, and the program goes on.
     Log,
-=======
-    turn_end: RefCell<Option<TurnEnd>>,
->>>>>>> lead
 }
 
 /// What is done when JavaScript has returned and all its microtasks have run.
@@ -62,11 +59,8 @@ impl Host {
             now: Cell::new(None),
             hooks: RefCell::default(),
             arguments,
-<<<<<<< HEAD
             on_error,
-=======
             turn_end: RefCell::default(),
->>>>>>> lead
         })
     }
 
