@@ -28,6 +28,7 @@ pub struct Host {
     now: Cell<Option<Instant>>,
     hooks: RefCell<Option<Persistent<Object<'static>>>>,
     arguments: Vec<String>,
+<<<<<<< HEAD
     on_error: OnError,
     seat: Seat,
     life: Cell<Life>,
@@ -37,7 +38,10 @@ pub struct Host {
     /// Tells of every change of `life` and `under_way`.
     moved: Notify,
     turn_end: RefCell<Option<TurnEnd>>,
+=======
+>>>>>>> sys
     on_error: OnError,
+    turn_end: RefCell<Option<TurnEnd>>,
 }
 
 /// What an error does that nobody caught.
@@ -48,6 +52,7 @@ pub enum OnError {
     Exit,
     /// It is printed, and the program goes on.
     Log,
+<<<<<<< HEAD
 }
 
 /// What an error does that nobody caught.
@@ -71,6 +76,8 @@ pub enum Life {
     Stops,
     /// Out of memory: JavaScript is not entered again, and what is under way is answered without it.
     Lost,
+=======
+>>>>>>> sys
 }
 
 /// What is done when JavaScript has returned and all its microtasks have run.
@@ -97,6 +104,7 @@ impl Host {
             hooks: RefCell::default(),
             arguments,
             on_error,
+<<<<<<< HEAD
             seat,
             life: Cell::new(Life::Runs),
             served: Cell::new(false),
@@ -104,6 +112,9 @@ impl Host {
             moved: Notify::new(),
             turn_end: RefCell::default(),
             on_error,
+=======
+            turn_end: RefCell::default(),
+>>>>>>> sys
         })
     }
 
