@@ -1,9 +1,12 @@
 //! Native functions, in groups that built-in modules ask for by name (`native("fs")`) and that are made when they are first
 //! asked for. One group is one file.
 
+mod buffer;
 mod crypto;
+mod direct;
 mod encoding;
 mod errno;
+mod events;
 mod fetch;
 mod fs;
 mod later;
@@ -22,8 +25,10 @@ type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups by name: one a line, sorted, so that additions stand apart.
 const GROUPS: &[(&str, Make)] = &[
+    ("buffer", buffer::make),
     ("crypto", crypto::make),
     ("encoding", encoding::make),
+    ("events", events::make),
     ("fetch", fetch::make),
     ("fs", fs::make),
     ("head", crate::serve::head_group),
