@@ -1,6 +1,9 @@
 //! Native functions, in groups that built-in modules ask for by name (`native("fs")`) and that are made when they are first
 //! asked for. One group is one file.
 
+mod buffer;
+mod direct;
+mod events;
 mod process;
 mod timers;
 mod types;
@@ -12,6 +15,8 @@ type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups, by name.
 const GROUPS: &[(&str, Make)] = &[
+    ("buffer", buffer::make),
+    ("events", events::make),
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
     ("process", process::make),
