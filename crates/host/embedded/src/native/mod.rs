@@ -4,6 +4,7 @@
 mod buffer;
 mod direct;
 mod events;
+mod os;
 mod process;
 mod timers;
 mod types;
@@ -19,6 +20,7 @@ const GROUPS: &[(&str, Make)] = &[
     ("events", events::make),
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
+    ("os", os::make),
     ("process", process::make),
     ("timers", timers::make),
     ("types", types::make),
