@@ -71,6 +71,9 @@ fn environment(ctx: Ctx<'_>) -> Result<Object<'_>> {
             env.set(name, value)?;
         }
     }
+    for (name, value) in Host::of(ctx)?.seat().environment() {
+        env.set(name, value)?;
+    }
     Ok(env)
 }
 
