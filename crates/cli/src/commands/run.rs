@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &RunArguments) -> ExitCode {
         ..Options::new(arguments.app.clone())
     };
     match leat_embedded::run(&options) {
-        Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
+        Ok(code) => ExitCode::from(u8::try_from(code.rem_euclid(256)).unwrap_or(1)),
         Err(error) => {
             eprintln!("leat run: {error}");
             ExitCode::FAILURE

@@ -6,6 +6,7 @@
 // imports messages and servers of Node's host, it is given those of leat:http.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
+import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -81,7 +82,7 @@ const between = {
             const { path } = asked;
             const plain = path.replace(/^node:/, "").replace(/\/$/, "");
             if (path.startsWith("node:") || path.startsWith("leat:")) return { path, external: true };
-            if (bare.has(plain)) return { path: `node:${plain}`, external: true };
+            if (bare.has(plain) || builtinModules.includes(plain)) return { path: `node:${plain}`, external: true };
             if (!path.startsWith(".") && !path.startsWith("/")) return asked.importer.startsWith(leat) ? library(made, asked) : undefined;
             let file = resolve(asked.resolveDir, path);
             if (existsSync(`${file}.ts`)) file = `${file}.ts`;

@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::rc::{Rc, Weak};
+use std::time::Instant;
 
 use rquickjs::{Ctx, Exception, Function, IntoJs, JsLifetime, Object, Persistent, Promise, Result, Value};
 use tokio::sync::Notify;
@@ -23,6 +24,8 @@ pub struct Host {
     ticks: Cell<bool>,
     /// A promise was rejected, or handled late, since the last look.
     rejections: Cell<bool>,
+    /// The time of this turn, once somebody asked.
+    now: Cell<Option<Instant>>,
     hooks: RefCell<Option<Persistent<Object<'static>>>>,
     arguments: Vec<String>,
     on_error: OnError,
@@ -75,6 +78,7 @@ impl Host {
             exit: Cell::new(None),
             ticks: Cell::new(false),
             rejections: Cell::new(false),
+            now: Cell::new(None),
             hooks: RefCell::default(),
             arguments,
             on_error,
@@ -97,17 +101,23 @@ impl Host {
         self.on_error == OnError::Log
     }
 
-    /// Listens; from then on turns have an end.
+    /// Listens; from then on turns have an end. Gives the socket, and the process's share of it, which closes it.
     ///
     /// # Errors
     /// What the system says; EADDRINUSE where this world listens there already.
-    pub fn listen(&self, place: &Place, backlog: i32) -> std::io::Result<Listening> {
-        let listening = self.seat.listen(place, backlog)?;
+    pub fn listen(&self, place: &Place, backlog: i32) -> std::io::Result<(leat_door::Bound, Listening)> {
+        let bound = self.seat.listen(place, backlog)?;
+        self.serves();
+        Ok(bound)
+    }
+
+    /// The program has begun to listen.
+    pub fn serves(&self) {
         self.served.set(true);
         if self.life.get() == Life::Runs {
             self.life.set(Life::Serves);
         }
-        Ok(listening)
+        self.seat.process.control();
     }
 
     /// The program listens for `signal`, and so decides what becomes of it, until what this gives is dropped.
@@ -151,9 +161,6 @@ impl Host {
     /// A request begins: a drain waits until this is dropped.
     pub fn begin(self: &Rc<Self>) -> UnderWay {
         self.under_way.set(self.under_way.get() + 1);
-        if let Some(metrics) = self.seat.metrics() {
-            metrics.requests.add(1);
-        }
         UnderWay(Rc::clone(self))
     }
 
@@ -179,7 +186,7 @@ impl Host {
         self.world.borrow().upgrade()
     }
 
-    /// `process.argv` without its first two.
+    /// The program's path, and `process.argv` behind it.
     pub(crate) fn arguments(&self) -> &[String] {
         &self.arguments
     }
@@ -247,6 +254,20 @@ impl Host {
     /// `process.nextTick` has something to run once JavaScript returns.
     pub(crate) fn tick(&self) {
         self.ticks.set(true);
+    }
+
+    /// A turn begins: its time is not known yet.
+    pub(crate) fn turn(&self) {
+        self.now.set(None);
+    }
+
+    /// The time of this turn: the clock is looked at once, so that what begins in one turn begins together.
+    pub(crate) fn now(&self) -> Instant {
+        self.now.get().unwrap_or_else(|| {
+            let now = Instant::now();
+            self.now.set(Some(now));
+            now
+        })
     }
 
     pub(crate) fn take_ticks(&self) -> bool {

@@ -92,6 +92,7 @@ impl World {
         if life != Life::Runs {
             self.guard.begin();
         }
+        self.host.turn();
         self.interrupted.set(false);
         let value = self.context.with(|ctx| {
             let result = match run(&ctx) {
@@ -170,8 +171,7 @@ impl World {
                 self.call_hook(ctx, "ticks");
                 continue;
             }
-            if ctx.execute_pending_job() {
-                self.notice(None);
+            if self.run_jobs(ctx) {
                 continue;
             }
             if self.host.take_rejections() {
@@ -182,6 +182,17 @@ impl World {
         }
     }
 
+    /// Runs microtasks until none is left; whether there was one.
+    fn run_jobs(&self, ctx: &Ctx<'_>) -> bool {
+        for done in 0..SETTLE_ROUNDS_MAX {
+            if self.host.exited().is_some() || self.guard.stopped().is_some() || !ctx.execute_pending_job() {
+                return done > 0;
+            }
+            self.notice(None);
+        }
+        true
+    }
+
     fn call_hook(&self, ctx: &Ctx<'_>, name: &str) {
         if let Err(error) = self.host.hook(ctx, name).and_then(|hook| hook.call::<_, ()>(())) {
             self.report(ctx, error);
@@ -190,6 +201,11 @@ impl World {
 
     /// Reports an error that nobody caught: to the program's listeners, or to stderr, which ends the program with 1.
     pub(crate) fn report(&self, ctx: &Ctx<'_>, error: Error) {
+        if self.host.exited().is_some() {
+            // What ends the program unwinds as an exception.
+            let _ = ctx.catch();
+            return;
+        }
         if self.guard.stopped().is_some() {
             let thrown = ctx.catch();
             self.notice(Some(&thrown));
@@ -206,7 +222,7 @@ impl World {
             }
         };
         let told = self.host.hook(ctx, "uncaught").and_then(|hook: Function<'_>| hook.call::<_, ()>((thrown.clone(),)));
-        if told.is_err() {
+        if told.is_err() && self.host.exited().is_none() {
             let again = ctx.catch();
             for value in [thrown, again] {
                 let stack = value.as_object().and_then(|object| object.get::<_, String>("stack").ok());

@@ -3,6 +3,7 @@
 
 mod process;
 mod timers;
+mod types;
 
 use rquickjs::{Ctx, Exception, Object, Result};
 
@@ -10,11 +11,13 @@ use rquickjs::{Ctx, Exception, Object, Result};
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups, by name.
+/// One group a line, sorted, so that additions stand apart.
 const GROUPS: &[(&str, Make)] = &[
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
     ("process", process::make),
     ("timers", timers::make),
+    ("types", types::make),
 ];
 
 /// The group called `name`. Built-in modules keep what they get.
