@@ -28,7 +28,6 @@ pub struct Host {
     now: Cell<Option<Instant>>,
     hooks: RefCell<Option<Persistent<Object<'static>>>>,
     arguments: Vec<String>,
-<<<<<<< HEAD
     on_error: OnError,
     seat: Seat,
     life: Cell<Life>,
@@ -38,21 +37,6 @@ pub struct Host {
     /// Tells of every change of `life` and `under_way`.
     moved: Notify,
     turn_end: RefCell<Option<TurnEnd>>,
-=======
->>>>>>> sys
-    on_error: OnError,
-    turn_end: RefCell<Option<TurnEnd>>,
-}
-
-/// What an error does that nobody caught.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnError {
-    /// It is printed and ends the program with 1, as in Node.
-    #[default]
-    Exit,
-    /// It is printed, and the program goes on.
-    Log,
-<<<<<<< HEAD
 }
 
 /// What an error does that nobody caught.
@@ -76,8 +60,6 @@ pub enum Life {
     Stops,
     /// Out of memory: JavaScript is not entered again, and what is under way is answered without it.
     Lost,
-=======
->>>>>>> sys
 }
 
 /// What is done when JavaScript has returned and all its microtasks have run.
@@ -88,11 +70,7 @@ type TurnEnd = Box<dyn Fn()>;
 pub(crate) struct HostRef(pub(crate) Rc<Host>);
 
 impl Host {
-<<<<<<< HEAD
-    pub(crate) fn new(arguments: Vec<String>, on_error: OnError) -> Rc<Self> {
-=======
     pub(crate) fn new(arguments: Vec<String>, on_error: OnError, seat: Seat) -> Rc<Self> {
->>>>>>> cli
         Rc::new(Self {
             world: RefCell::default(),
             held: Cell::new(0),
@@ -104,17 +82,12 @@ impl Host {
             hooks: RefCell::default(),
             arguments,
             on_error,
-<<<<<<< HEAD
             seat,
             life: Cell::new(Life::Runs),
             served: Cell::new(false),
             under_way: Cell::new(0),
             moved: Notify::new(),
             turn_end: RefCell::default(),
-            on_error,
-=======
-            turn_end: RefCell::default(),
->>>>>>> sys
         })
     }
 
@@ -128,17 +101,23 @@ impl Host {
         self.on_error == OnError::Log
     }
 
-    /// Listens; from then on turns have an end.
+    /// Listens; from then on turns have an end. Gives the socket, and the process's share of it, which closes it.
     ///
     /// # Errors
     /// What the system says; EADDRINUSE where this world listens there already.
-    pub fn listen(&self, place: &Place, backlog: i32) -> std::io::Result<Listening> {
-        let listening = self.seat.listen(place, backlog)?;
+    pub fn listen(&self, place: &Place, backlog: i32) -> std::io::Result<(leat_door::Bound, Listening)> {
+        let bound = self.seat.listen(place, backlog)?;
+        self.serves();
+        Ok(bound)
+    }
+
+    /// The program has begun to listen.
+    pub fn serves(&self) {
         self.served.set(true);
         if self.life.get() == Life::Runs {
             self.life.set(Life::Serves);
         }
-        Ok(listening)
+        self.seat.process.control();
     }
 
     /// The program listens for `signal`, and so decides what becomes of it, until what this gives is dropped.
@@ -182,9 +161,6 @@ impl Host {
     /// A request begins: a drain waits until this is dropped.
     pub fn begin(self: &Rc<Self>) -> UnderWay {
         self.under_way.set(self.under_way.get() + 1);
-        if let Some(metrics) = self.seat.metrics() {
-            metrics.requests.add(1);
-        }
         UnderWay(Rc::clone(self))
     }
 
@@ -208,11 +184,6 @@ impl Host {
     /// The world; `None` once it is gone.
     pub(crate) fn world(&self) -> Option<Rc<World>> {
         self.world.borrow().upgrade()
-    }
-
-    /// Whether the program goes on after an error that nobody caught.
-    pub(crate) fn goes_on(&self) -> bool {
-        self.on_error == OnError::Log
     }
 
     /// The program's path, and `process.argv` behind it.

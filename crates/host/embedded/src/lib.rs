@@ -24,9 +24,6 @@ mod worker;
 mod serve;
 mod world;
 
-pub use host::{Host, OnError};
-pub use run::{Options, run};
-pub use world::World;
 pub use host::{Host, Life, OnError, UnderWay};
 pub use listeners::{Listening, Place};
 pub use options::{COLLECT_BYTES, Limits, MEMORY_BYTES, MEMORY_BYTES_MIN, Options, TURN_MS, WORKERS_MAX};
