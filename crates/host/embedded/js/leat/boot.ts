@@ -34,3 +34,22 @@ late("console", () => require("node:console"));
 for (const name of ["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate"]) {
     late(name, () => (require("node:timers") as Record<string, unknown>)[name]);
 }
+
+/** Globals of the web, by their modules. */
+const WEB: Record<string, string[]> = {
+    url: ["URL", "URLSearchParams"],
+    encoding: ["TextEncoder", "TextDecoder"],
+    events: ["Event", "CustomEvent", "EventTarget", "AbortController", "AbortSignal"],
+    clone: ["structuredClone"],
+    blob: ["Blob", "File", "FormData"],
+    streams: [
+        "ByteLengthQueuingStrategy", "CompressionStream", "CountQueuingStrategy", "DecompressionStream", "ReadableByteStreamController",
+        "ReadableStream", "ReadableStreamBYOBReader", "ReadableStreamBYOBRequest", "ReadableStreamDefaultController",
+        "ReadableStreamDefaultReader", "TextDecoderStream", "TextEncoderStream", "TransformStream", "TransformStreamDefaultController",
+        "WritableStream", "WritableStreamDefaultController", "WritableStreamDefaultWriter",
+    ],
+    fetch: ["fetch", "Headers", "Request", "Response"],
+};
+for (const [module, names] of Object.entries(WEB)) {
+    for (const name of names) late(name, () => (require(`leat:web/${module}`) as Record<string, unknown>)[name]);
+}
