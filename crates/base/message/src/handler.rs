@@ -134,6 +134,14 @@ pub trait Reply {
         self.body(reply.body());
     }
 
+    /// Writes a whole reply whose head the handler formatted: status line, fields, empty line, with the framing and connection
+    /// fields, which are the handler's to say. `keep` as in [`Exchange::keep_alive`]. One copy, no look at the text (HTTP/2
+    /// parses it, as in [`Exchange::verbatim`]). `false`, and nothing was written, where this reply can't be written so.
+    fn whole(&mut self, status: u16, head: &[u8], body: &[u8], keep: bool) -> bool {
+        let _ = (status, head, body, keep);
+        false
+    }
+
     /// The access record of this exchange.
     fn record(&mut self) -> &mut Record;
 }

@@ -75,13 +75,13 @@ enum Output {
 impl Flow {
     pub(crate) fn new<X: Exchange>(lane: Rc<Lane>, connection: u32, plan: Plan, exchange: &mut X) -> Self {
         let output = match plan {
-            Plan::Request => {
+            Plan::Request | Plan::Begun(_) => {
                 exchange.waive_continue();
                 Output::Waiting
             }
             Plan::Refused(_) => Output::Opaque,
         };
-        Self {
+        let mut flow = Self {
             lane,
             connection,
             plan,
@@ -97,7 +97,12 @@ impl Flow {
             long: None,
             waiting: false,
             timer: Timer::default(),
+        };
+        if let Plan::Begun(id) = plan {
+            flow.id = Some(id);
+            flow.admit(exchange.request());
         }
+        flow
     }
 
     pub(crate) fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Fault>> {

@@ -27,6 +27,8 @@ pub enum Plan {
     Request,
     /// Bytes that are none: JavaScript is told, and may answer with bytes of its own.
     Refused(Reason),
+    /// A request that a host on this thread was given by a call ([`Script::begin`]), under this number.
+    Begun(u32),
 }
 
 impl Script {
@@ -39,6 +41,33 @@ impl Script {
             open: Cell::new(0),
             begun: Cell::new(false),
         }
+    }
+
+    /// Opens an exchange for a request that the host, being on this thread, is given by a call instead of a record; gives
+    /// the exchange's number. It goes on with [`Plan::Begun`], or ends with [`Script::end`]. JavaScript is sent no byte of
+    /// the body before it asks. `None` where the lane has ended, or has as many exchanges as it can tell apart.
+    pub fn begin(&self, peer: &Peer) -> Option<u32> {
+        self.begun.set(true);
+        let seat = self.seat(peer)?;
+        seat.lane().open_exchange(0)
+    }
+
+    /// Ends an exchange whose whole reply the call has given.
+    pub fn end(&self, exchange: u32) {
+        if let Some(seat) = &*self.seat.borrow() {
+            crate::shared::add(&seat.lane().counts().requests, 1);
+            seat.lane().close_exchange(exchange);
+        }
+    }
+
+    /// The connection's number on its lane; `None` where that has ended.
+    pub fn connection(&self) -> Option<u32> {
+        self.seat.borrow().as_ref().map(|seat| seat.connection)
+    }
+
+    /// What JavaScript is told of the connection.
+    pub fn arrival(&self) -> &Arrival {
+        &self.arrival
     }
 
     /// Whether an exchange is under way.

@@ -6,8 +6,10 @@
 // imports messages and servers of Node's host, it is given those of leat:http.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
+import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inspectNative } from "./inspect-native.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const repository = resolve(here, "../../../..");
@@ -48,17 +50,43 @@ const byFile = new Map([...modules].map(([name, file]) => [file, name]));
 /** `require` of a package's name that Node has a module for is Node's: `buffer`, `events`, `string_decoder`. */
 const bare = new Set([...modules.keys()].filter((name) => name.startsWith("node:")).map((name) => name.slice(5)));
 
+/** Entries that are left to write. */
+const left = [...modules];
+
+/** A package that Express uses is a module of its own, leat:npm/FILE, which is loaded when it is first required. */
+async function library(made, { path, resolveDir, kind }) {
+    const found = await made.resolve(path, { resolveDir, kind, pluginData: { inside: true } });
+    // Optional ones are not installed; to require them throws, as without them on Node.
+    if (found.errors.length > 0) return { path, external: true };
+    // Node's own, which this host may not have yet.
+    if (found.external) return { path: `node:${path.replace(/^node:/, "")}`, external: true };
+    const name = `leat:npm/${relative(join(leat, "node_modules"), found.path).replaceAll(sep, "/").replace(/\.js$/, "")}`;
+    if (!modules.has(name)) {
+        modules.set(name, found.path);
+        left.push([name, found.path]);
+    }
+    return { path: name, external: true };
+}
+
+/** Data is parsed when it is asked for: a large literal would be code, and slower. */
+const data = {
+    name: "data",
+    setup(made) {
+        made.onLoad({ filter: /\.json$/ }, ({ path }) => ({ contents: `module.exports = JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(readFileSync(path, "utf8"))))});`, loader: "js" }));
+    },
+};
+
 /** What is another entry stays outside, under its name. */
 const between = {
     name: "between",
     setup(made) {
         made.onResolve({ filter: /.*/ }, (asked) => {
-            if (asked.kind === "entry-point") return undefined;
+            if (asked.kind === "entry-point" || asked.pluginData?.inside) return undefined;
             const { path } = asked;
             const plain = path.replace(/^node:/, "").replace(/\/$/, "");
             if (path.startsWith("node:") || path.startsWith("leat:")) return { path, external: true };
-            if (bare.has(plain)) return { path: `node:${plain}`, external: true };
-            if (!path.startsWith(".") && !path.startsWith("/")) return undefined;
+            if (bare.has(plain) || builtinModules.includes(plain)) return { path: `node:${plain}`, external: true };
+            if (!path.startsWith(".") && !path.startsWith("/")) return asked.importer.startsWith(leat) ? library(made, asked) : undefined;
             let file = resolve(asked.resolveDir, path);
             if (existsSync(`${file}.ts`)) file = `${file}.ts`;
             else if (existsSync(join(file, "index.ts"))) file = join(file, "index.ts");
@@ -78,7 +106,7 @@ const between = {
 const to = resolve(process.argv[2]);
 mkdirSync(to, { recursive: true });
 const written = new Set();
-for (const [name, file] of modules) {
+for (const [name, file] of left) {
     const { outputFiles } = await build({
         entryPoints: [file],
         bundle: true,
@@ -91,7 +119,7 @@ for (const [name, file] of modules) {
         legalComments: "none",
         logLevel: "warning",
         nodePaths: [join(here, "node_modules"), join(leat, "node_modules")],
-        plugins: [between],
+        plugins: [between, data, inspectNative],
     });
     const stem = name.replaceAll("/", "+").replace(":", "=");
     const text = `(function (exports, require, module, native) {${outputFiles[0].text.replace(/^"use strict";\n/, '"use strict";')}\n})`;

@@ -8,13 +8,18 @@ use crate::native;
 include!(concat!(env!("OUT_DIR"), "/builtins.rs"));
 
 /// The modules of a world that were required so far, and what is given to each.
-#[derive(Clone, JsLifetime)]
-#[allow(elided_lifetimes_in_paths, reason = "the derived code has them")]
+#[derive(Clone)]
 struct Loaded<'js> {
     /// Their `module` objects by name.
     modules: Object<'js>,
     require: Function<'js>,
     native: Function<'js>,
+}
+
+#[allow(unsafe_code, reason = "the derived code has hidden lifetimes, which are warned of")]
+// SAFETY: the same type with the other lifetime.
+unsafe impl<'js> JsLifetime<'js> for Loaded<'js> {
+    type Changed<'to> = Loaded<'to>;
 }
 
 /// Whether there is a built-in module called `name`, such as `node:fs`.

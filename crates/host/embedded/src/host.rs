@@ -4,10 +4,13 @@
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::rc::{Rc, Weak};
+use std::time::Instant;
 
 use rquickjs::{Ctx, Exception, Function, IntoJs, JsLifetime, Object, Persistent, Promise, Result, Value};
 use tokio::sync::Notify;
 
+use crate::listeners::{Listening, Place};
+use crate::process::{Hears, Seat};
 use crate::world::World;
 
 /// A world's host.
@@ -21,16 +24,75 @@ pub struct Host {
     ticks: Cell<bool>,
     /// A promise was rejected, or handled late, since the last look.
     rejections: Cell<bool>,
+    /// The time of this turn, once somebody asked.
+    now: Cell<Option<Instant>>,
     hooks: RefCell<Option<Persistent<Object<'static>>>>,
     arguments: Vec<String>,
+<<<<<<< HEAD
+    on_error: OnError,
+    seat: Seat,
+    life: Cell<Life>,
+    served: Cell<bool>,
+    /// Requests that JavaScript has and that are not answered.
+    under_way: Cell<usize>,
+    /// Tells of every change of `life` and `under_way`.
+    moved: Notify,
+    turn_end: RefCell<Option<TurnEnd>>,
+=======
+>>>>>>> sys
+    on_error: OnError,
+    turn_end: RefCell<Option<TurnEnd>>,
 }
+
+/// What an error does that nobody caught.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// It is printed and ends the program with 1, as in Node.
+    #[default]
+    Exit,
+    /// It is printed, and the program goes on.
+    Log,
+<<<<<<< HEAD
+}
+
+/// What an error does that nobody caught.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// It is printed and ends the program with 1, as in Node.
+    #[default]
+    Exit,
+    /// It is printed, and the program goes on.
+    Log,
+}
+
+/// Where a world is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// The program is what it is.
+    Runs,
+    /// The program listens: turns have an end.
+    Serves,
+    /// Nothing new is taken on, what is under way is answered: the process ends, or another world comes after this one.
+    Stops,
+    /// Out of memory: JavaScript is not entered again, and what is under way is answered without it.
+    Lost,
+=======
+>>>>>>> sys
+}
+
+/// What is done when JavaScript has returned and all its microtasks have run.
+type TurnEnd = Box<dyn Fn()>;
 
 /// How native functions find their host.
 #[derive(Clone, JsLifetime)]
 pub(crate) struct HostRef(pub(crate) Rc<Host>);
 
 impl Host {
-    pub(crate) fn new(arguments: Vec<String>) -> Rc<Self> {
+<<<<<<< HEAD
+    pub(crate) fn new(arguments: Vec<String>, on_error: OnError) -> Rc<Self> {
+=======
+    pub(crate) fn new(arguments: Vec<String>, on_error: OnError, seat: Seat) -> Rc<Self> {
+>>>>>>> cli
         Rc::new(Self {
             world: RefCell::default(),
             held: Cell::new(0),
@@ -38,9 +100,99 @@ impl Host {
             exit: Cell::new(None),
             ticks: Cell::new(false),
             rejections: Cell::new(false),
+            now: Cell::new(None),
             hooks: RefCell::default(),
             arguments,
+            on_error,
+<<<<<<< HEAD
+            seat,
+            life: Cell::new(Life::Runs),
+            served: Cell::new(false),
+            under_way: Cell::new(0),
+            moved: Notify::new(),
+            turn_end: RefCell::default(),
+            on_error,
+=======
+            turn_end: RefCell::default(),
+>>>>>>> sys
         })
+    }
+
+    /// Where this world is in the process: its number, its sockets, its metrics.
+    pub(crate) fn seat(&self) -> &Seat {
+        &self.seat
+    }
+
+    /// Whether the program goes on after an error that nobody caught.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.on_error == OnError::Log
+    }
+
+    /// Listens; from then on turns have an end.
+    ///
+    /// # Errors
+    /// What the system says; EADDRINUSE where this world listens there already.
+    pub fn listen(&self, place: &Place, backlog: i32) -> std::io::Result<Listening> {
+        let listening = self.seat.listen(place, backlog)?;
+        self.served.set(true);
+        if self.life.get() == Life::Runs {
+            self.life.set(Life::Serves);
+        }
+        Ok(listening)
+    }
+
+    /// The program listens for `signal`, and so decides what becomes of it, until what this gives is dropped.
+    pub fn hear(&self, signal: i32) -> Hears {
+        self.seat.hear(signal)
+    }
+
+    /// Whether the program has listened somewhere.
+    pub fn served(&self) -> bool {
+        self.served.get()
+    }
+
+    /// Where the world is in its life.
+    pub fn life(&self) -> Life {
+        self.life.get()
+    }
+
+    /// Moves on in life; never back.
+    pub(crate) fn turn_to(&self, life: Life) {
+        if self.life.get() != Life::Lost {
+            self.life.set(life);
+        }
+        self.moved.notify_waiters();
+        self.changed.notify_one();
+    }
+
+    /// Returns when the world takes nothing new on: servers stop accepting then.
+    pub async fn stopping(&self) {
+        while matches!(self.life.get(), Life::Runs | Life::Serves) {
+            self.moved.notified().await;
+        }
+    }
+
+    /// Returns when JavaScript is not entered any more: what it owes is to be answered without it.
+    pub async fn lost(&self) {
+        while self.life.get() != Life::Lost {
+            self.moved.notified().await;
+        }
+    }
+
+    /// A request begins: a drain waits until this is dropped.
+    pub fn begin(self: &Rc<Self>) -> UnderWay {
+        self.under_way.set(self.under_way.get() + 1);
+        if let Some(metrics) = self.seat.metrics() {
+            metrics.requests.add(1);
+        }
+        UnderWay(Rc::clone(self))
+    }
+
+    /// Returns when no request is under way.
+    pub async fn idle(&self) {
+        while self.under_way.get() > 0 {
+            self.moved.notified().await;
+        }
     }
 
     /// The host of the world that runs.
@@ -58,7 +210,12 @@ impl Host {
         self.world.borrow().upgrade()
     }
 
-    /// `process.argv` without its first two.
+    /// Whether the program goes on after an error that nobody caught.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.on_error == OnError::Log
+    }
+
+    /// The program's path, and `process.argv` behind it.
     pub(crate) fn arguments(&self) -> &[String] {
         &self.arguments
     }
@@ -87,9 +244,9 @@ impl Host {
         self.exit.get()
     }
 
-    /// Returns when the program was ended, or nothing keeps it running.
+    /// Returns when the program was ended, nothing keeps it running, or the world is lost.
     pub(crate) async fn over(&self) {
-        while self.exited().is_none() && self.is_held() {
+        while self.exited().is_none() && self.is_held() && self.life.get() != Life::Lost {
             self.changed.notified().await;
         }
     }
@@ -111,9 +268,35 @@ impl Host {
         self.hooks.borrow_mut().take();
     }
 
+    /// `run` is called each time that JavaScript has returned and its microtasks have run.
+    pub(crate) fn on_turn_end(&self, run: TurnEnd) {
+        *self.turn_end.borrow_mut() = Some(run);
+    }
+
+    /// JavaScript has returned.
+    pub(crate) fn end_turn(&self) {
+        if let Some(run) = &*self.turn_end.borrow() {
+            run();
+        }
+    }
+
     /// `process.nextTick` has something to run once JavaScript returns.
     pub(crate) fn tick(&self) {
         self.ticks.set(true);
+    }
+
+    /// A turn begins: its time is not known yet.
+    pub(crate) fn turn(&self) {
+        self.now.set(None);
+    }
+
+    /// The time of this turn: the clock is looked at once, so that what begins in one turn begins together.
+    pub(crate) fn now(&self) -> Instant {
+        self.now.get().unwrap_or_else(|| {
+            let now = Instant::now();
+            self.now.set(Some(now));
+            now
+        })
     }
 
     pub(crate) fn take_ticks(&self) -> bool {
@@ -170,6 +353,18 @@ impl Drop for Hold {
     fn drop(&mut self) {
         self.0.held.set(self.0.held.get().saturating_sub(1));
         self.0.changed.notify_one();
+    }
+}
+
+/// A request that is not answered yet.
+pub struct UnderWay(Rc<Host>);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.under_way.set(self.0.under_way.get().saturating_sub(1));
+        if self.0.under_way.get() == 0 {
+            self.0.moved.notify_waiters();
+        }
     }
 }
 

@@ -4,16 +4,15 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use leat_door::{Server, Settings};
 use leat_listen::{Listener, ServeOptions};
-use leat_script::{Lane, LaneSeed};
+use leat_script::{Lane, LaneSeed, Script};
 use socket2::Socket;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::LocalSet;
 
 use crate::error::{Coded, coded};
 use crate::metrics::Snapshot;
-use crate::server::Server;
-use crate::settings::Settings;
 
 /// The engine of this process: one thread that serves the lanes of all JavaScript threads.
 pub(crate) struct Engine {
@@ -114,7 +113,7 @@ struct Thread {
     orders: mpsc::UnboundedSender<Order>,
     lanes: HashMap<u64, Rc<Lane>>,
     /// Servers by number. Those that share a listener are the same one.
-    servers: HashMap<u64, (Rc<Lane>, Rc<Server>)>,
+    servers: HashMap<u64, (Rc<Lane>, Rc<Server<Rc<Script>>>)>,
 }
 
 async fn run(mut received: mpsc::UnboundedReceiver<Order>, orders: mpsc::UnboundedSender<Order>) {
@@ -140,7 +139,7 @@ impl Thread {
             }
             Order::Open { lane, server, listener, settings, options, ipv6 } => {
                 if let Some(lane) = self.lanes.get(&lane) {
-                    let opened = Server::open(listener, *settings, *options, ipv6);
+                    let opened = Server::open(listener, *settings, *options, ipv6, Rc::new(Rc::new));
                     opened.join(lane, server);
                     self.servers.insert(server, (Rc::clone(lane), opened));
                 }

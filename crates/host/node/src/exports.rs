@@ -8,14 +8,11 @@ use napi::{Env, JsValue};
 use napi_derive::napi;
 use tokio::sync::oneshot;
 
-use crate::bind::{self, Bound, Tcp};
 use crate::engine::{Engine, Order};
 use crate::error::{Coded, coded, from_io};
 use crate::port;
 use crate::settings::Settings;
-
-/// Node's default.
-const BACKLOG: i32 = 511;
+use leat_door::{BACKLOG, Bound};
 
 #[napi(object)]
 #[derive(Default)]
@@ -89,18 +86,21 @@ pub fn listen(lane: u32, options: Unknown<'_>) -> Result<Listening, Coded> {
     let place = Place::from_unknown(options).map_err(argument)?;
     let lane = port::engine_lane(lane)?;
     let engine = Engine::get()?;
-    let options = Box::new(settings.serve_options()?);
+    let settings = leat_door::Settings::from(settings);
+    let options = Box::new(settings.serve_options().map_err(tls)?);
     let server = engine.next_server();
     let mut shared = engine.shared();
-    let tcp = tcp_of(&place)?;
-    if let Some(tcp) = tcp.as_ref().filter(|tcp| tcp.reuse_port && tcp.port != 0)
-        && let Some(&with) = shared.get(&std::net::SocketAddr::new(tcp.ip, tcp.port))
+    let at = place_of(&place)?;
+    if let leat_door::Place::Tcp { address, reuse_port: true, .. } = at
+        && address.port() != 0
+        && let Some(&with) = shared.get(&address)
     {
         engine.order(Order::Join { lane, server, with });
-        shared.insert(std::net::SocketAddr::new(tcp.ip, tcp.port), server);
-        return Ok(listening(server, Some(std::net::SocketAddr::new(tcp.ip, tcp.port))));
+        shared.insert(address, server);
+        return Ok(listening(server, Some(address)));
     }
-    let Bound { listener, address } = open(&place, tcp.as_ref()).map_err(|error| from_io(&error))?;
+    let Bound { listener, address } =
+        leat_door::open(at, place.backlog.unwrap_or(BACKLOG)).map_err(|error| from_io(&error))?;
     if let Some(address) = address.filter(|_| place.reuse_port == Some(true)) {
         shared.insert(address, server);
     }
@@ -114,7 +114,8 @@ pub fn listen(lane: u32, options: Unknown<'_>) -> Result<Listening, Coded> {
 pub fn listen_none(lane: u32, settings: Settings) -> Result<Listening, Coded> {
     let lane = port::engine_lane(lane)?;
     let engine = Engine::get()?;
-    let options = Box::new(settings.serve_options()?);
+    let settings = leat_door::Settings::from(settings);
+    let options = Box::new(settings.serve_options().map_err(tls)?);
     let server = engine.next_server();
     engine.order(Order::Open { lane, server, listener: None, settings: Box::new(settings), options, ipv6: true });
     Ok(listening(server, None))
@@ -122,14 +123,14 @@ pub fn listen_none(lane: u32, settings: Settings) -> Result<Listening, Coded> {
 
 #[napi]
 pub fn adopt(server: u32, fd: i32) -> Result<(), Coded> {
-    let socket = bind::accepted(fd).map_err(|error| from_io(&error))?;
+    let socket = leat_door::accepted(fd).map_err(|error| from_io(&error))?;
     Engine::get()?.order(Order::Adopt(server.into(), socket));
     Ok(())
 }
 
 #[napi(js_name = "settings")]
 pub fn change(server: u32, settings: Settings) -> Result<(), Coded> {
-    Engine::get()?.order(Order::Change(server.into(), Box::new(settings)));
+    Engine::get()?.order(Order::Change(server.into(), Box::new(settings.into())));
     Ok(())
 }
 
@@ -214,32 +215,25 @@ fn argument(error: napi::Error) -> Coded {
     coded("LEAT_ARGUMENT", error.reason.as_str())
 }
 
-fn tcp_of(place: &Place) -> Result<Option<Tcp>, Coded> {
-    if place.path.is_some() || place.fd.is_some() {
-        return Ok(None);
+fn tls(refusal: leat_door::TlsRefusal) -> Coded {
+    coded("LEAT_TLS", refusal.0)
+}
+
+fn place_of(place: &Place) -> Result<leat_door::Place<'_>, Coded> {
+    if let Some(fd) = place.fd {
+        return Ok(leat_door::Place::Descriptor(fd));
+    }
+    if let Some(path) = &place.path {
+        return Ok(leat_door::Place::Unix(path));
     }
     let host = place.host.as_deref().unwrap_or("::");
     // A zone (`fe80::1%eth0`) is not part of what is parsed here.
     let ip = host.parse().map_err(|_| coded("EINVAL", format!("{host} is not an IP address")))?;
-    let reuse_port = place.reuse_port.unwrap_or(false);
-    let backlog = place.backlog.unwrap_or(BACKLOG);
-    Ok(Some(Tcp {
-        ip,
-        port: place.port.unwrap_or(0),
-        backlog,
+    Ok(leat_door::Place::Tcp {
+        address: std::net::SocketAddr::new(ip, place.port.unwrap_or(0)),
         ipv6_only: place.ipv6_only.unwrap_or(false),
-        reuse_port,
-    }))
-}
-
-fn open(place: &Place, tcp: Option<&Tcp>) -> std::io::Result<Bound> {
-    let backlog = place.backlog.unwrap_or(BACKLOG);
-    match (place.fd, &place.path, tcp) {
-        (Some(fd), _, _) => bind::descriptor(fd, backlog),
-        (None, Some(path), _) => bind::unix(path, backlog),
-        (None, None, Some(tcp)) => bind::tcp(tcp),
-        (None, None, None) => Err(std::io::ErrorKind::InvalidInput.into()),
-    }
+        reuse_port: place.reuse_port.unwrap_or(false),
+    })
 }
 
 fn listening(server: u64, address: Option<std::net::SocketAddr>) -> Listening {

@@ -1,19 +1,5 @@
-use leat_listen::{CertificateText, ClientAuth, ServeOptions, TlsSettings, TlsTextOptions, TlsVersions};
-use leat_message::{LeftToHandler, Limits, Profile};
-use leat_script::{FIELDS_MAX, HEAD_BYTES_MAX, TRAILER_BYTES_MAX};
 use napi::Either;
 use napi_derive::napi;
-
-use crate::error::{Coded, coded};
-
-/// A time that never comes, in milliseconds: 100 years, which can be added to any clock.
-const NEVER_MS: u64 = 3_155_760_000_000;
-/// How long an unread request body is read off after the reply.
-const DRAIN_TIME_MS: u64 = 30_000;
-/// How much of it.
-const DRAIN_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Connections of one server: as many as a lane can tell apart.
-const CONNECTIONS_MAX: usize = 1 << 20;
 
 /// What a server was told, with the names of `node:http`.
 #[napi(object)]
@@ -47,105 +33,42 @@ pub struct Tls {
     pub alpn_protocols: Option<Vec<String>>,
 }
 
-impl Settings {
-    /// Takes over what is set in `newer`.
-    pub(crate) fn merge(&mut self, newer: Self) {
-        macro_rules! take {
-            ($($key:ident)+) => { $(if newer.$key.is_some() { self.$key = newer.$key; })+ };
+impl From<Settings> for leat_door::Settings {
+    fn from(given: Settings) -> Self {
+        Self {
+            headers_timeout: given.headers_timeout,
+            request_timeout: given.request_timeout,
+            keep_alive_timeout: given.keep_alive_timeout,
+            max_header_size: given.max_header_size,
+            max_headers_count: given.max_headers_count,
+            http2: given.http2,
+            no_delay: given.no_delay,
+            keep_alive: given.keep_alive,
+            keep_alive_initial_delay: given.keep_alive_initial_delay,
+            connections_max: given.connections_max,
+            tls: given.tls.map(Into::into),
         }
-        take!(headers_timeout request_timeout keep_alive_timeout max_header_size max_headers_count);
-        take!(http2 no_delay keep_alive keep_alive_initial_delay connections_max tls);
-    }
-
-    /// The engine's limits. Where Node has none, there is none, or the widest that a lane can carry.
-    pub(crate) fn limits(&self) -> Limits {
-        let head_bytes = count(self.max_header_size).unwrap_or(16 * 1024).clamp(1, HEAD_BYTES_MAX);
-        let head_time_ms = time(self.headers_timeout, 60_000).min(time(self.request_timeout, 300_000));
-        let request_time_ms = time(self.request_timeout, 300_000);
-        Limits {
-            head_bytes_max: head_bytes,
-            field_bytes_max: head_bytes,
-            target_bytes_max: head_bytes,
-            fields_max: count(self.max_headers_count).filter(|&count| count > 0).unwrap_or(FIELDS_MAX).min(FIELDS_MAX),
-            body_bytes_max: u64::MAX,
-            trailer_bytes_max: head_bytes.min(TRAILER_BYTES_MAX),
-            chunk_extension_bytes_max: 16 * 1024,
-            head_time_ms,
-            idle_time_ms: time(self.keep_alive_timeout, 5_000),
-            first_time_ms: Some(head_time_ms),
-            // Node's server has its own words for both.
-            left_to_handler: LeftToHandler { expect: true, host: true, upgrade: true },
-            half_closed_ms: 0,
-            body_time_ms: (request_time_ms < NEVER_MS).then_some(request_time_ms),
-            throughput_bytes_min: 0,
-            drain_bytes_max: DRAIN_BYTES_MAX,
-            drain_time_ms: DRAIN_TIME_MS,
-            requests_per_connection_max: u64::MAX,
-            connections_max: count(self.connections_max).unwrap_or(CONNECTIONS_MAX).min(CONNECTIONS_MAX),
-            connections_per_client_max: CONNECTIONS_MAX,
-            ..Limits::default()
-        }
-    }
-
-    /// How connections are accepted.
-    pub(crate) fn serve_options(&self) -> Result<ServeOptions, Coded> {
-        let http2 = self.http2.unwrap_or(false);
-        let tls = self.tls.as_ref().map(|tls| tls.settings(http2)).transpose()?;
-        Ok(ServeOptions {
-            http2_plain: http2 && tls.is_none(),
-            tls,
-            handshake_time_ms: 120_000,
-            ..ServeOptions::default()
-        })
-    }
-
-    /// Forms that Node takes are taken.
-    pub(crate) fn profile(&self) -> Profile {
-        Profile::Compatible
     }
 }
 
-impl Tls {
-    fn settings(&self, http2: bool) -> Result<TlsSettings, Coded> {
-        let (certs, keys) = (list(&self.cert), list(&self.key));
-        if certs.len() != keys.len() {
-            return Err(coded("LEAT_TLS", "as many keys as certificates are needed, in the same order"));
+impl From<Tls> for leat_door::Tls {
+    fn from(given: Tls) -> Self {
+        Self {
+            cert: list(given.cert),
+            key: list(given.key),
+            ca: given.ca.map(list),
+            request_cert: given.request_cert,
+            reject_unauthorized: given.reject_unauthorized,
+            min_version: given.min_version,
+            max_version: given.max_version,
+            alpn_protocols: given.alpn_protocols,
         }
-        let certificates = certs.into_iter().zip(keys).map(|(chain, key)| CertificateText { chain, key }).collect();
-        let mut options = TlsTextOptions::new(certificates);
-        let offered = |name: &str| self.alpn_protocols.as_ref().is_none_or(|list| list.iter().any(|one| one == name));
-        options.http2 = http2 && offered("h2");
-        options.http1 = offered("http/1.1");
-        options.versions = match (self.min_version.as_deref(), self.max_version.as_deref()) {
-            (Some("TLSv1.3"), _) => TlsVersions::Only13,
-            (_, Some("TLSv1.2")) => TlsVersions::Only12,
-            _ => TlsVersions::default(),
-        };
-        let authorities = self.ca.as_ref().map(|ca| list(ca).join(&b'\n')).unwrap_or_default();
-        options.client_auth = match (self.request_cert, self.reject_unauthorized) {
-            (Some(true), Some(false)) => ClientAuth::Requested { authorities },
-            (Some(true), _) => ClientAuth::Required { authorities },
-            _ => ClientAuth::Off,
-        };
-        TlsSettings::from_text(&options).map_err(|error| coded("LEAT_TLS", error.to_string()))
     }
 }
 
-fn list(text: &Either<String, Vec<String>>) -> Vec<Vec<u8>> {
+fn list(text: Either<String, Vec<String>>) -> Vec<String> {
     match text {
-        Either::A(one) => vec![one.clone().into_bytes()],
-        Either::B(many) => many.iter().map(|one| one.clone().into_bytes()).collect(),
+        Either::A(one) => vec![one],
+        Either::B(many) => many,
     }
-}
-
-fn time(ms: Option<f64>, default: u64) -> u64 {
-    match ms {
-        None => default,
-        Some(ms) if ms > 0.0 && ms < NEVER_MS as f64 => (ms as u64).max(1),
-        Some(_) => NEVER_MS,
-    }
-}
-
-fn count(count: Option<f64>) -> Option<usize> {
-    count.filter(|count| count.is_finite() && *count >= 0.0).map(|count| count as usize)
 }

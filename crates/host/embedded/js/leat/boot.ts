@@ -1,7 +1,8 @@
 // What a world begins with: the hooks that the host calls, and the globals. What a program may never touch is loaded when it
 // is first touched.
-import { hooks } from "../node/process";
-import { runImmediates, runTimers } from "../node/timers";
+import { rejected, runBeforeExit, runExit, runRejections, uncaught } from "./lifecycle";
+import { install } from "./stack";
+import { contexts, failures, runTicks } from "./turn";
 
 interface ProcessNative {
     hooks(hooks: Record<string, (...args: never[]) => unknown>): void;
@@ -9,30 +10,46 @@ interface ProcessNative {
 
 const global = globalThis as unknown as Record<string, unknown>;
 
+type Exports = Record<string, unknown>;
+const timers = (): { runTimers(first: boolean): boolean; runImmediates(first: boolean): boolean } => require("leat:timers");
+
+install();
+
+(native("process") as ProcessNative).hooks({
+    ticks: runTicks,
+    rejected,
+    rejections: runRejections,
+    uncaught: (error: unknown) => uncaught(error),
+    beforeExit: runBeforeExit,
+    exit: runExit,
+    timers: (first: boolean) => timers().runTimers(first),
+    immediates: (first: boolean) => timers().runImmediates(first),
+    signal: (number: number) => (require("node:process") as { _signal(number: number): void })._signal(number),
+});
+
+function put(name: string, value: unknown, enumerable: boolean): void {
+    Object.defineProperty(globalThis, name, { configurable: true, enumerable, writable: true, value });
+}
+
 /** A global that is loaded when it is first read, and may be replaced. */
-function late(name: string, load: () => unknown): void {
-    const put = (value: unknown): void => {
-        Object.defineProperty(globalThis, name, { configurable: true, enumerable: false, writable: true, value });
-    };
+function late(name: string, load: () => unknown, enumerable = false): void {
     Object.defineProperty(globalThis, name, {
         configurable: true,
-        enumerable: false,
+        enumerable,
         get() {
             const value = load();
-            put(value);
+            put(name, value, enumerable);
             return value;
         },
-        set: put,
+        set(value: unknown) {
+            put(name, value, enumerable);
+        },
     });
 }
 
-global["global"] = globalThis;
-(native("process") as ProcessNative).hooks({ ...hooks, timers: runTimers, immediates: runImmediates });
-
-late("process", () => (require("node:process") as { default: unknown }).default ?? require("node:process"));
-late("console", () => require("node:console"));
-for (const name of ["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate"]) {
-    late(name, () => (require("node:timers") as Record<string, unknown>)[name]);
+/** Globals that are exports of `module`, under the same names. */
+function lateAll(module: string, names: readonly string[], enumerable = false): void {
+    for (const name of names) late(name, () => (require(module) as Exports)[name], enumerable);
 }
 
 /** Globals of the web, by their modules. */
@@ -53,3 +70,31 @@ const WEB: Record<string, string[]> = {
 for (const [module, names] of Object.entries(WEB)) {
     for (const name of names) late(name, () => (require(`leat:web/${module}`) as Record<string, unknown>)[name]);
 }
+put("global", globalThis, true);
+late("process", () => require("node:process"));
+late("console", () => require("node:console"));
+lateAll("node:timers", ["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate"], true);
+lateAll("node:buffer", ["Buffer", "atob", "btoa", "Blob", "File"]);
+lateAll("leat:web/url", ["URL", "URLSearchParams"]);
+late("performance", () => (require("node:perf_hooks") as Exports)["performance"], true);
+for (const name of ["dispose", "asyncDispose"] as const) {
+    if (Symbol[name] === undefined) Object.defineProperty(Symbol, name, { value: Symbol(`Symbol.${name}`) });
+}
+
+const enqueue = global["queueMicrotask"] as (run: () => void) => void;
+put(
+    "queueMicrotask",
+    function queueMicrotask(callback: () => unknown): void {
+        if (typeof callback !== "function") (require("leat:validate") as { validateFunction(value: unknown, name: string): void }).validateFunction(callback, "callback");
+        const context = contexts.used?.current();
+        enqueue(() => {
+            contexts.used?.enter(context);
+            try {
+                callback();
+            } catch (error) {
+                failures.uncaught(error);
+            }
+        });
+    },
+    true,
+);

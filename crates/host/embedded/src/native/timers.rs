@@ -9,6 +9,7 @@ use rquickjs::{Ctx, Object, Result};
 use tokio::task::AbortHandle;
 
 use crate::host::{Hold, Host};
+use crate::world::World;
 
 /// What an alarm is set with.
 #[derive(Default)]
@@ -22,8 +23,15 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let alarm = Rc::new(RefCell::new(Alarm::default()));
     let immediate = Rc::new(RefCell::new(None::<Hold>));
     let group = Object::new(ctx.clone())?;
-    // Milliseconds since the world began, as a number with fractions.
-    group.set("now", Func::from(move || began.elapsed().as_secs_f64() * 1000.0))?;
+    // Whole milliseconds since the world began, the same all through a turn, so that timers of one turn are due together.
+    group.set("now", {
+        Func::from(move |ctx: Ctx<'js>| -> Result<f64> {
+            let now = Host::of(&ctx)?.now();
+            Ok((now.duration_since(began).as_secs_f64() * 1000.0).floor())
+        })
+    })?;
+    // The clock is looked at again in this turn.
+    group.set("refresh", Func::from(|ctx: Ctx<'js>| Host::of(&ctx).map(|host| host.turn())))?;
     // Calls the hook `timers` in `ms` milliseconds, in place of what was asked for before; below 0: never.
     group.set("alarm", {
         let alarm = Rc::clone(&alarm);
@@ -62,7 +70,7 @@ fn set(ctx: &Ctx<'_>, alarm: &Rc<RefCell<Alarm>>, ms: f64) -> Result<()> {
     let task = tokio::task::spawn_local(async move {
         tokio::time::sleep(Duration::from_secs_f64(ms / 1000.0)).await;
         if let Some(world) = host.upgrade().and_then(|host| host.world()) {
-            world.enter(|ctx| world.host().hook(ctx, "timers")?.call::<_, ()>(()));
+            one_by_one(&world, "timers");
         }
     });
     alarm.task = Some(task.abort_handle());
@@ -74,8 +82,17 @@ fn soon(ctx: &Ctx<'_>) -> Result<()> {
     tokio::task::spawn_local(async move {
         tokio::task::yield_now().await;
         if let Some(world) = host.upgrade().and_then(|host| host.world()) {
-            world.enter(|ctx| world.host().hook(ctx, "immediates")?.call::<_, ()>(()));
+            one_by_one(&world, "immediates");
         }
     });
     Ok(())
+}
+
+/// Calls a hook until it has nothing more to run: each call is a turn of its own, with ticks and microtasks behind it.
+fn one_by_one(world: &Rc<World>, hook: &'static str) {
+    let mut first = true;
+    while world.host().exited().is_none() && world.enter(|ctx| world.host().hook(ctx, hook)?.call::<_, bool>((first,)))
+    {
+        first = false;
+    }
 }

@@ -346,6 +346,11 @@ impl Reply for H1Reply {
         self.phase = Phase::Done;
     }
 
+    #[inline]
+    fn whole(&mut self, status: u16, head: &[u8], body: &[u8], keep: bool) -> bool {
+        H1Reply::whole(self, status, head, body, keep)
+    }
+
     fn record(&mut self) -> &mut Record {
         &mut self.record
     }

@@ -18,6 +18,22 @@ impl H1Reply {
         self.pass_on(Length::Close, if framed { Head::GivenFramed } else { Head::Given });
     }
 
+    /// Appends a whole reply that the handler formatted; says whether there was a place for it.
+    pub(super) fn whole(&mut self, status: u16, head: &[u8], body: &[u8], keep: bool) -> bool {
+        if self.phase != Phase::Waiting {
+            return false;
+        }
+        self.status = status;
+        self.record.status = status;
+        self.keep_alive &= keep;
+        let out = self.output.buffer();
+        out.extend_from_slice(head);
+        out.extend_from_slice(body);
+        self.record.bytes_out += body.len() as u64;
+        (self.length, self.head, self.phase) = (Length::Close, Head::GivenFramed, Phase::Done);
+        true
+    }
+
     /// Appends an interim response as it is; says whether there was still a place for it.
     pub(super) fn interim_verbatim(&mut self, status: u16, head: &[u8]) -> bool {
         if !self.takes_interim(status) {

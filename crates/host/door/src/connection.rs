@@ -2,7 +2,7 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::{Rc, Weak};
 
 use leat_listen::{Permit, Protocol};
-use leat_message::Peer;
+use leat_message::{Handler, Peer};
 use leat_script::{Arrival, Control, Group, Script};
 use leat_serve::{OnError, Service, Site};
 use leat_stream::Socket;
@@ -11,26 +11,32 @@ use tokio::task::AbortHandle;
 use crate::settings::Settings;
 
 /// A connection that JavaScript knows.
-pub(crate) struct Connection {
-    script: OnceCell<Rc<Script>>,
-    service: OnceCell<Rc<Service<Rc<Script>>>>,
+pub(crate) struct Connection<H> {
+    handler: OnceCell<H>,
+    service: OnceCell<Rc<Service<H>>>,
     task: RefCell<Option<AbortHandle>>,
     tls: bool,
 }
 
-impl Connection {
+impl<H: Handler + AsRef<Script> + Clone> Connection<H> {
     /// Gives the connection to one of the group's lanes; `None` where there is none left.
-    pub(crate) fn open(group: &Rc<Group>, arrival: Arrival, peer: &Peer, settings: &Settings) -> Option<Rc<Self>> {
+    pub(crate) fn open(
+        group: &Rc<Group>,
+        arrival: Arrival,
+        peer: &Peer,
+        settings: &Settings,
+        make: &dyn Fn(Script) -> H,
+    ) -> Option<Rc<Self>> {
         let connection = Rc::new(Self {
-            script: OnceCell::new(),
+            handler: OnceCell::new(),
             service: OnceCell::new(),
             task: RefCell::default(),
             tls: peer.tls.is_some(),
         });
         let control: Rc<dyn Control> = Rc::new(Handle(Rc::downgrade(&connection)));
-        let script = Rc::new(group.connect(arrival, peer, control)?);
-        let _ = connection.service.set(Service::new(site(&script, settings)));
-        let _ = connection.script.set(script);
+        let handler = make(group.connect(arrival, peer, control)?);
+        let _ = connection.service.set(Service::new(site(&handler, settings)));
+        let _ = connection.handler.set(handler);
         Some(connection)
     }
 
@@ -52,15 +58,18 @@ impl Connection {
 
     /// New settings, from its next request on.
     pub(crate) fn change(&self, settings: &Settings) {
-        if let (Some(script), Some(service)) = (self.script.get(), self.service.get()) {
-            service.replace(site(script, settings));
+        if let (Some(handler), Some(service)) = (self.handler.get(), self.service.get()) {
+            service.replace(site(handler, settings));
         }
     }
 
     fn close(&self) {
         let Some(service) = self.service.get() else { return };
         // One that has not begun yet may be in the middle of its first head.
-        let busy = self.script.get().is_some_and(|script| script.is_busy() || !script.has_begun());
+        let busy = self.handler.get().is_some_and(|handler| {
+            let script = handler.as_ref();
+            script.is_busy() || !script.has_begun()
+        });
         if busy || self.tls {
             service.retire();
         } else {
@@ -79,9 +88,9 @@ impl Connection {
 }
 
 /// What the lane has of a connection: it ends with its task, not with the lane.
-struct Handle(Weak<Connection>);
+struct Handle<H>(Weak<Connection<H>>);
 
-impl Control for Handle {
+impl<H: Handler + AsRef<Script> + Clone> Control for Handle<H> {
     fn close(&self) {
         if let Some(connection) = self.0.upgrade() {
             connection.close();
@@ -95,9 +104,9 @@ impl Control for Handle {
     }
 }
 
-fn site(script: &Rc<Script>, settings: &Settings) -> Site<Rc<Script>> {
+fn site<H: Clone>(handler: &H, settings: &Settings) -> Site<H> {
     Site {
-        handler: Rc::clone(script),
+        handler: handler.clone(),
         limits: settings.limits(),
         profile: settings.profile(),
         on_error: OnError::Close,

@@ -4,8 +4,8 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use leat_listen::{Accepted, Entrance, Gate, Listener, OnUnshaken, Protocol, ServeOptions, Unshaken};
-use leat_message::Address;
-use leat_script::{Arrival, Group, Lane};
+use leat_message::{Address, Handler};
+use leat_script::{Arrival, Group, Lane, Script};
 use leat_stream::{Plain, Socket};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::sync::oneshot;
@@ -14,23 +14,35 @@ use crate::connection::Connection;
 use crate::settings::Settings;
 use crate::unshaken::in_openssls_words;
 
+/// Makes a connection's handler of its way to JavaScript.
+pub type MakeHandler<H> = Rc<dyn Fn(Script) -> H>;
+
 /// A listener and the servers on it: one, or one on each of the lanes that share the port.
-pub(crate) struct Server {
+pub struct Server<H> {
+    make: MakeHandler<H>,
     group: Rc<Group>,
     gate: Arc<Gate>,
     settings: RefCell<Settings>,
     options: ServeOptions,
     /// Whether it is bound to an IPv6 address: clients of IPv4 are shown as Node shows them then.
     ipv6: bool,
-    connections: RefCell<Vec<Weak<Connection>>>,
+    connections: RefCell<Vec<Weak<Connection<H>>>>,
     /// How many connections there were when the list was last cleaned.
     kept: Cell<usize>,
     stop: RefCell<Option<oneshot::Sender<Option<oneshot::Sender<()>>>>>,
 }
 
-impl Server {
-    pub(crate) fn open(listener: Option<Listener>, settings: Settings, options: ServeOptions, ipv6: bool) -> Rc<Self> {
+impl<H: Handler + AsRef<Script> + Clone> Server<H> {
+    /// Starts to accept, where there is a listener. To be called on the thread that serves.
+    pub fn open(
+        listener: Option<Listener>,
+        settings: Settings,
+        options: ServeOptions,
+        ipv6: bool,
+        make: MakeHandler<H>,
+    ) -> Rc<Self> {
         let server = Rc::new(Self {
+            make,
             group: Rc::default(),
             gate: Gate::new(&settings.limits()),
             settings: RefCell::new(settings),
@@ -73,12 +85,12 @@ impl Server {
     }
 
     /// Adds a lane's server.
-    pub(crate) fn join(&self, lane: &Rc<Lane>, server: u64) {
+    pub fn join(&self, lane: &Rc<Lane>, server: u64) {
         self.group.join(lane, server as u32);
     }
 
     /// Takes a lane's server out, and stops accepting with the last one; `closed` is answered when that is done.
-    pub(crate) fn leave(&self, lane: &Rc<Lane>, server: u64, closed: Option<oneshot::Sender<()>>) {
+    pub fn leave(&self, lane: &Rc<Lane>, server: u64, closed: Option<oneshot::Sender<()>>) {
         if !self.group.leave(lane, server as u32)
             && let Some(stop) = self.stop.borrow_mut().take()
         {
@@ -88,7 +100,7 @@ impl Server {
     }
 
     /// Serves a connection that was accepted elsewhere.
-    pub(crate) fn adopt(self: &Rc<Self>, socket: socket2::Socket) {
+    pub fn adopt(self: &Rc<Self>, socket: socket2::Socket) {
         let server = Rc::clone(self);
         let gate = Arc::clone(&self.gate);
         let begin = move |accepted| server.begin(accepted);
@@ -115,7 +127,7 @@ impl Server {
     }
 
     /// Changes settings, for the requests to come of all connections.
-    pub(crate) fn change(&self, newer: Settings) {
+    pub fn change(&self, newer: Settings) {
         self.settings.borrow_mut().merge(newer);
         let settings = self.settings.borrow();
         self.gate.set_limits(&settings.limits());
@@ -124,7 +136,8 @@ impl Server {
         }
     }
 
-    pub(crate) fn gate(&self) -> &Gate {
+    /// The caps on its connections.
+    pub fn gate(&self) -> &Gate {
         &self.gate
     }
 
@@ -138,13 +151,13 @@ impl Server {
             alpn: alpn.to_owned(),
             ..self.arrival(&peer.remote, &peer.local)
         };
-        let Some(connection) = Connection::open(&self.group, arrival, &peer, &settings) else { return };
+        let Some(connection) = Connection::open(&self.group, arrival, &peer, &settings, &*self.make) else { return };
         self.remember(&connection);
         connection.run(socket, protocol, peer, permit);
     }
 
     /// Keeps the connection where a change of settings finds it.
-    fn remember(&self, connection: &Rc<Connection>) {
+    fn remember(&self, connection: &Rc<Connection<H>>) {
         let mut connections = self.connections.borrow_mut();
         if connections.len() > 2 * self.kept.get() + 64 {
             connections.retain(|connection| connection.strong_count() > 0);

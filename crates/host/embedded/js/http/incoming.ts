@@ -1,0 +1,347 @@
+// Requests. The host makes the object and keeps the head inside; what is asked of it becomes a string then.
+import { Readable } from "node:stream";
+import { http, heads } from "./native";
+import { hasState, lateState } from "./states";
+import type { Line } from "./line";
+import type { ServerResponse } from "./response";
+
+/** Body bytes that are asked for ahead. */
+const WINDOW_BYTES = 128 * 1024;
+
+export type Fields = Record<string, string | string[] | undefined>;
+
+interface ReadableState {
+    highWaterMark: number;
+    flowing: boolean | null;
+    length: number;
+    ended: boolean;
+    endEmitted: boolean;
+    destroyed: boolean;
+    closed: boolean;
+    closeEmitted: boolean;
+    resumeScheduled: boolean;
+}
+
+/** A request, or the answer that a client got. */
+export interface IncomingMessage extends Readable {
+    url: string;
+    method: string;
+    headers: Fields;
+    rawHeaders: string[];
+    headersDistinct: Record<string, string[] | undefined>;
+    trailers: Fields;
+    rawTrailers: string[];
+    trailersDistinct: Record<string, string[] | undefined>;
+    httpVersion: string;
+    httpVersionMajor: number;
+    httpVersionMinor: number;
+    complete: boolean;
+    aborted: boolean;
+    socket: object;
+    connection: object;
+    statusCode: number | null;
+    statusMessage: string | null;
+    upgrade: boolean | null;
+    /** The connection, its exchange's number, and its response while that is open. */
+    _line: Line | null;
+    _exchange: number;
+    _res: ServerResponse | null;
+    /** Whether the body, if there is one, has come to its end. */
+    _bodyDone: boolean;
+    /** Bytes that were asked for and have not come. */
+    _window: number;
+    _dumped: boolean;
+    _consuming: boolean;
+    _taker: Taking | null;
+    _readableState: ReadableState;
+    _events: Record<string, unknown> | undefined;
+    _eventsCount: number;
+    _dump(): void;
+    _addHeaderLines(fields: string[], count: number): void;
+}
+
+/** Who wants the body of a request as a whole. */
+export interface BodyTaker {
+    /** Looks at the whole body. False if it is to come by the stream after all. */
+    parse(body: Buffer): boolean;
+    /** The body was taken, and the request's stream has ended. */
+    done(): void;
+    /** Listens to the stream: the body, or the lack of one, will be told there. */
+    read(): void;
+}
+
+interface Taking {
+    taker: BodyTaker;
+    bytes: number;
+    pieces: Buffer[];
+    length: number;
+}
+
+export interface IncomingMessageConstructor {
+    new (socket?: object): IncomingMessage;
+    (this: unknown, socket?: object): void;
+    prototype: IncomingMessage;
+}
+
+/** Its own state for streams, as the constructor of readable streams makes it. */
+function begin(req: object): void {
+    const self = req as IncomingMessage;
+    (Readable as unknown as (this: unknown, options?: object) => void).call(self, undefined);
+    if (self._line !== null && self._bodyDone) self.push(null);
+}
+
+function Incoming(this: IncomingMessage, socket?: object): void {
+    (Readable as unknown as (this: unknown, options?: object) => void).call(this, undefined);
+    this._readableState.highWaterMark = (socket as { readableHighWaterMark?: number } | undefined)?.readableHighWaterMark ?? this._readableState.highWaterMark;
+    const own: Record<string, unknown> = { httpVersionMajor: null, httpVersionMinor: null, httpVersion: null, complete: false, rawHeaders: [], rawTrailers: [], aborted: false, upgrade: null, url: "", method: null, statusCode: null, statusMessage: null };
+    for (const name of Object.keys(own)) Object.defineProperty(this, name, { configurable: true, enumerable: true, writable: true, value: own[name] });
+    this.socket = socket as object;
+}
+
+export const IncomingMessage = Incoming as unknown as IncomingMessageConstructor;
+Object.defineProperty(IncomingMessage, "name", { value: "IncomingMessage" });
+Object.setPrototypeOf(Incoming.prototype, Readable.prototype);
+Object.setPrototypeOf(Incoming, Readable);
+const proto = IncomingMessage.prototype;
+lateState(proto, "_readableState", begin);
+
+/** What every request has until something else is known of it. */
+const defaults = {
+    complete: false,
+    aborted: false,
+    statusCode: null,
+    statusMessage: null,
+    upgrade: null,
+    client: undefined,
+    _line: null,
+    _exchange: -1,
+    _res: null,
+    _bodyDone: true,
+    _window: 0,
+    _dumped: false,
+    _consuming: false,
+    _taker: null,
+};
+for (const [name, value] of Object.entries(defaults)) Object.defineProperty(proto, name, { configurable: true, enumerable: false, writable: true, value });
+
+/** An accessor whose value becomes the object's own once it is made or set. */
+function late(name: string, make: (req: IncomingMessage) => unknown): void {
+    Object.defineProperty(proto, name, {
+        configurable: true,
+        enumerable: true,
+        get(this: IncomingMessage): unknown {
+            const value = make(this);
+            Object.defineProperty(this, name, { configurable: true, enumerable: true, writable: true, value });
+            return value;
+        },
+        set(this: IncomingMessage, value: unknown) {
+            Object.defineProperty(this, name, { configurable: true, enumerable: true, writable: true, value });
+        },
+    });
+}
+
+function optionsOf(req: IncomingMessage): { joinDuplicateHeaders?: boolean; maxHeadersCount?: number | null } {
+    return (req._line?.server ?? {}) as { joinDuplicateHeaders?: boolean; maxHeadersCount?: number | null };
+}
+
+late("headers", (req) => {
+    const { joinDuplicateHeaders, maxHeadersCount } = optionsOf(req);
+    return heads.headers(req, joinDuplicateHeaders === true, maxHeadersCount ?? 2000) ?? fieldsOf(req.rawHeaders);
+});
+late("rawHeaders", (req) => {
+    const raw = heads.rawHeaders(req) ?? [];
+    return raw;
+});
+late("headersDistinct", (req) => distinct(req.rawHeaders));
+late("trailers", (req) => fieldsOf(req.rawTrailers));
+late("rawTrailers", () => []);
+late("trailersDistinct", (req) => distinct(req.rawTrailers));
+late("httpVersionMajor", (req) => Math.trunc((heads.version(req) ?? 11) / 10));
+late("httpVersionMinor", (req) => (heads.version(req) ?? 11) % 10);
+late("httpVersion", (req) => `${req.httpVersionMajor}.${req.httpVersionMinor}`);
+late("socket", (req) => req._line?.socketOf(req));
+Object.defineProperty(proto, "connection", {
+    configurable: true,
+    get(this: IncomingMessage): object {
+        return this.socket;
+    },
+    set(this: IncomingMessage, socket: object) {
+        this.socket = socket;
+    },
+});
+
+const FIRST = new Set(
+    "age authorization content-length content-type etag expires from host if-modified-since if-unmodified-since last-modified location max-forwards proxy-authorization referer retry-after server user-agent".split(" "),
+);
+
+function fieldsOf(raw: string[]): Fields {
+    const fields: Fields = {};
+    for (let at = 0; at + 1 < raw.length; at += 2) addField(fields, (raw[at] as string).toLowerCase(), raw[at + 1] as string);
+    return fields;
+}
+
+function addField(fields: Fields, name: string, value: string): void {
+    const before = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (name === "set-cookie") fields[name] = before === undefined ? [value] : [...(before as string[]), value];
+    else if (before === undefined) fields[name] = value;
+    else if (name === "cookie") fields[name] = `${before as string}; ${value}`;
+    else if (!FIRST.has(name)) fields[name] = `${before as string}, ${value}`;
+}
+
+function distinct(raw: string[]): Record<string, string[] | undefined> {
+    const fields = Object.create(null) as Record<string, string[] | undefined>;
+    for (let at = 0; at + 1 < raw.length; at += 2) {
+        const name = (raw[at] as string).toLowerCase();
+        const list = fields[name];
+        if (list === undefined) fields[name] = [raw[at + 1] as string];
+        else list.push(raw[at + 1] as string);
+    }
+    return fields;
+}
+
+Object.assign(proto, {
+    _addHeaderLines(this: IncomingMessage, fields: string[], count: number): void {
+        this.rawTrailers = fields.slice(0, count);
+    },
+
+    _addHeaderLine(this: IncomingMessage, field: string, value: string, dest: Fields): void {
+        addField(dest, field.toLowerCase(), value);
+    },
+
+    setTimeout(this: IncomingMessage, ms: number, callback?: () => void): IncomingMessage {
+        if (callback) this.on("timeout", callback);
+        (this.socket as { setTimeout(ms: number): void }).setTimeout(ms);
+        return this;
+    },
+
+    _read(this: IncomingMessage): void {
+        this._consuming = true;
+        ask(this);
+    },
+
+    _dump(this: IncomingMessage): void {
+        if (this._dumped) return;
+        this._dumped = true;
+        this.resume();
+    },
+
+    _destroy(this: IncomingMessage, error: Error | null, callback: (error?: Error | null) => void): void {
+        if (!this.readableEnded || !this.complete) {
+            this.aborted = true;
+            this.emit("aborted");
+        }
+        const line = this._line;
+        // What is left of the exchange ends with its connection.
+        if (line !== null && !this._bodyDone && !this.readableEnded && this._res !== null && !line.closed) line.destroyFor(this, error);
+        let told = error;
+        if (!told && this.aborted && !this.readableEnded) told = aborted();
+        if (told && this.listenerCount("error") === 0) told = null;
+        process.nextTick(callback, told);
+    },
+});
+for (const name of Object.keys(proto)) {
+    const found = Object.getOwnPropertyDescriptor(proto, name) as PropertyDescriptor;
+    if (typeof found.value === "function") Object.defineProperty(proto, name, { ...found, enumerable: false });
+}
+
+/** The error of a request whose connection went away. */
+export function aborted(): Error {
+    return Object.assign(new Error("aborted"), { code: "ECONNRESET" });
+}
+
+/** Asks for more of the body, if there is more and little is under way. */
+function ask(req: IncomingMessage): void {
+    if (req._bodyDone || req._exchange < 0 || req._window > WINDOW_BYTES / 2) return;
+    http.read(req._exchange, WINDOW_BYTES - req._window);
+    req._window = WINDOW_BYTES;
+}
+
+/** `req.headers[name]` without making the object. `name` is in lower case. */
+export function peekField(req: IncomingMessage, name: string): string | string[] | undefined {
+    return Object.hasOwn(req, "headers") || req._line === null ? req.headers[name] : heads.header(req, name);
+}
+
+/** Whether somebody listens to the request. */
+export function listens(req: IncomingMessage): boolean {
+    const { _eventsCount: count } = req;
+    return count !== undefined && count !== 0;
+}
+
+/** Lets `taker` have the body of `req`, which is `bytes` long. False, and nothing happens, if only the stream can tell it. */
+export function takeBody(req: IncomingMessage, bytes: number, taker: BodyTaker): boolean {
+    if (req._line === null || req._bodyDone || req._taker !== null || req._consuming || req._dumped || hasState(req, "_readableState") || listens(req)) return false;
+    req._taker = { taker, bytes, pieces: [], length: 0 };
+    ask(req);
+    return true;
+}
+
+/** A piece of the body has come. */
+export function receiveData(req: IncomingMessage, bytes: Uint8Array): void {
+    const piece = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
+    req._window -= piece.length;
+    const taking = req._taker;
+    if (taking !== null) {
+        if (!hasState(req, "_readableState") && !listens(req)) {
+            taking.pieces.push(piece);
+            taking.length += piece.length;
+            ask(req);
+            return;
+        }
+        giveBack(req);
+    }
+    if (req._dumped && !listens(req)) ask(req);
+    else req.push(piece);
+}
+
+/** The body has come to its end. */
+export function receiveEnd(req: IncomingMessage, trailers: string[] | undefined): void {
+    req._bodyDone = true;
+    const taking = req._taker;
+    if (taking !== null && trailers === undefined && !hasState(req, "_readableState") && !listens(req) && taking.length === taking.bytes) {
+        const body = taking.pieces.length === 1 ? (taking.pieces[0] as Buffer) : Buffer.concat(taking.pieces, taking.length);
+        if (taking.taker.parse(body)) {
+            req._taker = null;
+            req.complete = true;
+            req._consuming = true;
+            // A stream that has ended, for those who look.
+            lateEnded(req);
+            taking.taker.done();
+            return;
+        }
+    }
+    req.complete = true;
+    if (trailers !== undefined) req._addHeaderLines(trailers, trailers.length);
+    if (taking !== null) giveBack(req);
+    if (hasState(req, "_readableState")) req.push(null);
+    // Otherwise the state, once it is made, says so.
+}
+
+/** Gives a request that was read past its stream a state that says so, when somebody looks. */
+function lateEnded(req: IncomingMessage): void {
+    Object.defineProperty(req, "_readableState", {
+        configurable: true,
+        get(): unknown {
+            delete (req as { _readableState?: unknown })._readableState;
+            const done = req._bodyDone;
+            req._bodyDone = false;
+            begin(req);
+            req._bodyDone = done;
+            const state = req._readableState;
+            state.ended = true;
+            state.endEmitted = true;
+            state.destroyed = true;
+            state.closed = true;
+            state.closeEmitted = true;
+            return state;
+        },
+    });
+}
+
+/** The body goes into the stream after all, to which the taker listens from now on. */
+export function giveBack(req: IncomingMessage): void {
+    const taking = req._taker;
+    if (taking === null) return;
+    req._taker = null;
+    taking.taker.read();
+    for (const piece of taking.pieces) req.push(piece);
+}

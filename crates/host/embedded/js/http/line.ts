@@ -1,0 +1,232 @@
+// Connections, and how what the host tells finds the exchange that it is about.
+import type { IncomingMessage } from "./incoming";
+import { http, HAS_BODY, HAS_EXPECT, HAS_HOST, HTTP10, KEEP_ALIVE, UPGRADE } from "./native";
+import { exchange as told, ServerResponse, begun } from "./response";
+import type { Server } from "./server";
+import { takeOver, Socket } from "./socket";
+
+/** What an exchange is for the host: a response, or bytes that are no HTTP. */
+export interface Exchange {
+    data(bytes: Uint8Array): void;
+    end(trailers: string[] | undefined): void;
+    gone(reason: number): void;
+    writable(): void;
+    eof(): void;
+}
+
+/** One connection. */
+export class Line {
+    readonly id: number;
+    readonly server: Server;
+    readonly remote: string;
+    readonly remotePort: number;
+    readonly local: string;
+    readonly localPort: number;
+    readonly flags: number;
+    /** What was answered last, or is being answered. */
+    current: ServerResponse | null = null;
+    requests = 0;
+    closed = false;
+    socket: Socket | null = null;
+
+    constructor(id: number, server: Server, remote: string, remotePort: number, local: string, localPort: number, flags: number) {
+        this.id = id;
+        this.server = server;
+        this.remote = remote;
+        this.remotePort = remotePort;
+        this.local = local;
+        this.localPort = localPort;
+        this.flags = flags;
+    }
+
+    /** The connection's socket, made when somebody asks. */
+    socketOf(req?: IncomingMessage): Socket {
+        const socket = (this.socket ??= new Socket(this));
+        if (req !== undefined && req._res !== null && this.current === req._res) socket._httpMessage = req._res;
+        return socket;
+    }
+
+    /** A request is destroyed whose exchange is open. */
+    destroyFor(req: IncomingMessage, error: Error | null): void {
+        this.socketOf(req).destroy(error ?? undefined);
+    }
+
+    /** A reply is complete. */
+    ended(res: ServerResponse): void {
+        exchanges.delete(res._exchange);
+    }
+
+    detach(res: ServerResponse): void {
+        if (this.current === res) this.current = null;
+        if (this.socket !== null) {
+            if (this.socket._httpMessage === res) this.socket._httpMessage = null;
+            if (res._last) this.socket.destroySoon();
+            else if (this.socket.timeout) this.socket.setTimeout(0);
+        }
+    }
+}
+
+/** Connections by the host's number. */
+export const lines = new Map<number, Line>();
+/** Servers by the host's number. */
+export const servers = new Map<number, Server>();
+/** Exchanges whose reply was not whole when the call for their request returned. */
+const exchanges = new Map<number, ServerResponse>();
+/** Exchanges that were taken over. */
+export const tunnels = new Map<number, Exchange>();
+
+/** Reasons by number. */
+let reasons: [code: string, status: number, text: string][] | undefined;
+
+export function reasonOf(number: number): [code: string, status: number, text: string] {
+    reasons ??= http.reasons();
+    return reasons[number] ?? ["", 0, ""];
+}
+
+/** Makes what an exchange of `res` comes to bytes. */
+export function becomesTunnel(exchange: number, tunnel: Exchange): void {
+    exchanges.delete(exchange);
+    tunnels.set(exchange, tunnel);
+}
+
+/** Lets the response `res` find what the host tells of its exchange. */
+function register(exchange: number, res: ServerResponse): void {
+    exchanges.set(exchange, res);
+}
+
+http.hooks({
+    opened(server, connection, remote, remotePort, local, localPort, flags) {
+        const found = servers.get(server);
+        if (found === undefined) return;
+        const line = new Line(connection, found, remote, remotePort, local, localPort, flags);
+        lines.set(connection, line);
+        found._lines.add(line);
+        if (found.listenerCount("connection") > 0) found.emit("connection", line.socketOf());
+    },
+
+    request(req, connection, exchange, flags) {
+        const line = lines.get(connection);
+        if (line === undefined) {
+            http.abort(exchange, false);
+            return;
+        }
+        serve(line, req as IncomingMessage, exchange, flags);
+    },
+
+    data(exchange, bytes) {
+        const res = exchanges.get(exchange);
+        if (res !== undefined) told.data(res, bytes);
+        else tunnels.get(exchange)?.data(bytes);
+    },
+
+    end(exchange, trailers) {
+        const res = exchanges.get(exchange);
+        if (res !== undefined) told.end(res, trailers);
+        else tunnels.get(exchange)?.end(trailers);
+    },
+
+    gone(exchange, reason) {
+        const res = exchanges.get(exchange);
+        if (res !== undefined) {
+            exchanges.delete(exchange);
+            told.gone(res);
+            // The host waits for the word that this was heard.
+            http.abort(exchange, false);
+            return;
+        }
+        tunnels.get(exchange)?.gone(reason);
+        tunnels.delete(exchange);
+    },
+
+    closed(connection) {
+        const line = lines.get(connection);
+        if (line === undefined) return;
+        lines.delete(connection);
+        line.closed = true;
+        line.server._lines.delete(line);
+        const { current } = line;
+        if (current !== null && current._exchange >= 0) {
+            exchanges.delete(current._exchange);
+            told.gone(current);
+        }
+        line.socket?._hostClosed();
+        line.server._connectionEnded();
+    },
+
+    writable(exchange) {
+        const res = exchanges.get(exchange);
+        if (res !== undefined) told.writable(res);
+        else tunnels.get(exchange)?.writable();
+    },
+
+    fault(exchange, connection, reason, bytes) {
+        const line = lines.get(connection);
+        if (line === undefined) {
+            http.abort(exchange, false);
+            return;
+        }
+        const [code, status, text] = reasonOf(reason);
+        line.server._fault(line, exchange, code, status, text, bytes);
+    },
+
+    eof(exchange) {
+        tunnels.get(exchange)?.eof();
+    },
+});
+
+function serve(line: Line, req: IncomingMessage, exchange: number, flags: number): void {
+    const { server } = line;
+    line.requests++;
+    req._line = line;
+    req._exchange = exchange;
+    if ((flags & HAS_BODY) !== 0) req._bodyDone = false;
+    if ((flags & UPGRADE) !== 0 && takeOver(line, req, exchange)) return;
+    const res = Object.create(server._responsePrototype) as ServerResponse;
+    res.req = req;
+    res._line = line;
+    res._exchange = exchange;
+    req._res = res;
+    line.current = res;
+    if ((flags & HTTP10) !== 0 || req.method === "HEAD" || server._strictBodies) begun(res, req, server._strictBodies);
+    if ((flags & KEEP_ALIVE) === 0) res.shouldKeepAlive = false;
+    res._keepAliveTimeout = server.keepAliveTimeout;
+    const max = server.maxRequestsPerSocket;
+    if (max > 0) {
+        res._maxRequestsPerSocket = max;
+        res.maxRequestsOnConnectionReached = max <= line.requests;
+        if (line.requests > max && (flags & HTTP10) === 0) {
+            server.emit("dropRequest", req, line.socketOf(req));
+            res.writeHead(503);
+            res.end();
+            return;
+        }
+    }
+    if ((flags & (HAS_HOST | HTTP10)) === 0 && server.requireHostHeader && (req.httpVersionMajor === 1)) {
+        res.writeHead(400, ["Connection", "close"]);
+        res.end();
+    } else if ((flags & HAS_EXPECT) !== 0 && (flags & HTTP10) === 0) {
+        expect(server, req, res);
+    } else {
+        server.emit("request", req, res);
+    }
+    if (res._exchange >= 0 && !res._emptyRest) register(exchange, res);
+}
+
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
+
+function expect(server: Server, req: IncomingMessage, res: ServerResponse): void {
+    if (CONTINUE.test(req.headers["expect"] as string)) {
+        res._expectContinue = true;
+        if (server.listenerCount("checkContinue") > 0) {
+            server.emit("checkContinue", req, res);
+        } else {
+            (res as unknown as { writeContinue(): void }).writeContinue();
+            server.emit("request", req, res);
+        }
+    } else if (server.listenerCount("checkExpectation") > 0) {
+        server.emit("checkExpectation", req, res);
+    } else {
+        res.writeHead(417);
+        res.end();
+    }
+}

@@ -1,0 +1,102 @@
+// What the host gives to servers, and calls them for.
+
+/** Where and how to listen. `host` is an IP literal. */
+export interface ListenOptions {
+    host?: string;
+    port?: number;
+    path?: string;
+    fd?: number;
+    backlog?: number;
+    ipv6Only?: boolean;
+    reusePort?: boolean;
+    headersTimeout?: number;
+    requestTimeout?: number;
+    keepAliveTimeout?: number;
+    maxHeaderSize?: number;
+    maxHeadersCount?: number;
+    http2?: boolean;
+    noDelay?: boolean;
+    keepAlive?: boolean;
+    keepAliveInitialDelay?: number;
+    connectionsMax?: number;
+    tls?: object;
+}
+
+/** A server that listens; without an address it is a Unix socket. */
+export interface Listening {
+    server: number;
+    address?: string;
+    family?: string;
+    port?: number;
+}
+
+/** Flags of a reply's records. */
+export const LAST = 1;
+export const KEEP = 2;
+export const ACK = 4;
+
+/** Flags of a request. */
+export const KEEP_ALIVE = 1;
+export const HAS_BODY = 2;
+export const UPGRADE = 4;
+export const HAS_HOST = 8;
+export const HAS_EXPECT = 16;
+export const H2 = 32;
+export const HTTP10 = 64;
+
+/** Flags of a connection. */
+export const IPV6 = 1;
+export const UNIX = 2;
+
+/** What the host calls. Exchanges and connections have numbers; reasons too, 0 for none. */
+export interface Hooks {
+    opened(server: number, connection: number, remote: string, remotePort: number, local: string, localPort: number, flags: number): void;
+    request(req: object, connection: number, exchange: number, flags: number): void;
+    data(exchange: number, bytes: Uint8Array): void;
+    end(exchange: number, trailers?: string[]): void;
+    gone(exchange: number, reason: number): void;
+    closed(connection: number, reason: number): void;
+    writable(exchange: number): void;
+    fault(exchange: number, connection: number, reason: number, bytes: Uint8Array): void;
+    eof(exchange: number): void;
+}
+
+type Body = string | Uint8Array | undefined;
+
+interface Http {
+    hooks(hooks: Hooks): void;
+    listen(options: ListenOptions, prototype: object): Listening;
+    /** Stops accepting. */
+    close(server: number): void;
+    /** Forgets a closed server without connections. */
+    forget(server: number): void;
+    /** Whether the server keeps the program running. */
+    hold(server: number, hold: boolean): void;
+    settings(server: number, options: ListenOptions): void;
+    /** What request objects inherit from. */
+    prototype(server: number, prototype: object): void;
+    /** A whole reply. Within the call for its request it costs a copy, and no record. */
+    whole(exchange: number, status: number, keep: boolean, head: string, body: Body, latin1: boolean): void;
+    /** A head and the first of its body; with status 0 bytes of the program's own. */
+    head(exchange: number, status: number, flags: number, head: string, first: Body, latin1: boolean): void;
+    interim(exchange: number, status: number, head: string): void;
+    data(exchange: number, flags: number, body: Body, latin1: boolean): void;
+    end(exchange: number, flags: number, trailers?: string): void;
+    /** So many more bytes of the body are wanted. */
+    read(exchange: number, bytes: number): void;
+    abort(exchange: number, reset: boolean): void;
+    opaque(exchange: number): void;
+    closeConnection(connection: number): void;
+    destroyConnection(connection: number, reset: boolean): void;
+    reasons(): [code: string, status: number, text: string][];
+}
+
+interface Heads {
+    rawHeaders(req: object): string[] | undefined;
+    headers(req: object, joined: boolean, max: number): Record<string, string | string[]> | undefined;
+    header(req: object, name: string): string | string[] | undefined;
+    version(req: object): number | undefined;
+}
+
+export const http = native("http") as Http;
+export const heads = native("head") as Heads;

@@ -1,0 +1,350 @@
+import EventEmitter from "node:events";
+import { codes } from "../leat/errors";
+import { IncomingMessage } from "./incoming";
+import { type Line, lines, servers } from "./line";
+import { http, type Listening, type ListenOptions } from "./native";
+import { ServerResponse } from "./response";
+import { opaque, type Socket } from "./socket";
+
+/** Set on an app whose requests and responses inherit from prototypes of its own: `{ request, response }`. */
+export const kMessages = Symbol("leat.messages");
+
+interface Options {
+    IncomingMessage?: typeof IncomingMessage;
+    ServerResponse?: typeof ServerResponse;
+    keepAliveTimeout?: number;
+    headersTimeout?: number;
+    requestTimeout?: number;
+    maxHeaderSize?: number;
+    http2?: boolean;
+    noDelay?: boolean;
+    keepAlive?: boolean;
+    keepAliveInitialDelay?: number;
+    joinDuplicateHeaders?: boolean;
+    requireHostHeader?: boolean;
+    rejectNonStandardBodyWrites?: boolean;
+    highWaterMark?: number;
+    tls?: object;
+}
+
+type Listener = (...args: unknown[]) => void;
+
+export interface Server extends EventEmitter {
+    listening: boolean;
+    keepAliveTimeout: number;
+    headersTimeout: number;
+    requestTimeout: number;
+    maxHeadersCount: number | null;
+    maxRequestsPerSocket: number;
+    maxConnections: number | undefined;
+    timeout: number;
+    joinDuplicateHeaders: boolean;
+    requireHostHeader: boolean;
+    httpAllowHalfOpen: boolean;
+    _number: number;
+    _lines: Set<Line>;
+    _listening: Listening | null;
+    _path: string | undefined;
+    _options: Options;
+    _responsePrototype: object;
+    _messagesOf: unknown;
+    _strictBodies: boolean;
+    _reffed: boolean;
+    _connectionEnded(): void;
+    _fault(line: Line, exchange: number, code: string, status: number, text: string, bytes: Uint8Array): void;
+    listen(...args: unknown[]): this;
+    close(callback?: (error?: Error) => void): this;
+    address(): unknown;
+}
+
+function HttpServer(this: Server | undefined, options?: Options | Listener, listener?: Listener): Server | undefined {
+    if (!(this instanceof HttpServer)) return new Server(options, listener);
+    (EventEmitter as unknown as (this: unknown) => void).call(this);
+    if (typeof options === "function") [listener, options] = [options, {}];
+    const given = options ?? {};
+    if (typeof given !== "object") throw new codes.ERR_INVALID_ARG_TYPE("options", "object", options);
+    this._options = given;
+    this._lines = new Set();
+    this.requestTimeout = time(given.requestTimeout, "requestTimeout", 300_000);
+    this.headersTimeout = time(given.headersTimeout, "headersTimeout", Math.min(60_000, this.requestTimeout || 60_000));
+    if (this.requestTimeout > 0 && this.headersTimeout > this.requestTimeout) {
+        throw new codes.ERR_OUT_OF_RANGE("headersTimeout", "<= requestTimeout", this.headersTimeout);
+    }
+    this.keepAliveTimeout = time(given.keepAliveTimeout, "keepAliveTimeout", 5000);
+    this.joinDuplicateHeaders = given.joinDuplicateHeaders === true;
+    this.requireHostHeader = given.requireHostHeader !== false;
+    this._strictBodies = given.rejectNonStandardBodyWrites === true;
+    this._responsePrototype = (given.ServerResponse ?? ServerResponse).prototype;
+    if (listener) this.on("request", listener);
+    return undefined;
+}
+
+function time(given: unknown, name: string, otherwise: number): number {
+    if (given === undefined) return otherwise;
+    if (typeof given !== "number") throw new codes.ERR_INVALID_ARG_TYPE(name, "number", given);
+    if (!Number.isInteger(given)) throw new codes.ERR_OUT_OF_RANGE(name, "an integer", given);
+    if (given < 0) throw new codes.ERR_OUT_OF_RANGE(name, `>= 0 && <= ${Number.MAX_SAFE_INTEGER}`, given);
+    return given;
+}
+
+/** The constructor of servers, which may be called with or without `new`, and inherited from. */
+export const Server = HttpServer as unknown as { new (options?: Options | Listener, listener?: Listener): Server; (options?: Options | Listener, listener?: Listener): Server; prototype: Server };
+Object.defineProperty(Server, "name", { value: "Server" });
+Object.setPrototypeOf(HttpServer.prototype, EventEmitter.prototype);
+Object.setPrototypeOf(HttpServer, EventEmitter);
+
+/** Makes a server; `listener` is called for each request. */
+export function createServer(options?: Options | Listener, listener?: Listener): Server {
+    return new Server(options, listener);
+}
+
+const defaults = {
+    listening: false,
+    maxHeadersCount: null,
+    maxRequestsPerSocket: 0,
+    timeout: 0,
+    httpAllowHalfOpen: false,
+    _number: -1,
+    _listening: null,
+    _path: undefined,
+    _messagesOf: undefined,
+    _reffed: true,
+};
+for (const [name, value] of Object.entries(defaults)) Object.defineProperty(Server.prototype, name, { configurable: true, enumerable: false, writable: true, value });
+
+interface Where {
+    host?: string;
+    port?: number;
+    path?: string;
+    fd?: number;
+    backlog?: number;
+    ipv6Only?: boolean;
+    reusePort?: boolean;
+    signal?: AbortSignal;
+}
+
+function portOf(given: unknown): number {
+    const port = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
+    if (typeof port !== "number" || port !== port >>> 0 || port > 0xffff) throw new codes.ERR_SOCKET_BAD_PORT("options.port", given, true);
+    return port;
+}
+
+/** What the arguments of `listen` say. */
+function whereOf(args: unknown[]): Where {
+    const [first, second, third] = args;
+    if (first === null || first === undefined || typeof first === "function") return { port: 0 };
+    if (typeof first === "object") {
+        const given = first as Where & { _handle?: { fd?: number } };
+        if (given.port === undefined && given.path === undefined && given.fd === undefined) {
+            throw new codes.ERR_INVALID_ARG_VALUE("options", first, 'must have the property "port" or "path"');
+        }
+        const where: Where = { ...given };
+        if (given.port !== undefined) where.port = given.port === null ? 0 : portOf(given.port);
+        return where;
+    }
+    const where: Where = typeof first === "string" && !isPort(first) ? { path: first } : { port: portOf(first) };
+    const [host, backlog] = typeof second === "string" ? [second, third] : [undefined, second];
+    if (host !== undefined) where.host = host;
+    if (typeof backlog === "number") where.backlog = backlog;
+    return where;
+}
+
+function isPort(text: string): boolean {
+    return /^\s*\d+\s*$/.test(text) || /^\s*0x[\da-f]+\s*$/i.test(text);
+}
+
+const IP = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f:.]*:[\da-f:.]*)$/i;
+
+/** Opens the socket, on every address if none is said. */
+function open(server: Server, where: Where): Listening {
+    const { keepAliveTimeout, headersTimeout, requestTimeout, maxHeadersCount, _options: given } = server;
+    const { request, response } = messagesOf(server);
+    server._responsePrototype = response;
+    const options: ListenOptions = { keepAliveTimeout, headersTimeout, requestTimeout };
+    if (maxHeadersCount !== null) options.maxHeadersCount = maxHeadersCount;
+    if (server.maxConnections !== undefined) options.connectionsMax = server.maxConnections;
+    for (const name of ["maxHeaderSize", "http2", "noDelay", "keepAlive", "keepAliveInitialDelay", "tls"] as const) {
+        if (given[name] !== undefined) (options as Record<string, unknown>)[name] = given[name];
+    }
+    for (const name of ["port", "path", "fd", "backlog", "ipv6Only", "reusePort"] as const) {
+        if (where[name] !== undefined) (options as Record<string, unknown>)[name] = where[name];
+    }
+    if (where.host !== undefined) return http.listen({ ...options, host: where.host }, request);
+    if (where.port === undefined) return http.listen(options, request);
+    try {
+        return http.listen({ ...options, host: "::" }, request);
+    } catch (error) {
+        const { code } = error as { code?: string };
+        if (code !== "EAFNOSUPPORT" && code !== "EADDRNOTAVAIL" && code !== "EINVAL") throw error;
+        return http.listen({ ...options, host: "0.0.0.0" }, request);
+    }
+}
+
+/** The error of a `listen` that failed, as Node's sockets tell it. */
+function listenError(error: unknown, where: Where): Error {
+    const { code, errno } = error as { code?: string; errno?: number };
+    if (code === undefined) return error as Error;
+    const at = where.path ?? `${where.host ?? "::"}${where.port === undefined ? "" : `:${where.port}`}`;
+    const texts: Record<string, string> = { EADDRINUSE: "address already in use", EACCES: "permission denied", EADDRNOTAVAIL: "address not available" };
+    const told = new Error(`listen ${code}: ${texts[code] ?? (error as Error).message} ${at}`);
+    Object.assign(told, { code, errno, syscall: "listen", address: where.path ?? where.host ?? "::" });
+    if (where.port !== undefined) Object.assign(told, { port: where.port });
+    return told;
+}
+
+/** The prototypes of a server's messages: those of its classes, or those of the app that listens. */
+function messagesOf(server: Server): { request: object; response: object } {
+    const { IncomingMessage: Request, ServerResponse: Reply } = server._options;
+    const listener = (server as unknown as { _events?: Record<string, unknown> })._events?.["request"];
+    server._messagesOf = listener;
+    const app = (listener as { [kMessages]?: { request: object; response: object } } | undefined)?.[kMessages];
+    if (app !== undefined && Request === undefined && Reply === undefined) return app;
+    return { request: (Request ?? IncomingMessage).prototype, response: (Reply ?? ServerResponse).prototype };
+}
+
+const members = {
+    listen(this: Server, ...args: unknown[]): Server {
+        const callback = args.findLast((one) => typeof one === "function") as Listener | undefined;
+        if (this._listening !== null || this.listening) throw new codes.ERR_SERVER_ALREADY_LISTEN();
+        const where = whereOf(args);
+        if (callback !== undefined) this.once("listening", callback);
+        const { host } = where;
+        if (host !== undefined && host !== "" && !IP.test(host)) {
+            if (host !== "localhost") {
+                const { lookup } = require("node:dns") as { lookup(host: string, done: (error: Error | null, address: string) => void): void };
+                lookup(host, (error, address) => {
+                    if (error) this.emit("error", error);
+                    else begin(this, { ...where, host: address });
+                });
+                return this;
+            }
+            where.host = "127.0.0.1";
+        } else if (host === "") {
+            delete where.host;
+        }
+        begin(this, where);
+        return this;
+    },
+
+    address(this: Server): unknown {
+        const listening = this._listening;
+        if (listening === null) return null;
+        if (listening.address === undefined) return this._path ?? null;
+        return { address: listening.address, family: listening.family, port: listening.port };
+    },
+
+    close(this: Server, callback?: (error?: Error) => void): Server {
+        if (this._listening === null) {
+            if (callback) this.once("close", () => callback(new codes.ERR_SERVER_NOT_RUNNING()));
+            process.nextTick(() => {
+                if (this._listening === null && this._lines.size === 0) this.emit("close");
+            });
+            return this;
+        }
+        if (callback) this.once("close", callback as Listener);
+        this._listening = null;
+        this.listening = false;
+        http.close(this._number);
+        (this as unknown as { closeIdleConnections(): void }).closeIdleConnections();
+        this._connectionEnded();
+        return this;
+    },
+
+    closeAllConnections(this: Server): void {
+        for (const line of this._lines) line.socketOf().destroy();
+    },
+
+    closeIdleConnections(this: Server): void {
+        for (const line of this._lines) if (line.current === null || line.current._exchange < 0) http.closeConnection(line.id);
+    },
+
+    getConnections(this: Server, callback: (error: Error | null, count: number) => void): Server {
+        process.nextTick(callback, null, this._lines.size);
+        return this;
+    },
+
+    setTimeout(this: Server, ms: number, callback?: Listener): Server {
+        this.timeout = ms;
+        if (callback) this.on("timeout", callback);
+        return this;
+    },
+
+    ref(this: Server): Server {
+        this._reffed = true;
+        if (this._listening !== null) http.hold(this._number, true);
+        return this;
+    },
+
+    unref(this: Server): Server {
+        this._reffed = false;
+        if (this._listening !== null) http.hold(this._number, false);
+        return this;
+    },
+
+    async [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")](this: Server): Promise<void> {
+        await new Promise<void>((resolve, reject) => void this.close((error) => (error ? reject(error) : resolve())));
+    },
+
+    _connectionEnded(this: Server): void {
+        if (this._listening !== null || this._number < 0 || this._lines.size > 0) return;
+        const number = this._number;
+        this._number = -1;
+        servers.delete(number);
+        http.forget(number);
+        process.nextTick(() => this.emit("close"));
+    },
+
+    /** Bytes came that are no request. */
+    _fault(this: Server, line: Line, exchange: number, code: string, status: number, text: string, bytes: Uint8Array): void {
+        const socket = line.socketOf();
+        socket._faulty = true;
+        opaque(socket, exchange, null);
+        const error = Object.assign(new Error(`Parse Error: ${text}`), { code: nodeCode(code), reason: text, rawPacket: Buffer.from(bytes), bytesParsed: 0 });
+        if (this.listenerCount("clientError") > 0) {
+            this.emit("clientError", error, socket);
+            return;
+        }
+        answerFault(socket, status);
+    },
+};
+for (const name of Reflect.ownKeys(members)) {
+    Object.defineProperty(Server.prototype, name, { configurable: true, enumerable: false, writable: true, value: (members as Record<symbol | string, unknown>)[name] });
+}
+
+function nodeCode(code: string): string {
+    if (code === "limit.head_bytes" || code === "limit.field_bytes") return "HPE_HEADER_OVERFLOW";
+    return code.startsWith("time.") ? "ERR_HTTP_REQUEST_TIMEOUT" : "HPE_INVALID_METHOD";
+}
+
+const FAULTS: Record<number, string> = {
+    408: "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n",
+    413: "HTTP/1.1 413 Payload Too Large\r\nConnection: close\r\n\r\n",
+    431: "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n",
+};
+
+function answerFault(socket: Socket, status: number): void {
+    socket.end(FAULTS[status] ?? "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+    socket.destroySoon();
+}
+
+function begin(server: Server, where: Where): void {
+    let listening: Listening;
+    try {
+        listening = open(server, where);
+    } catch (error) {
+        const told = listenError(error, where);
+        process.nextTick(() => server.emit("error", told));
+        return;
+    }
+    server._listening = listening;
+    server._number = listening.server;
+    server._path = where.path;
+    server.listening = true;
+    servers.set(listening.server, server);
+    if (!server._reffed) http.hold(server._number, false);
+    process.nextTick(() => {
+        if (server._listening === listening) server.emit("listening");
+    });
+}
+
+export { lines };

@@ -1,0 +1,2 @@
+export function current(): unknown { return undefined; }
+export function enter(context: unknown): void { void context; }

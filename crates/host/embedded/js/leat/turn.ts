@@ -1,0 +1,53 @@
+// What runs when JavaScript returns to the host: `process.nextTick`, and what is left of the turn.
+import type * as Context from "./context";
+
+interface Native {
+    /** Asks the host to call the hook `ticks` once JavaScript returns. */
+    tick(): void;
+}
+
+interface Tick {
+    readonly run: (...args: unknown[]) => unknown;
+    readonly args: unknown[] | undefined;
+    /** The asynchronous context that it was made in; see `leat:context`. */
+    readonly context: unknown;
+}
+
+const { tick } = native("process") as Native;
+let queue: Tick[] = [];
+let asked = false;
+
+/** Set once the program uses asynchronous contexts (`leat:context`), and by nothing else. */
+export const contexts: { used: typeof Context | undefined } = { used: undefined };
+
+/** Where errors go that nobody caught; set by `leat:failures`. */
+export const failures: { uncaught(error: unknown): void } = { uncaught() {} };
+
+/** `process.nextTick` without its checks. */
+export function nextTick(run: (...args: never[]) => unknown, ...args: unknown[]): void {
+    const { used } = contexts;
+    queue.push({ run: run as Tick["run"], args: args.length > 0 ? args : undefined, context: used === undefined ? undefined : used.current() });
+    if (!asked) {
+        asked = true;
+        tick();
+    }
+}
+
+/** Runs ticks until none is left. */
+export function runTicks(): void {
+    while (queue.length > 0) {
+        const ticks = queue;
+        queue = [];
+        for (const { run, args, context } of ticks) {
+            contexts.used?.enter(context);
+            try {
+                if (args === undefined) run();
+                else run(...args);
+            } catch (error) {
+                failures.uncaught(error);
+            }
+        }
+    }
+    contexts.used?.enter(undefined);
+    asked = false;
+}

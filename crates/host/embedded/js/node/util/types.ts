@@ -1,0 +1,2 @@
+// node:util/types.
+module.exports = require("../../leat/types");

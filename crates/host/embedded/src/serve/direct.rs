@@ -1,0 +1,71 @@
+use std::rc::Rc;
+
+use leat_message::{Ended, Exchange, Fault, Handler, Head, Peer, Reason, Reply, Step};
+use leat_script::{Plan, Script};
+
+use super::http::{Http, Made};
+use crate::host::Hold;
+
+/// One connection's way to JavaScript on this thread: its requests are calls.
+#[derive(Clone)]
+pub(super) struct Direct(Rc<Inner>);
+
+struct Inner {
+    script: Script,
+    http: Rc<Http>,
+    server: u32,
+    /// An open connection keeps the program running.
+    _hold: Hold,
+}
+
+impl Direct {
+    pub(super) fn new(script: Script, http: Rc<Http>, server: u32, hold: Hold) -> Self {
+        let direct = Self(Rc::new(Inner { script, http, server, _hold: hold }));
+        let inner = &direct.0;
+        if let Some(connection) = inner.script.connection() {
+            inner.http.opened(inner.server, connection, inner.script.arrival());
+        }
+        direct
+    }
+}
+
+impl AsRef<Script> for Direct {
+    fn as_ref(&self) -> &Script {
+        &self.0.script
+    }
+}
+
+impl Handler for Direct {
+    type Plan = Plan;
+
+    fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Plan> {
+        let Inner { script, http, server, .. } = &*self.0;
+        let (Some(exchange), Some(connection)) = (script.begin(peer), script.connection()) else {
+            // The lane has ended, which the exchange answers with the reason for it.
+            return Step::Exchange(Plan::Request);
+        };
+        match http.request(*server, connection, exchange, request, reply) {
+            Made::Whole => {
+                script.end(exchange);
+                Step::Done
+            }
+            Made::Begun => Step::Exchange(Plan::Begun(exchange)),
+        }
+    }
+
+    async fn exchange<X: Exchange>(&self, plan: Plan, exchange: &mut X) -> Result<(), Fault> {
+        self.0.script.exchange(plan, exchange).await
+    }
+
+    fn refused(&self, reason: Reason, peer: &Peer) -> Option<Plan> {
+        self.0.script.refused(reason, peer)
+    }
+
+    fn ended(&self, ended: Ended<'_>) {
+        self.0.script.ended(ended);
+    }
+
+    fn broke_off(&self, reason: Reason) {
+        self.0.script.broke_off(reason);
+    }
+}

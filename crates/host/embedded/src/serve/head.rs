@@ -1,0 +1,123 @@
+//! What a request's object has inside: its head, and the functions that read it. Nothing of it becomes a string before somebody
+//! asks.
+
+use leat_message::{Field, Head, RequestLines, Version};
+use rquickjs::class::{JsClass, Readable, Trace, Tracer};
+use rquickjs::function::Func;
+use rquickjs::object::Property;
+use rquickjs::{Array, Class, Ctx, JsLifetime, Object, Result, String, Value};
+
+use super::fields;
+
+/// A copy of a request's head. One allocation for its bytes, one for its spans.
+#[derive(Clone, Debug, JsLifetime)]
+pub(crate) struct RequestHead {
+    bytes: Box<[u8]>,
+    lines: RequestLines,
+}
+
+impl<'js> Trace<'js> for RequestHead {
+    fn trace<'a>(&self, _tracer: Tracer<'a, 'js>) {}
+}
+
+impl<'js> JsClass<'js> for RequestHead {
+    const NAME: &'static str = "IncomingMessage";
+    type Mutable = Readable;
+
+    fn prototype(_ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
+        Ok(None)
+    }
+
+    fn constructor(_ctx: &Ctx<'js>) -> Result<Option<rquickjs::function::Constructor<'js>>> {
+        Ok(None)
+    }
+}
+
+impl RequestHead {
+    /// Copies a head.
+    pub(super) fn copy(head: Head<'_>) -> Self {
+        Self { bytes: head.bytes().into(), lines: head.lines().clone() }
+    }
+
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&Field, &[u8], &[u8])> {
+        self.lines.fields.iter().map(|field| (field, field.name.of(&self.bytes), field.value.of(&self.bytes)))
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.lines.fields.len()
+    }
+}
+
+/// The request object of a head, with `url` and `method` of its own.
+pub(super) fn object<'js>(ctx: &Ctx<'js>, prototype: Object<'js>, head: Head<'_>) -> Result<Object<'js>> {
+    let object = Class::instance_proto(RequestHead::copy(head), prototype)?.into_inner();
+    object.prop("url", own(text(ctx, head.target())?))?;
+    object.prop("method", own(text(ctx, head.method_bytes())?))?;
+    Ok(object)
+}
+
+fn own<T>(value: T) -> Property<T> {
+    Property::from(value).writable().enumerable().configurable()
+}
+
+/// Bytes as text, one character a byte.
+pub(super) fn text<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<String<'js>> {
+    match std::str::from_utf8(bytes) {
+        Ok(ascii) if ascii.is_ascii() => String::from_str(ctx.clone(), ascii),
+        _ => {
+            let wide: std::string::String = bytes.iter().map(|&byte| char::from(byte)).collect();
+            String::from_str(ctx.clone(), &wide)
+        }
+    }
+}
+
+/// Functions over the head of a request object; of any other object they know nothing, and say `undefined`.
+pub(crate) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let group = Object::new(ctx.clone())?;
+    // `[name, value, …]` as they came.
+    group.set("rawHeaders", Func::from(raw_headers))?;
+    // As `req.headers` of Node has them; `joined` is the server's joinDuplicateHeaders, `max` how many are looked at.
+    group.set("headers", Func::from(headers))?;
+    // One of them, by its name in lower case.
+    group.set("header", Func::from(header))?;
+    // 10, 11 or 20.
+    group.set("version", Func::from(version))?;
+    Ok(group)
+}
+
+fn head_of<'js>(request: &Value<'js>) -> Option<Class<'js, RequestHead>> {
+    request.as_object().and_then(Class::from_object)
+}
+
+fn raw_headers<'js>(ctx: Ctx<'js>, request: Value<'js>) -> Result<Option<Array<'js>>> {
+    let Some(class) = head_of(&request) else { return Ok(None) };
+    let head = class.borrow();
+    let array = Array::new(ctx.clone())?;
+    for (at, (_, name, value)) in head.fields().enumerate() {
+        array.set(at * 2, text(&ctx, name)?)?;
+        array.set(at * 2 + 1, text(&ctx, value)?)?;
+    }
+    Ok(Some(array))
+}
+
+fn headers<'js>(ctx: Ctx<'js>, request: Value<'js>, joined: bool, max: usize) -> Result<Option<Object<'js>>> {
+    match head_of(&request) {
+        Some(class) => fields::object(&ctx, &class.borrow(), joined, max).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn header<'js>(ctx: Ctx<'js>, request: Value<'js>, name: std::string::String) -> Result<Value<'js>> {
+    match head_of(&request) {
+        Some(class) => fields::one(&ctx, &class.borrow(), &name),
+        None => Ok(Value::new_undefined(ctx)),
+    }
+}
+
+fn version(request: Value<'_>) -> Option<u32> {
+    head_of(&request).map(|class| match class.borrow().lines.version {
+        Version::Http10 => 10,
+        Version::Http11 => 11,
+        Version::Http2 => 20,
+    })
+}

@@ -1,0 +1,360 @@
+//! A world's servers: where they listen, the requests that come, and what JavaScript says to them.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use leat_door::{BACKLOG, Bound, MakeHandler, Server, Settings};
+use leat_message::{Head, Length, Method, Name, Reply, Version};
+use leat_script::{Arrival, Lane, Port, Published, REPLY_WORDS, Wake};
+use rquickjs::{Ctx, Function, JsLifetime, Object, Persistent, Result};
+use tokio::sync::Notify;
+
+use super::direct::Direct;
+use super::records;
+use super::slabs::{Slabs, bytes_of};
+use super::{head, natives};
+use crate::host::{Failure, Hold, Host};
+
+/// What a call to JavaScript made of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Made {
+    /// The whole reply is written.
+    Whole,
+    /// It goes on.
+    Begun,
+}
+
+/// A reply that was given before the call for its request returned.
+#[derive(Default)]
+struct Current {
+    exchange: Option<u32>,
+    status: Option<u16>,
+    keep: bool,
+    head_len: usize,
+    bytes: Vec<u8>,
+}
+
+/// Memory that the reply of a call may keep for the next one.
+const CURRENT_BYTES_KEPT: usize = 64 * 1024;
+
+/// Records of this turn to the lane.
+#[derive(Default)]
+struct Pending {
+    words: Vec<u32>,
+    text: Vec<u8>,
+}
+
+/// One server that listens.
+struct Listening {
+    server: Rc<Server<Direct>>,
+    prototype: Persistent<Object<'static>>,
+    hold: Option<Hold>,
+}
+
+/// What JavaScript is called for, by the host.
+#[derive(Clone)]
+struct Hooks {
+    request: Persistent<Function<'static>>,
+    all: Persistent<Object<'static>>,
+}
+
+/// The servers of a world.
+pub(crate) struct Http {
+    host: Rc<Host>,
+    lane: Rc<Lane>,
+    port: RefCell<Port>,
+    slabs: RefCell<Slabs>,
+    pending: RefCell<Pending>,
+    current: RefCell<Current>,
+    servers: RefCell<HashMap<u32, Listening>>,
+    next_server: Cell<u32>,
+    hooks: RefCell<Option<Hooks>>,
+}
+
+/// How natives find it.
+#[derive(Clone, JsLifetime)]
+pub(super) struct HttpRef(pub(super) Rc<Http>);
+
+/// Wakes the task that takes what the lane has published.
+struct Bell(Arc<Notify>);
+
+impl Wake for Bell {
+    fn wake(&self) {
+        self.0.notify_one();
+    }
+}
+
+impl Http {
+    /// The servers of the world that runs, made with the first call.
+    pub(super) fn of(ctx: &Ctx<'_>) -> Result<Rc<Self>> {
+        if let Some(found) = ctx.userdata::<HttpRef>() {
+            return Ok(Rc::clone(&found.0));
+        }
+        let http = Self::new(Host::of(ctx)?);
+        // Nobody borrows it: it was not there.
+        let _ = ctx.store_userdata(HttpRef(Rc::clone(&http)));
+        Ok(http)
+    }
+
+    fn new(host: Rc<Host>) -> Rc<Self> {
+        let bell = Arc::new(Notify::new());
+        let (seed, mut port) = leat_script::lane(Box::new(Bell(Arc::clone(&bell))));
+        let lane = Lane::new(seed);
+        let slabs = Slabs::lend(&mut port);
+        let http = Rc::new(Self {
+            host: Rc::clone(&host),
+            lane: Rc::clone(&lane),
+            port: RefCell::new(port),
+            slabs: RefCell::new(slabs),
+            pending: RefCell::default(),
+            current: RefCell::default(),
+            servers: RefCell::default(),
+            next_server: Cell::new(1),
+            hooks: RefCell::default(),
+        });
+        tokio::task::spawn_local(lane.run());
+        let heard = Rc::downgrade(&http);
+        tokio::task::spawn_local(async move {
+            loop {
+                bell.notified().await;
+                match heard.upgrade() {
+                    Some(http) => http.drain(),
+                    None => return,
+                }
+            }
+        });
+        let turn = Rc::downgrade(&http);
+        host.on_turn_end(Box::new(move || {
+            if let Some(http) = turn.upgrade() {
+                http.flush();
+            }
+        }));
+        http
+    }
+
+    /// What JavaScript is called for.
+    pub(super) fn set_hooks<'js>(&self, ctx: &Ctx<'js>, hooks: Object<'js>) -> Result<()> {
+        let request: Function<'js> = hooks.get("request")?;
+        let request = Persistent::save(ctx, request);
+        *self.hooks.borrow_mut() = Some(Hooks { request, all: Persistent::save(ctx, hooks) });
+        Ok(())
+    }
+
+    /// Calls a hook, in a turn of its own.
+    pub(super) fn call(&self, name: &str, run: impl for<'js> FnOnce(&Ctx<'js>, Function<'js>) -> Result<()>) {
+        let (Some(world), Some(hooks)) = (self.host.world(), self.hooks.borrow().clone()) else { return };
+        world.enter(|ctx| {
+            let hook = hooks.all.restore(ctx)?.get(name)?;
+            run(ctx, hook)
+        });
+    }
+
+    /// Binds and listens.
+    pub(super) fn listen<'js>(
+        self: &Rc<Self>,
+        ctx: &Ctx<'js>,
+        place: leat_door::Place<'_>,
+        backlog: Option<i32>,
+        settings: Settings,
+        prototype: Object<'js>,
+    ) -> Result<(u32, Option<std::net::SocketAddr>)> {
+        let options = settings
+            .serve_options()
+            .map_err(|refusal| Failure { message: refusal.0, code: "LEAT_TLS", ..Failure::default() }.throw(ctx))?;
+        let Bound { listener, address } = leat_door::open(place, backlog.unwrap_or(BACKLOG)).map_err(|error| {
+            let (code, errno) = leat_door::errno_of(&error);
+            Failure { message: error.to_string(), code, errno: Some(errno), ..Failure::default() }.throw(ctx)
+        })?;
+        let number = self.next_server.replace(self.next_server.get() + 1);
+        let ipv6 = address.is_some_and(|address| address.is_ipv6());
+        let http = Rc::downgrade(self);
+        let host = Rc::clone(&self.host);
+        let make: MakeHandler<Direct> = Rc::new(move |script| {
+            // The servers end before their world.
+            let http = http.upgrade().unwrap_or_else(|| Http::new(Rc::clone(&host)));
+            Direct::new(script, http, number, host.hold())
+        });
+        let server = Server::open(Some(listener), settings, options, ipv6, make);
+        server.join(&self.lane, number.into());
+        let prototype = Persistent::save(ctx, prototype);
+        let hold = Some(self.host.hold());
+        self.servers.borrow_mut().insert(number, Listening { server, prototype, hold });
+        Ok((number, address))
+    }
+
+    /// Stops accepting; open connections go on.
+    pub(super) fn close(&self, number: u32) {
+        if let Some(listening) = self.servers.borrow_mut().get_mut(&number) {
+            listening.server.leave(&self.lane, number.into(), None);
+            listening.hold = None;
+        }
+    }
+
+    /// Forgets a server whose last connection has ended.
+    pub(super) fn forget(&self, number: u32) {
+        self.servers.borrow_mut().remove(&number);
+    }
+
+    /// Whether the server keeps the program running.
+    pub(super) fn hold(&self, number: u32, hold: bool) {
+        if let Some(listening) = self.servers.borrow_mut().get_mut(&number) {
+            listening.hold = hold.then(|| self.host.hold());
+        }
+    }
+
+    /// Changes settings of a running server.
+    pub(super) fn change(&self, number: u32, settings: Settings) {
+        if let Some(listening) = self.servers.borrow().get(&number) {
+            listening.server.change(settings);
+        }
+    }
+
+    /// What its request objects inherit from.
+    pub(super) fn set_prototype<'js>(&self, ctx: &Ctx<'js>, number: u32, prototype: Object<'js>) {
+        if let Some(listening) = self.servers.borrow_mut().get_mut(&number) {
+            listening.prototype = Persistent::save(ctx, prototype);
+        }
+    }
+
+    /// A connection has come.
+    pub(super) fn opened(&self, server: u32, connection: u32, arrival: &Arrival) {
+        let flags = u32::from(arrival.ipv6) | u32::from(arrival.unix) << 1 | u32::from(arrival.http2) << 2;
+        self.call("opened", |_, hook| {
+            let (remote, local) = (arrival.remote.as_str(), arrival.local.as_str());
+            hook.call((server, connection, remote, arrival.remote_port, local, arrival.local_port, flags))
+        });
+    }
+
+    /// Gives a request to JavaScript, and its reply to `reply` where it is whole at once.
+    pub(super) fn request<R: Reply>(
+        &self,
+        server: u32,
+        connection: u32,
+        exchange: u32,
+        request: Head<'_>,
+        reply: &mut R,
+    ) -> Made {
+        let (Some(world), Some(hooks)) = (self.host.world(), self.hooks.borrow().clone()) else { return Made::Begun };
+        {
+            let mut current = self.current.borrow_mut();
+            current.exchange = Some(exchange);
+            current.status = None;
+        }
+        world.enter(|ctx| {
+            let prototype = match self.servers.borrow().get(&server) {
+                Some(listening) => listening.prototype.clone(),
+                None => return Ok(()),
+            };
+            let object = head::object(ctx, prototype.restore(ctx)?, request)?;
+            hooks.request.restore(ctx)?.call((object, connection, exchange, flags_of(request)))
+        });
+        let mut current = self.current.borrow_mut();
+        current.exchange = None;
+        let Some(status) = current.status.take() else { return Made::Begun };
+        let (head, body) = current.bytes.split_at_checked(current.head_len).unwrap_or_default();
+        let written = reply.whole(status, head, body, current.keep);
+        if !written {
+            let (head_len, bytes, keep) = (current.head_len, std::mem::take(&mut current.bytes), current.keep);
+            drop(current);
+            let flags = natives::LAST | if keep { natives::KEEP } else { 0 };
+            self.push(natives::HEAD, flags, exchange, status.into(), head_len as u32, &bytes);
+            self.flush();
+            return Made::Begun;
+        }
+        if current.bytes.capacity() > CURRENT_BYTES_KEPT {
+            current.bytes = Vec::new();
+        }
+        Made::Whole
+    }
+
+    /// Notes the whole reply of the request that is being called for: `write` appends head and body, and says where the body
+    /// begins. `false` where it is another one's, or this one has begun to answer already.
+    pub(super) fn answer_now(
+        &self,
+        exchange: u32,
+        status: u16,
+        keep: bool,
+        write: impl FnOnce(&mut Vec<u8>) -> usize,
+    ) -> bool {
+        let mut current = self.current.borrow_mut();
+        if current.exchange != Some(exchange) || current.status.is_some() {
+            return false;
+        }
+        current.bytes.clear();
+        current.head_len = write(&mut current.bytes);
+        current.status = Some(status);
+        current.keep = keep;
+        true
+    }
+
+    /// Adds a record of this turn.
+    pub(super) fn push(&self, kind: u32, flags: u32, target: u32, status: u32, head_len: u32, bytes: &[u8]) {
+        let mut current = self.current.borrow_mut();
+        if current.exchange == Some(target) {
+            // What follows belongs behind this.
+            current.exchange = None;
+        }
+        drop(current);
+        let mut pending = self.pending.borrow_mut();
+        let record: [u32; REPLY_WORDS] = [kind | flags << 8, target, bytes.len() as u32, 0, status, head_len];
+        pending.words.extend_from_slice(&record);
+        pending.text.extend_from_slice(bytes);
+    }
+
+    /// Sends the records of this turn.
+    fn flush(&self) {
+        let mut pending = self.pending.borrow_mut();
+        if pending.words.is_empty() {
+            return;
+        }
+        let mut port = self.port.borrow_mut();
+        let mut batch = port.batch();
+        std::mem::swap(&mut batch.words, &mut pending.words);
+        std::mem::swap(&mut batch.bytes, &mut pending.text);
+        batch.text_bytes = batch.bytes.len();
+        pending.words.clear();
+        pending.text.clear();
+        port.send(batch);
+    }
+
+    /// Takes what the lane has published.
+    fn drain(&self) {
+        let until = self.port.borrow_mut().begin_turn();
+        loop {
+            let Some(Published { slab, from, to }) = self.port.borrow_mut().take(until) else { break };
+            let words = {
+                let mut slabs = self.slabs.borrow_mut();
+                let words = slabs.read(slab, &mut self.port.borrow_mut());
+                // A copy, since JavaScript may call for what lends this slab again.
+                words.get(from as usize / 4..to as usize / 4).unwrap_or_default().to_vec()
+            };
+            records::tell(self, &words, bytes_of(&words), from);
+        }
+        self.port.borrow_mut().end_turn();
+    }
+}
+
+/// What JavaScript is told of a request beside its head (`js/http/dispatch.ts`).
+fn flags_of(head: Head<'_>) -> u32 {
+    let lines = head.lines();
+    let has = |name: Name| lines.fields.iter().any(|field| field.id == name);
+    let has_body = !matches!(lines.length, Length::None | Length::Known(0));
+    [
+        (lines.keep_alive, 1),
+        (has_body, 2),
+        (lines.upgrade || lines.method == Method::Connect, 4),
+        (has(Name::Host), 8),
+        (has(Name::Expect), 16),
+        (lines.version == Version::Http2, 32),
+        (lines.version == Version::Http10, 64),
+    ]
+    .into_iter()
+    .fold(0, |flags, (set, flag)| if set { flags | flag } else { flags })
+}
+
+/// The native functions of `leat:http`.
+pub(crate) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    natives::group(ctx)
+}

@@ -1,0 +1,13 @@
+//! The way of a request into JavaScript and of its reply back. A request is a call; what follows its head, and replies that are
+//! not whole when the call returns, go over a lane whose both ends are on this thread.
+
+mod direct;
+mod fields;
+mod head;
+mod http;
+mod natives;
+mod records;
+mod slabs;
+
+pub(crate) use head::group as head_group;
+pub(crate) use http::group;

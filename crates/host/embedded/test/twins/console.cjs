@@ -1,0 +1,75 @@
+// twin: stderr
+console.log();
+console.log("text", "two");
+console.log("%s is %d and %i, %f, %j %o %O %%, %c.", "a", 42.5, 42.5, "1.25", { a: 1 }, [1], { b: 2 }, "css", "rest");
+console.log("100%", 5, "%s");
+console.log(1, -0, 0, NaN, Infinity, true, null, undefined, 10n, Symbol("s"));
+console.log([1, "two", [3, [4, [5, [6]]]]], { a: { b: { c: { d: 1 } } } });
+console.log(new Map([["k", { v: 1 }]]), new Set([1, "2"]), new Date(0), /re/g, new Error("x").message);
+console.log(function named() {}, class A {}, class B extends Array {}, () => {}, async () => {}, function* gen() {});
+console.log("buffers", new Uint8Array(3), new ArrayBuffer(2));
+console.log([undefined, null, , 3], Object.create(null), Object.assign(Object.create({ inherited: 1 }), { own: 1 }));
+console.log({ get a() { return 1; }, set b(v) {}, get c() { return 1; }, set c(v) {} }, [1.5, -0], "in", ["text's", 'a"b']);
+console.log(new (class Foo { constructor() { this.x = 1; } })(), new (class extends Map {})(), Promise.resolve(4), new Promise(() => {}));
+console.log(Promise.reject(new RangeError("r")).catch(() => {}) instanceof Promise, new WeakMap(), new WeakSet(), Symbol.iterator);
+console.log(Object(1), Object("s"), Object(true), Object(1n), Object(Symbol("q")), [new Date(NaN)]);
+const circle = { name: "c" };
+circle.self = circle;
+console.log(circle, new Proxy({ a: 1 }, {}), globalThis === global);
+console.log(new Array(200).fill(7), "x".repeat(50), ["y".repeat(200)]);
+console.log({ long: "a".repeat(60), other: "b".repeat(60) }, { a: [{ b: { c: {} } }] });
+console.error("to stderr %s", "x");
+console.warn({ a: 1 });
+console.info("info");
+console.debug("debug");
+console.dir({ a: { b: { c: { d: {} } } } }, { depth: 0 });
+console.dirxml({ a: 1 }, [2]);
+console.group("group");
+console.log("in\nside");
+console.group();
+console.error("deeper");
+console.groupEnd();
+console.groupEnd();
+console.groupEnd();
+console.log("out");
+console.count();
+console.count("a");
+console.count("a");
+console.countReset("a");
+console.count("a");
+console.countReset("nothing");
+console.assert(true, "not shown");
+console.assert(false, "shown %s", 1);
+console.assert(false);
+console.assert(false, { a: 1 });
+console.table([{ a: 1, b: "x" }, { a: 2, c: true }]);
+console.table([[1, 2], [3, 4]]);
+console.table(new Map([["a", 1], ["b", { c: 2 }]]));
+console.table(new Set([1, 2]));
+console.table([1, "b", { a: 1 }]);
+console.table([{ a: 1, b: 2 }], ["b"]);
+console.table(5);
+console.table({ r: { c: 1 }, s: { c: [1, 2] } });
+console.table([]);
+console.time("t");
+console.time("t");
+console.timeEnd("none");
+console.trace("trace %d", 5);
+const { log } = console;
+log("without this");
+for (const wrong of [undefined, {}, { stdout: 5 }]) {
+    try {
+        new console.Console(wrong);
+    } catch (error) {
+        console.log(error.code, error.message);
+    }
+}
+const lines = [];
+const stream = (name) => ({ write: (text) => lines.push(`${name} ${text}`), once() {}, removeListener() {}, listenerCount: () => 1 });
+const own = new console.Console({ stdout: stream("out"), stderr: stream("err") });
+own.log("a", { b: 1 });
+own.error("e");
+own.group("g");
+own.warn("w");
+console.log(lines, own instanceof console.Console, console instanceof console.Console);
+console.log(Object.keys(console).filter((name) => !["context", "createTask"].includes(name)).sort().join());

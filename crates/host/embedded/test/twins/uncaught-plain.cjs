@@ -1,0 +1,5 @@
+// twin: stderr
+function fail() {
+    throw new RangeError("plain");
+}
+fail();
