@@ -9,6 +9,7 @@ import { spawnSync } from "node:child_process";
 import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inspectNative } from "./inspect-native.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const repository = resolve(here, "../../../..");
@@ -57,6 +58,8 @@ async function library(made, { path, resolveDir, kind }) {
     const found = await made.resolve(path, { resolveDir, kind, pluginData: { inside: true } });
     // Optional ones are not installed; to require them throws, as without them on Node.
     if (found.errors.length > 0) return { path, external: true };
+    // Node's own, which this host may not have yet.
+    if (found.external) return { path: `node:${path.replace(/^node:/, "")}`, external: true };
     const name = `leat:npm/${relative(join(leat, "node_modules"), found.path).replaceAll(sep, "/").replace(/\.js$/, "")}`;
     if (!modules.has(name)) {
         modules.set(name, found.path);
@@ -116,7 +119,7 @@ for (const [name, file] of left) {
         legalComments: "none",
         logLevel: "warning",
         nodePaths: [join(here, "node_modules"), join(leat, "node_modules")],
-        plugins: [between, data],
+        plugins: [between, data, inspectNative],
     });
     const stem = name.replaceAll("/", "+").replace(":", "=");
     const text = `(function (exports, require, module, native) {${outputFiles[0].text.replace(/^"use strict";\n/, '"use strict";')}\n})`;

@@ -9,6 +9,7 @@ use crate::builtins;
 use crate::heap::{Counted, Heap};
 use crate::host::{Host, HostRef, Life};
 use crate::limits::{Guard, Stopped};
+use crate::modules;
 
 /// Times that ticks and jobs may call for each other in one turn before the connections have their turn.
 const SETTLE_ROUNDS_MAX: usize = 1 << 20;
@@ -58,6 +59,7 @@ impl World {
         let world = Rc::new(Self { host, guard, heap, collect_above: Cell::new(0), interrupted: Cell::new(false), context, runtime });
         world.host.belongs_to(&world);
         world.runtime.set_host_promise_rejection_tracker(Some(Box::new(rejected)));
+        modules::prepare(&world.runtime);
         world.context.with(|ctx| {
             let _ = ctx.store_userdata(HostRef(Rc::clone(&world.host)));
             if expose_gc {

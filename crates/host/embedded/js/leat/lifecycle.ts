@@ -87,9 +87,10 @@ function excerpt(stack: string): string {
     const file = place[1] as string;
     const line = sourceLine(file.replace(/^file:\/\//, ""), Number(place[2]));
     if (line === undefined) return "";
-    const thrown = /\bthrow\b/.exec(line.slice(0, Number(place[3])));
-    const at = thrown === null ? Number(place[3]) - 1 : thrown.index;
-    const indent = line.slice(0, Math.max(at, 0)).replace(/[^\t]/g, " ");
+    const until = line.slice(0, Number(place[3]) - 1);
+    // Where it was thrown, or made: QuickJS points behind `new`.
+    const at = (/\bthrow\b/.exec(until) ?? /\bnew\s+$/.exec(until) ?? { index: until.length }).index;
+    const indent = line.slice(0, at).replace(/[^\t]/g, " ");
     return `${file}:${place[2]}\n${line}\n${indent}^\n\n`;
 }
 

@@ -1,0 +1,85 @@
+// The numbers of buffers that can't be read or written, and their errors.
+import { native_ as n, type Bytes } from "./buffer-native";
+import { codes } from "./errors";
+import { validateNumber } from "./validate";
+
+const WIDTH = 0x0f;
+const SIGNED = 0x10;
+const FLOAT = 0x40;
+const BIGINT = 0x80;
+const WIDTH_MAX = 6;
+
+/** Throws for a position where there is no number. */
+function misplaced(value: unknown, length: number, type?: string): never {
+    if (Math.floor(value as number) !== value) {
+        validateNumber(value, type ?? "offset");
+        throw new codes.ERR_OUT_OF_RANGE(type ?? "offset", "an integer", value);
+    }
+    if (length < 0) throw new codes.ERR_BUFFER_OUT_OF_BOUNDS();
+    throw new codes.ERR_OUT_OF_RANGE(type ?? "offset", `>= ${type ? 1 : 0} and <= ${length}`, value);
+}
+
+/** How wide the number is; throws unless that can be. */
+function widthOf(kind: number, offset: unknown, byteLength: unknown): number {
+    const fixed = kind & WIDTH;
+    if (fixed !== 0) return fixed;
+    if (offset === undefined) throw new codes.ERR_INVALID_ARG_TYPE("offset", "number", offset);
+    if (byteLength === undefined) throw new codes.ERR_INVALID_ARG_TYPE("byteLength", "number", byteLength);
+    if (!(Number.isInteger(byteLength) && (byteLength as number) >= 1 && (byteLength as number) <= WIDTH_MAX)) misplaced(byteLength, WIDTH_MAX, "byteLength");
+    return byteLength as number;
+}
+
+function checkPlace(bytes: Bytes, offset: unknown, width: number): void {
+    validateNumber(offset, "offset");
+    if (!(Number.isInteger(offset) && offset >= 0 && offset + width <= bytes.length)) misplaced(offset, bytes.length - width);
+}
+
+/** The method that reads numbers of a kind. */
+export function reader(name: string, kind: number): unknown {
+    return n.reader(name, kind, function (this: Bytes, offset: unknown, byteLength: unknown): never {
+        const width = widthOf(kind, offset, byteLength);
+        checkPlace(this, offset ?? 0, width);
+        throw new codes.ERR_INVALID_ARG_TYPE("this", ["Buffer", "Uint8Array"], this);
+    });
+}
+
+function checkRange(value: number | bigint, width: number, kind: number): void {
+    const isSigned = (kind & SIGNED) !== 0;
+    const big = (kind & BIGINT) !== 0;
+    const bits = width * 8;
+    const least = isSigned ? -(2n ** BigInt(bits - 1)) : 0n;
+    const most = isSigned ? 2n ** BigInt(bits - 1) - 1n : 2n ** BigInt(bits) - 1n;
+    if (!(value > most || value < least)) return;
+    const n = big ? "n" : "";
+    let range: string;
+    if (width > 3) range = isSigned ? `>= -(2${n} ** ${bits - 1}${n}) and < 2${n} ** ${bits - 1}${n}` : `>= 0${n} and < 2${n} ** ${bits}${n}`;
+    else range = `>= ${least}${n} and <= ${most}${n}`;
+    throw new codes.ERR_OUT_OF_RANGE("value", range, value);
+}
+
+type Method = (this: Bytes, ...args: unknown[]) => unknown;
+
+/** The method that writes numbers of a kind. */
+export function writer(name: string, kind: number): unknown {
+    const big = (kind & BIGINT) !== 0;
+    // What the native function does not take: a value that is no number yet, or an error.
+    const fail = function (this: Bytes, value: unknown, offset: unknown, byteLength: unknown): unknown {
+        const width = widthOf(kind, offset, byteLength);
+        const number = big ? (value as bigint) : +(value as number);
+        if ((kind & FLOAT) === 0) checkRange(number, width, kind);
+        if (big && typeof number !== "bigint") throw new TypeError("Cannot mix BigInt and other types, use explicit conversions");
+        checkPlace(this, offset ?? 0, width);
+        if (typeof value === "number" || !(this instanceof Uint8Array)) throw new codes.ERR_INVALID_ARG_TYPE("this", ["Buffer", "Uint8Array"], this);
+        return method.call(this, number, offset, byteLength);
+    };
+    const method = n.writer(name, kind, fail) as Method;
+    if (!big) return method;
+    // The native function takes the low bits.
+    return {
+        [name](this: Bytes, value: unknown, offset?: unknown): unknown {
+            if (typeof value !== "bigint") return fail.call(this, value, offset, undefined);
+            checkRange(value, 8, kind);
+            return method.call(this, value, offset);
+        },
+    }[name];
+}

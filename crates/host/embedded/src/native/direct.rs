@@ -1,0 +1,402 @@
+//! Native functions as QuickJS itself calls them: arguments are looked at in place, nothing is converted or allocated on the
+//! way. For what programs call a million times a second; everything else is better off with rquickjs's own functions.
+#![allow(unsafe_code, reason = "values are read as QuickJS keeps them")]
+
+use std::ffi::{CStr, c_int};
+use std::marker::PhantomData;
+
+use rquickjs::qjs;
+use rquickjs::{Ctx, Error, Result, Value};
+
+/// A value of JavaScript, borrowed for the length of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a>(qjs::JSValue, PhantomData<&'a ()>);
+
+/// What a call gives back: an owned value, or the mark that an exception is pending.
+pub(super) struct Given(qjs::JSValue);
+
+/// The body of a function.
+pub(super) type Body = fn(&Call<'_>) -> Given;
+
+/// Functions that share a table: QuickJS calls all of them through one entry, which picks the body.
+pub(super) trait Table {
+    /// The bodies, by the low byte of a function's number.
+    const BODIES: &'static [Body];
+}
+
+/// A call under way.
+pub(super) struct Call<'a> {
+    ctx: *mut qjs::JSContext,
+    this: qjs::JSValue,
+    arguments: &'a [qjs::JSValue],
+    data: *const qjs::JSValue,
+    /// The upper bits of the function's number.
+    pub(super) kind: u32,
+}
+
+/// A function of `T`: the body at `body`, told `kind`, and given `data` (one value that lives as long as the function does).
+pub(super) fn function<'js, T: Table>(
+    ctx: &Ctx<'js>,
+    name: &CStr,
+    (length, body, kind): (i32, u8, u32),
+    data: &[Value<'js>],
+) -> Result<Value<'js>> {
+    let mut data: Vec<qjs::JSValue> = data.iter().map(Value::as_raw).collect();
+    let number = (kind << 8 | u32::from(body)) as c_int;
+    let count = data.len() as c_int;
+    // SAFETY: the context is live; QuickJS takes references to `data` of its own, and copies the name.
+    unsafe {
+        let raw = ctx.as_raw().as_ptr();
+        let made =
+            qjs::JS_NewCFunctionData2(raw, Some(enter::<T>), name.as_ptr(), length, number, count, data.as_mut_ptr());
+        if qjs::JS_IsException(made) { Err(Error::Exception) } else { Ok(Value::from_raw(ctx.clone(), made)) }
+    }
+}
+
+unsafe extern "C" fn enter<T: Table>(
+    ctx: *mut qjs::JSContext,
+    this: qjs::JSValue,
+    count: c_int,
+    arguments: *mut qjs::JSValue,
+    number: c_int,
+    data: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    let number = number as u32;
+    let Some(body) = T::BODIES.get((number & 0xff) as usize) else { return qjs::JS_UNDEFINED };
+    // SAFETY: QuickJS gives `count` arguments, which stay valid for the call.
+    let arguments = match usize::try_from(count) {
+        Ok(count) if count > 0 && !arguments.is_null() => unsafe { std::slice::from_raw_parts(arguments, count) },
+        _ => &[],
+    };
+    body(&Call { ctx, this, arguments, data, kind: number >> 8 }).0
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn this(&self) -> Seen<'a> {
+        Seen(self.this, PhantomData)
+    }
+
+    /// The argument at `at`; undefined behind the last.
+    pub(super) fn at(&self, at: usize) -> Seen<'a> {
+        Seen(self.arguments.get(at).copied().unwrap_or(qjs::JS_UNDEFINED), PhantomData)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.arguments.len()
+    }
+
+    /// The value at `at` of those that the function was made with; `at` must be below their number.
+    fn datum(&self, at: usize) -> qjs::JSValue {
+        // SAFETY: callers name values that they gave when they made the function.
+        unsafe { *self.data.add(at) }
+    }
+
+    /// A position or a count: `missing` if it is undefined, 0 if it is not a number.
+    pub(super) fn index(&self, at: usize, missing: usize) -> usize {
+        let seen = self.at(at);
+        if seen.is_undefined() { missing } else { seen.number().map_or(0, |number| number as usize) }
+    }
+
+    /// The text of a string as UTF-8, where lone surrogates are three bytes of their own; `None` if it is none.
+    pub(super) fn text(&self, at: usize) -> Option<Text<'_>> {
+        let value = self.at(at).0;
+        // SAFETY: the value is a string, so nobody's `toString` runs; the bytes live until `Text` gives them back.
+        unsafe {
+            if !qjs::JS_IsString(value) {
+                return None;
+            }
+            let mut length = 0;
+            let bytes = qjs::JS_ToCStringLen2(self.ctx, &mut length, value, false);
+            (!bytes.is_null()).then_some(Text { call: self, bytes: bytes.cast(), length: length as usize })
+        }
+    }
+
+    /// The UTF-16 units of a string.
+    pub(super) fn units(&self, at: usize) -> Option<Units<'_>> {
+        let value = self.at(at).0;
+        // SAFETY: as of `text`.
+        unsafe {
+            if !qjs::JS_IsString(value) {
+                return None;
+            }
+            let mut length = 0;
+            let units = qjs::JS_ToCStringLenUTF16(self.ctx, &mut length, value);
+            (!units.is_null()).then_some(Units { call: self, units, length: length as usize })
+        }
+    }
+
+    /// A new array of `length` zeros, of the class at `class` (one that extends Uint8Array).
+    pub(super) fn make(&self, class: usize, length: usize) -> Given {
+        let mut wanted = [qjs::JS_NewFloat64(length as f64)];
+        // SAFETY: the values are live. What is called is the base class's own constructor, which the function was made with.
+        Given(unsafe { qjs::JS_CallConstructor2(self.ctx, self.datum(0), self.at(class).0, 1, wanted.as_mut_ptr()) })
+    }
+
+    /// The element at `at` of an array; the getter of a strange array may run.
+    pub(super) fn element(&self, list: Seen<'_>, at: usize) -> Given {
+        // SAFETY: the values are live.
+        Given(unsafe { qjs::JS_GetPropertyInt64(self.ctx, list.0, at as i64) })
+    }
+
+    pub(super) fn length(&self, list: Seen<'_>) -> Option<usize> {
+        let mut length = 0;
+        // SAFETY: the values are live.
+        if unsafe { qjs::JS_GetLength(self.ctx, list.0, &mut length) } < 0 {
+            None
+        } else {
+            usize::try_from(length).ok()
+        }
+    }
+
+    /// The property called by the value at `name`.
+    pub(super) fn property(&self, of: Seen<'_>, name: Seen<'_>) -> Given {
+        // SAFETY: the values are live, the atom is given back.
+        unsafe {
+            let atom = qjs::JS_ValueToAtom(self.ctx, name.0);
+            let found = qjs::JS_GetProperty(self.ctx, of.0, atom);
+            qjs::JS_FreeAtom(self.ctx, atom);
+            Given(found)
+        }
+    }
+
+    /// One of the values that the function was made with.
+    pub(super) fn own(&self, at: usize) -> Seen<'_> {
+        Seen(self.datum(at), PhantomData)
+    }
+
+    /// Calls `function` with this call's `this` and its arguments from `skip` on.
+    pub(super) fn pass(&self, function: Seen<'_>, skip: usize) -> Given {
+        let rest = self.arguments.get(skip..).unwrap_or(&[]);
+        // SAFETY: the values are live. QuickJS does not write to the arguments of a call, though it takes them by a mutable
+        // pointer.
+        Given(unsafe { qjs::JS_Call(self.ctx, function.0, self.this, rest.len() as c_int, rest.as_ptr().cast_mut()) })
+    }
+
+    /// Calls `function` with this call's `this` and `arguments`.
+    pub(super) fn call(&self, function: Seen<'_>, arguments: &[Seen<'_>]) -> Given {
+        let mut raw: [qjs::JSValue; 4] = [qjs::JS_UNDEFINED; 4];
+        for (to, from) in raw.iter_mut().zip(arguments) {
+            *to = from.0;
+        }
+        let count = arguments.len().min(raw.len()) as c_int;
+        // SAFETY: the values are live.
+        Given(unsafe { qjs::JS_Call(self.ctx, function.0, self.this, count, raw.as_mut_ptr()) })
+    }
+
+    /// This call's arguments from `skip` on, as an array.
+    pub(super) fn rest(&self, skip: usize) -> Given {
+        // SAFETY: the values are live; the array takes references of its own.
+        unsafe {
+            let array = qjs::JS_NewArray(self.ctx);
+            for (at, value) in self.arguments.iter().skip(skip).enumerate() {
+                qjs::JS_SetPropertyInt64(self.ctx, array, at as i64, qjs::JS_DupValue(self.ctx, *value));
+            }
+            Given(array)
+        }
+    }
+
+    /// Frees what a call gave.
+    pub(super) fn free(&self, given: Given) {
+        // SAFETY: it is owned.
+        unsafe { qjs::JS_FreeValue(self.ctx, given.0) }
+    }
+
+    /// A string of UTF-8.
+    pub(super) fn string(&self, text: &[u8]) -> Given {
+        // SAFETY: the bytes are copied.
+        Given(unsafe { qjs::JS_NewStringLen(self.ctx, text.as_ptr().cast(), text.len() as _) })
+    }
+
+    /// A string of UTF-16 units.
+    pub(super) fn string_of_units(&self, units: &[u16]) -> Given {
+        // SAFETY: the units are copied.
+        Given(unsafe { qjs::JS_NewStringUTF16(self.ctx, units.as_ptr(), units.len() as _) })
+    }
+
+    pub(super) fn big(&self, value: i64) -> Given {
+        // SAFETY: the context is live.
+        Given(unsafe { qjs::JS_NewBigInt64(self.ctx, value) })
+    }
+
+    pub(super) fn big_unsigned(&self, value: u64) -> Given {
+        // SAFETY: the context is live.
+        Given(unsafe { qjs::JS_NewBigUint64(self.ctx, value) })
+    }
+
+    /// The low 64 bits of a BigInt.
+    pub(super) fn big_at(&self, at: usize) -> Option<i64> {
+        let value = self.at(at).0;
+        let mut bits = 0;
+        // SAFETY: the value is a BigInt, so nobody's `valueOf` runs.
+        unsafe { (qjs::JS_IsBigInt(value) && qjs::JS_ToBigInt64(self.ctx, &mut bits, value) == 0).then_some(bits) }
+    }
+
+    /// The bytes of a Uint8Array, or of a class that extends it.
+    pub(super) fn bytes(&self, of: Seen<'a>) -> Option<Bytes> {
+        let uint8 = qjs::JSTypedArrayEnum_JS_TYPED_ARRAY_UINT8 as c_int;
+        // SAFETY: the value is live; what is thrown for arrays out of bounds is taken back.
+        unsafe {
+            if !qjs::JS_IsObject(of.0) || qjs::JS_GetTypedArrayType(of.0) != uint8 {
+                return None;
+            }
+            let mut length = 0;
+            let start = qjs::JS_GetUint8Array(self.ctx, &mut length, of.0);
+            if start.is_null() && qjs::JS_HasException(self.ctx) {
+                qjs::JS_FreeValue(self.ctx, qjs::JS_GetException(self.ctx));
+                return None;
+            }
+            Some(Bytes { start, length: length as usize })
+        }
+    }
+}
+
+impl Seen<'_> {
+    pub(super) fn is_undefined(self) -> bool {
+        // SAFETY: only the tag is looked at.
+        unsafe { qjs::JS_IsUndefined(self.0) }
+    }
+
+    pub(super) fn is_array(self) -> bool {
+        // SAFETY: only the class is looked at.
+        unsafe { qjs::JS_IsArray(self.0) }
+    }
+
+    pub(super) fn is_object(self) -> bool {
+        // SAFETY: only the tag is looked at.
+        unsafe { qjs::JS_IsObject(self.0) }
+    }
+
+    pub(super) fn is_true(self) -> bool {
+        // SAFETY: only the tag and the value beside it are looked at.
+        unsafe { qjs::JS_IsBool(self.0) && qjs::JS_VALUE_GET_BOOL(self.0) }
+    }
+
+    pub(super) fn number(self) -> Option<f64> {
+        // SAFETY: the tag says which it is.
+        unsafe {
+            if qjs::JS_IsInt(self.0) {
+                return Some(f64::from(qjs::JS_VALUE_GET_INT(self.0)));
+            }
+            qjs::JS_IsNumber(self.0).then(|| qjs::JS_VALUE_GET_FLOAT64(self.0))
+        }
+    }
+
+    /// A number without a fraction, from 0.
+    pub(super) fn whole(self) -> Option<usize> {
+        let number = self.number()?;
+        (number >= 0.0 && number.fract() == 0.0).then_some(number as usize)
+    }
+
+    /// Whether both are the same object or symbol, or the same small integer.
+    pub(super) fn is(self, other: Seen<'_>) -> bool {
+        // SAFETY: tags and pointers are compared, nothing is followed.
+        unsafe {
+            qjs::JS_VALUE_GET_TAG(self.0) == qjs::JS_VALUE_GET_TAG(other.0)
+                && qjs::JS_VALUE_GET_PTR(self.0) == qjs::JS_VALUE_GET_PTR(other.0)
+        }
+    }
+}
+
+impl Given {
+    pub(super) const UNDEFINED: Self = Self(qjs::JS_UNDEFINED);
+
+    pub(super) fn seen(&self) -> Seen<'_> {
+        Seen(self.0, PhantomData)
+    }
+
+    pub(super) fn is_exception(&self) -> bool {
+        // SAFETY: only the tag is looked at.
+        unsafe { qjs::JS_IsException(self.0) }
+    }
+
+    pub(super) fn number(number: f64) -> Self {
+        Self(qjs::JS_NewFloat64(number))
+    }
+
+    pub(super) fn bool(value: bool) -> Self {
+        Self(if value { qjs::JS_TRUE } else { qjs::JS_FALSE })
+    }
+}
+
+/// Bytes of a Uint8Array. They move or go once JavaScript runs again, so nobody keeps them across a call.
+#[derive(Clone, Copy)]
+pub(super) struct Bytes {
+    start: *mut u8,
+    length: usize,
+}
+
+impl Bytes {
+    pub(super) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// The bytes, to read. Not to be kept while `write` of the same array is used.
+    pub(super) fn read(&self) -> &[u8] {
+        if self.length == 0 {
+            return &[];
+        }
+        // SAFETY: QuickJS keeps `length` bytes there for the length of the call, on this thread alone.
+        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+    }
+
+    /// The bytes, to write.
+    pub(super) fn write(&mut self) -> &mut [u8] {
+        if self.length == 0 {
+            return &mut [];
+        }
+        // SAFETY: as of `read`; bodies that read another array at the same time use `copy`.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
+    }
+
+    /// Copies as many bytes of `from` from `begin` on as it has and as fit at `at`, at most `most`; the two may overlap.
+    pub(super) fn copy(&mut self, at: usize, from: &Bytes, begin: usize, most: usize) -> usize {
+        let count = most.min(self.length.saturating_sub(at)).min(from.length.saturating_sub(begin));
+        if count > 0 {
+            // SAFETY: both ranges lie within their arrays, by the line above.
+            unsafe { std::ptr::copy(from.start.add(begin), self.start.add(at), count) };
+        }
+        count
+    }
+}
+
+/// The UTF-8 of a string.
+pub(super) struct Text<'c> {
+    call: &'c Call<'c>,
+    bytes: *const u8,
+    length: usize,
+}
+
+impl Text<'_> {
+    pub(super) fn bytes(&self) -> &[u8] {
+        // SAFETY: QuickJS keeps them until they are given back.
+        unsafe { std::slice::from_raw_parts(self.bytes, self.length) }
+    }
+}
+
+impl Drop for Text<'_> {
+    fn drop(&mut self) {
+        // SAFETY: they came from `JS_ToCStringLen2`, once.
+        unsafe { qjs::JS_FreeCString(self.call.ctx, self.bytes.cast()) }
+    }
+}
+
+/// The UTF-16 units of a string.
+pub(super) struct Units<'c> {
+    call: &'c Call<'c>,
+    units: *const u16,
+    length: usize,
+}
+
+impl Units<'_> {
+    pub(super) fn units(&self) -> &[u16] {
+        // SAFETY: QuickJS keeps them until they are given back.
+        unsafe { std::slice::from_raw_parts(self.units, self.length) }
+    }
+}
+
+impl Drop for Units<'_> {
+    fn drop(&mut self) {
+        // SAFETY: they came from `JS_ToCStringLenUTF16`, once.
+        unsafe { qjs::JS_FreeCStringUTF16(self.call.ctx, self.units) }
+    }
+}

@@ -1,0 +1,1 @@
+module.exports = "main: " + require("path").basename(__filename);
