@@ -9,6 +9,7 @@ use std::time::Instant;
 use rquickjs::{Ctx, Exception, Function, IntoJs, JsLifetime, Object, Persistent, Promise, Result, Value};
 use tokio::sync::Notify;
 
+use crate::contexts::Contexts;
 use crate::world::World;
 
 /// A world's host.
@@ -27,6 +28,7 @@ pub struct Host {
     hooks: RefCell<Option<Persistent<Object<'static>>>>,
     arguments: Vec<String>,
     on_error: OnError,
+    contexts: Contexts,
     turn_end: RefCell<Option<TurnEnd>>,
 }
 
@@ -60,6 +62,7 @@ impl Host {
             hooks: RefCell::default(),
             arguments,
             on_error,
+            contexts: Contexts::default(),
             turn_end: RefCell::default(),
         })
     }
@@ -135,6 +138,12 @@ impl Host {
     /// To be called before the world's runtime ends.
     pub(crate) fn forget(&self) {
         self.hooks.borrow_mut().take();
+        self.contexts.forget();
+    }
+
+    /// The asynchronous contexts of the world.
+    pub(crate) fn contexts(&self) -> &Contexts {
+        &self.contexts
     }
 
     /// `run` is called each time that JavaScript has returned and its microtasks have run.

@@ -5,6 +5,7 @@
 
 mod builtins;
 mod bytecode;
+mod contexts;
 mod host;
 mod modules;
 mod native;

@@ -63,6 +63,7 @@ impl World {
             if self.host.exited().is_some() {
                 return;
             }
+            self.host.contexts().leave();
             if self.host.take_ticks() {
                 self.call_hook(ctx, "ticks");
                 continue;
@@ -84,6 +85,7 @@ impl World {
             if self.host.exited().is_some() || !ctx.execute_pending_job() {
                 return done > 0;
             }
+            self.host.contexts().after_job();
         }
         true
     }

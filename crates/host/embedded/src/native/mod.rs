@@ -17,6 +17,7 @@ type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 /// All groups, by name.
 const GROUPS: &[(&str, Make)] = &[
     ("buffer", buffer::make),
+    ("context", crate::contexts::group),
     ("events", events::make),
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
