@@ -9,6 +9,7 @@ mod bytecode;
 mod control;
 pub mod env_file;
 mod heap;
+mod contexts;
 mod host;
 mod limits;
 mod listeners;
