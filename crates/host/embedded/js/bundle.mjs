@@ -103,6 +103,12 @@ const between = {
     },
 };
 
+/** A class that speaks of itself is `X = class _X` to esbuild: here both have one name, since programs see it. */
+function named(text) {
+    for (const [, name] of text.matchAll(/\b([\w$]+) = class _\1\b/g)) text = text.replace(new RegExp(`(?<![.\\w$])_${name.replaceAll("$", "\\$")}\\b`, "g"), name);
+    return text;
+}
+
 const to = resolve(process.argv[2]);
 mkdirSync(to, { recursive: true });
 const written = new Set();
@@ -122,7 +128,7 @@ for (const [name, file] of left) {
         plugins: [between, data, inspectNative],
     });
     const stem = name.replaceAll("/", "+").replace(":", "=");
-    const text = `(function (exports, require, module, native) {${outputFiles[0].text.replace(/^"use strict";\n/, '"use strict";')}\n})`;
+    const text = `(function (exports, require, module, native) {${named(outputFiles[0].text).replace(/^"use strict";\n/, '"use strict";')}\n})`;
     const path = join(to, `${stem}.js`);
     written.add(`${stem}.js`);
     if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);
