@@ -31,6 +31,7 @@ const GROUPS: &[(&str, Make)] = &[
     ("events", events::make),
     ("fetch", fetch::make),
     ("fs", fs::make),
+    ("events", events::make),
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
     ("modules", modules::make),
