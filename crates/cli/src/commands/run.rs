@@ -9,12 +9,6 @@ use crate::arguments::{OnError, RunArguments};
 
 /// `leat run`.
 pub(crate) fn run(arguments: &RunArguments) -> ExitCode {
-<<<<<<< HEAD
-    let options = leat_embedded::Options {
-        app: arguments.app.clone(),
-        arguments: arguments.arguments.clone(),
-        on_error: leat_embedded::OnError::Exit,
-=======
     let environment = match environment(arguments) {
         Ok(environment) => environment,
         Err(message) => {
@@ -41,7 +35,6 @@ pub(crate) fn run(arguments: &RunArguments) -> ExitCode {
         cache: !arguments.no_cache,
         metrics: arguments.metrics.clone(),
         ..Options::new(arguments.app.clone())
->>>>>>> cli
     };
     match leat_embedded::run(&options) {
         Ok(code) => ExitCode::from(u8::try_from(code.rem_euclid(256)).unwrap_or(1)),

@@ -28,7 +28,6 @@ pub struct Host {
     now: Cell<Option<Instant>>,
     hooks: RefCell<Option<Persistent<Object<'static>>>>,
     arguments: Vec<String>,
-<<<<<<< HEAD
     on_error: OnError,
     seat: Seat,
     life: Cell<Life>,
@@ -38,21 +37,6 @@ pub struct Host {
     /// Tells of every change of `life` and `under_way`.
     moved: Notify,
     turn_end: RefCell<Option<TurnEnd>>,
-=======
->>>>>>> sys
-    on_error: OnError,
-    turn_end: RefCell<Option<TurnEnd>>,
-}
-
-/// What an error does that nobody caught.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnError {
-    /// It is printed and ends the program with 1, as in Node.
-    #[default]
-    Exit,
-    /// It is printed, and the program goes on.
-    Log,
-<<<<<<< HEAD
 }
 
 /// What an error does that nobody caught.
@@ -76,8 +60,6 @@ pub enum Life {
     Stops,
     /// Out of memory: JavaScript is not entered again, and what is under way is answered without it.
     Lost,
-=======
->>>>>>> sys
 }
 
 /// What is done when JavaScript has returned and all its microtasks have run.
@@ -88,11 +70,7 @@ type TurnEnd = Box<dyn Fn()>;
 pub(crate) struct HostRef(pub(crate) Rc<Host>);
 
 impl Host {
-<<<<<<< HEAD
-    pub(crate) fn new(arguments: Vec<String>, on_error: OnError) -> Rc<Self> {
-=======
     pub(crate) fn new(arguments: Vec<String>, on_error: OnError, seat: Seat) -> Rc<Self> {
->>>>>>> cli
         Rc::new(Self {
             world: RefCell::default(),
             held: Cell::new(0),
@@ -104,28 +82,18 @@ impl Host {
             hooks: RefCell::default(),
             arguments,
             on_error,
-<<<<<<< HEAD
             seat,
             life: Cell::new(Life::Runs),
             served: Cell::new(false),
             under_way: Cell::new(0),
             moved: Notify::new(),
             turn_end: RefCell::default(),
-            on_error,
-=======
-            turn_end: RefCell::default(),
->>>>>>> sys
         })
     }
 
     /// Where this world is in the process: its number, its sockets, its metrics.
     pub(crate) fn seat(&self) -> &Seat {
         &self.seat
-    }
-
-    /// Whether the program goes on after an error that nobody caught.
-    pub(crate) fn goes_on(&self) -> bool {
-        self.on_error == OnError::Log
     }
 
     /// Listens; from then on turns have an end.

@@ -6,14 +6,10 @@ use rquickjs::function::Func;
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Error, Function, Result, Runtime, Value};
 
 use crate::builtins;
-<<<<<<< HEAD
-use crate::host::{Host, HostRef};
-use crate::modules;
-=======
 use crate::heap::{Counted, Heap};
 use crate::host::{Host, HostRef, Life};
 use crate::limits::{Guard, Stopped};
->>>>>>> cli
+use crate::modules;
 
 /// Times that ticks and jobs may call for each other in one turn before the connections have their turn.
 const SETTLE_ROUNDS_MAX: usize = 1 << 20;
@@ -60,7 +56,15 @@ impl World {
         runtime.set_interrupt_handler(Some(Box::new(move || asked.must_stop())));
         let context = Context::full(&runtime)?;
         let expose_gc = options.expose_gc;
-        let world = Rc::new(Self { host, guard, heap, collect_above: Cell::new(0), interrupted: Cell::new(false), context, runtime });
+        let world = Rc::new(Self {
+            host,
+            guard,
+            heap,
+            collect_above: Cell::new(0),
+            interrupted: Cell::new(false),
+            context,
+            runtime,
+        });
         world.host.belongs_to(&world);
         world.runtime.set_host_promise_rejection_tracker(Some(Box::new(rejected)));
         modules::prepare(&world.runtime);
@@ -83,10 +87,6 @@ impl World {
     /// Runs `run` in the world, then ticks and microtasks until none is left. What it throws is reported as uncaught.
     /// Must not be called from within itself.
     pub(crate) fn enter<R: Default>(&self, run: impl for<'js> FnOnce(&Ctx<'js>) -> Result<R>) -> R {
-<<<<<<< HEAD
-        self.host.turn();
-        self.context.with(|ctx| {
-=======
         match self.try_enter(run) {
             Entered::Done(value) => value,
             Entered::Interrupted | Entered::OutOfMemory => R::default(),
@@ -103,8 +103,8 @@ impl World {
             self.guard.begin();
         }
         self.interrupted.set(false);
+        self.host.turn();
         let value = self.context.with(|ctx| {
->>>>>>> cli
             let result = match run(&ctx) {
                 Ok(value) => value,
                 Err(error) => {
@@ -181,12 +181,7 @@ impl World {
                 self.call_hook(ctx, "ticks");
                 continue;
             }
-<<<<<<< HEAD
             if self.run_jobs(ctx) {
-=======
-            if ctx.execute_pending_job() {
-                self.notice(None);
->>>>>>> cli
                 continue;
             }
             if self.host.take_rejections() {
@@ -203,6 +198,7 @@ impl World {
             if self.host.exited().is_some() || !ctx.execute_pending_job() {
                 return done > 0;
             }
+            self.notice(None);
         }
         true
     }
@@ -215,15 +211,14 @@ impl World {
 
     /// Reports an error that nobody caught: to the program's listeners, or to stderr, which ends the program with 1.
     pub(crate) fn report(&self, ctx: &Ctx<'_>, error: Error) {
-<<<<<<< HEAD
         if self.host.exited().is_some() {
             // What ends the program unwinds as an exception.
             let _ = ctx.catch();
-=======
+            return;
+        }
         if self.guard.stopped().is_some() {
             let thrown = ctx.catch();
             self.notice(Some(&thrown));
->>>>>>> cli
             return;
         }
         let thrown: Value<'_> = match Err::<(), _>(error).catch(ctx) {

@@ -11,6 +11,7 @@ mod fetch;
 mod fs;
 mod later;
 mod modules;
+mod os;
 mod process;
 mod timers;
 mod types;
@@ -25,16 +26,20 @@ type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups by name: one a line, sorted, so that additions stand apart.
 const GROUPS: &[(&str, Make)] = &[
+    ("crypto", crypto::make),
+    ("fs", fs::make),
+    ("buffer", buffer::make),
+    ("events", events::make),
     ("buffer", buffer::make),
     ("crypto", crypto::make),
     ("encoding", encoding::make),
     ("events", events::make),
     ("fetch", fetch::make),
     ("fs", fs::make),
-    ("events", events::make),
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
     ("modules", modules::make),
+    ("os", os::make),
     ("process", process::make),
     ("timers", timers::make),
     ("types", types::make),
