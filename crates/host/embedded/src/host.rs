@@ -96,17 +96,28 @@ impl Host {
         &self.seat
     }
 
-    /// Listens; from then on turns have an end.
+    /// Whether the program goes on after an error that nobody caught.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.on_error == OnError::Log
+    }
+
+    /// Listens; from then on turns have an end. Gives the socket, and the process's share of it, which closes it.
     ///
     /// # Errors
     /// What the system says; EADDRINUSE where this world listens there already.
-    pub fn listen(&self, place: &Place, backlog: i32) -> std::io::Result<Listening> {
-        let listening = self.seat.listen(place, backlog)?;
+    pub fn listen(&self, place: &Place, backlog: i32) -> std::io::Result<(leat_door::Bound, Listening)> {
+        let bound = self.seat.listen(place, backlog)?;
+        self.serves();
+        Ok(bound)
+    }
+
+    /// The program has begun to listen.
+    pub fn serves(&self) {
         self.served.set(true);
         if self.life.get() == Life::Runs {
             self.life.set(Life::Serves);
         }
-        Ok(listening)
+        self.seat.process.control();
     }
 
     /// The program listens for `signal`, and so decides what becomes of it, until what this gives is dropped.
@@ -150,9 +161,6 @@ impl Host {
     /// A request begins: a drain waits until this is dropped.
     pub fn begin(self: &Rc<Self>) -> UnderWay {
         self.under_way.set(self.under_way.get() + 1);
-        if let Some(metrics) = self.seat.metrics() {
-            metrics.requests.add(1);
-        }
         UnderWay(Rc::clone(self))
     }
 
@@ -176,11 +184,6 @@ impl Host {
     /// The world; `None` once it is gone.
     pub(crate) fn world(&self) -> Option<Rc<World>> {
         self.world.borrow().upgrade()
-    }
-
-    /// Whether the program goes on after an error that nobody caught.
-    pub(crate) fn goes_on(&self) -> bool {
-        self.on_error == OnError::Log
     }
 
     /// The program's path, and `process.argv` behind it.
@@ -345,6 +348,8 @@ pub(crate) struct Failure {
     pub(crate) errno: Option<i32>,
     pub(crate) syscall: Option<&'static str>,
     pub(crate) path: Option<String>,
+    /// The second path of a call that takes two.
+    pub(crate) dest: Option<String>,
 }
 
 impl Failure {
@@ -362,6 +367,9 @@ impl Failure {
         }
         if let Some(path) = self.path {
             object.set("path", path)?;
+        }
+        if let Some(dest) = self.dest {
+            object.set("dest", dest)?;
         }
         Ok(object.clone().into_value())
     }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use leat_door::Bound;
 use leat_listen::Listener;
 use socket2::{Domain, SockAddr, Socket, Type};
 
@@ -52,10 +53,6 @@ pub(crate) struct Listeners {
 
 /// A socket that a server of one worker has; dropped, the server is closed.
 pub struct Listening {
-    /// What to accept from. Taken once.
-    pub listener: Option<Listener>,
-    /// `None` for a Unix socket.
-    pub local: Option<SocketAddr>,
     listeners: Arc<Listeners>,
     place: Place,
     nth: usize,
@@ -86,7 +83,7 @@ impl Listeners {
         backlog: i32,
         worker: usize,
         keep: &Rc<Cell<bool>>,
-    ) -> io::Result<Listening> {
+    ) -> io::Result<(Bound, Listening)> {
         let mut entries = self.entries();
         let found = entries.iter().position(|entry| entry.place == *place && entry.nth == nth);
         let at = match found {
@@ -107,9 +104,9 @@ impl Listeners {
         let entry = entries.get_mut(at).ok_or_else(|| errno(rustix::io::Errno::INVAL))?;
         let socket = entry.socket(worker, backlog)?;
         let listener = listener(socket)?;
-        let (local, place) = (entry.local, place.clone());
+        let bound = Bound { listener, address: entry.local };
         let (listeners, keep) = (Arc::clone(self), Rc::clone(keep));
-        Ok(Listening { listener: Some(listener), local, listeners, place, nth, worker, keep })
+        Ok((bound, Listening { listeners, place: place.clone(), nth, worker, keep }))
     }
 
     /// `--port` is where a person looks for the program: the first server without a port of its own goes there.
@@ -253,10 +250,10 @@ mod tests {
         let listeners = Listeners::new(2, 0);
         let one = listeners.bind(&loopback(0), 0, BACKLOG, 0, &keep(false)).unwrap();
         let two = listeners.bind(&loopback(0), 0, BACKLOG, 1, &keep(false)).unwrap();
-        assert_eq!(one.local, two.local);
+        assert_eq!(one.0.address, two.0.address);
         let other = listeners.bind(&loopback(0), 1, BACKLOG, 0, &keep(false)).unwrap();
-        assert_ne!(one.local, other.local, "a second server without a port has its own");
-        let port = one.local.unwrap().port();
+        assert_ne!(one.0.address, other.0.address, "a second server without a port has its own");
+        let port = one.0.address.unwrap().port();
         let stranger = Listeners::new(1, 0).bind(&loopback(port), 0, BACKLOG, 0, &keep(false)).err().unwrap();
         assert_eq!(stranger.kind(), ErrorKind::AddrInUse);
     }
@@ -265,7 +262,7 @@ mod tests {
     fn a_worker_listens_once_at_a_place_until_it_closes() {
         let listeners = Listeners::new(1, 0);
         let first = listeners.bind(&loopback(0), 0, BACKLOG, 0, &keep(false)).unwrap();
-        let place = loopback(first.local.unwrap().port());
+        let place = loopback(first.0.address.unwrap().port());
         let again = listeners.bind(&place, 0, BACKLOG, 0, &keep(false)).err().unwrap();
         assert_eq!(again.kind(), ErrorKind::AddrInUse);
         drop(first);
@@ -279,11 +276,11 @@ mod tests {
     fn a_kept_socket_takes_connections_between_two_worlds() {
         let listeners = Listeners::new(1, 0);
         let first = listeners.bind(&loopback(0), 0, BACKLOG, 0, &keep(true)).unwrap();
-        let local = first.local.unwrap();
+        let local = first.0.address.unwrap();
         drop(first);
         let _waits = TcpStream::connect(local).unwrap();
         let second = listeners.bind(&loopback(0), 0, BACKLOG, 0, &keep(false)).unwrap();
-        assert_eq!(second.local, Some(local));
+        assert_eq!(second.0.address, Some(local));
         drop(second);
         assert!(TcpStream::connect(local).is_err(), "closed");
     }

@@ -110,7 +110,7 @@ impl Seat {
     ///
     /// # Errors
     /// What the system says; EADDRINUSE where this world listens there already.
-    pub(crate) fn listen(&self, place: &Place, backlog: i32) -> std::io::Result<Listening> {
+    pub(crate) fn listen(&self, place: &Place, backlog: i32) -> std::io::Result<(leat_door::Bound, Listening)> {
         let nth = match place {
             Place::Tcp { ip, port: 0, .. } => {
                 let mut asked = self.asked.borrow_mut();
@@ -120,9 +120,7 @@ impl Seat {
             }
             _ => 0,
         };
-        let listening = self.process.listeners.bind(place, nth, backlog, self.worker, &self.keep)?;
-        self.process.control();
-        Ok(listening)
+        self.process.listeners.bind(place, nth, backlog, self.worker, &self.keep)
     }
 
     /// What listens now stays open for the next world.

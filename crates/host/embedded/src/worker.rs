@@ -97,7 +97,10 @@ async fn program(
     phase: &mut watch::Receiver<Phase>,
 ) -> (Option<Rc<World>>, Ended) {
     let options = &process.options;
-    let host = Host::new(options.arguments.clone(), options.on_error, Seat::new(process, worker));
+    let app = std::path::absolute(&options.app).unwrap_or_else(|_| options.app.clone());
+    let mut arguments = vec![app.to_string_lossy().into_owned()];
+    arguments.extend_from_slice(&options.arguments);
+    let host = Host::new(arguments, options.on_error, Seat::new(process, worker));
     let world = match World::new(Rc::clone(&host)) {
         Ok(world) => world,
         Err(error) => {
@@ -108,7 +111,7 @@ async fn program(
     if options.metrics.is_some() {
         spawn_local(probe(Rc::clone(&host)));
     }
-    world.enter(|ctx| modules::start(ctx, &options.app));
+    world.enter(|ctx| modules::start(ctx, &app));
     let ended = loop {
         tokio::select! {
             biased;

@@ -102,6 +102,7 @@ impl World {
         if life != Life::Runs {
             self.guard.begin();
         }
+        self.host.turn();
         self.interrupted.set(false);
         self.host.turn();
         let value = self.context.with(|ctx| {
@@ -195,7 +196,7 @@ impl World {
     /// Runs microtasks until none is left; whether there was one.
     fn run_jobs(&self, ctx: &Ctx<'_>) -> bool {
         for done in 0..SETTLE_ROUNDS_MAX {
-            if self.host.exited().is_some() || !ctx.execute_pending_job() {
+            if self.host.exited().is_some() || self.guard.stopped().is_some() || !ctx.execute_pending_job() {
                 return done > 0;
             }
             self.notice(None);
