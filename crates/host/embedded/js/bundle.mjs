@@ -155,6 +155,12 @@ function late(text) {
     return any ? `var __late = (load) => { let value; return () => (value ??= load()); };\n${out}` : text;
 }
 
+/** A class that speaks of itself is `X = class _X` to esbuild: here both have one name, since programs see it. */
+function named(text) {
+    for (const [, name] of text.matchAll(/\b([\w$]+) = class _\1\b/g)) text = text.replace(new RegExp(`(?<![.\\w$])_${name.replaceAll("$", "\\$")}\\b`, "g"), name);
+    return text;
+}
+
 const to = resolve(process.argv[2]);
 mkdirSync(to, { recursive: true });
 const written = new Set();
@@ -174,7 +180,7 @@ for (const [name, file] of left) {
         plugins: [between, data, inspectNative, views],
     });
     const stem = name.replaceAll("/", "+").replace(":", "=");
-    const text = `(function (exports, require, module, native) {"use strict";${late(outputFiles[0].text.replace(/^"use strict";\n/, ""))}\n})`;
+    const text = `(function (exports, require, module, native) {"use strict";${late(named(outputFiles[0].text).replace(/^"use strict";\n/, ""))}\n})`;
     const path = join(to, `${stem}.js`);
     written.add(`${stem}.js`);
     if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);

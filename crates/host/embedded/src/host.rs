@@ -9,9 +9,9 @@ use std::time::Instant;
 use rquickjs::{Ctx, Exception, Function, IntoJs, JsLifetime, Object, Persistent, Promise, Result, Value};
 use tokio::sync::Notify;
 
+use crate::contexts::Contexts;
 use crate::listeners::{Listening, Place};
 use crate::process::{Hears, Seat};
-use crate::contexts::Contexts;
 use crate::world::World;
 
 /// A world's host.

@@ -6,10 +6,10 @@
 mod admin;
 mod builtins;
 mod bytecode;
+mod contexts;
 mod control;
 pub mod env_file;
 mod heap;
-mod contexts;
 mod host;
 mod limits;
 mod listeners;
