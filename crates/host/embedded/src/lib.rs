@@ -18,10 +18,10 @@ mod native;
 mod options;
 mod process;
 mod run;
+mod serve;
 mod size;
 mod watch;
 mod worker;
-mod serve;
 mod world;
 
 pub use host::{Host, Life, OnError, UnderWay};
