@@ -104,6 +104,7 @@ impl World {
         }
         self.host.turn();
         self.interrupted.set(false);
+        self.host.turn();
         let value = self.context.with(|ctx| {
             let result = match run(&ctx) {
                 Ok(value) => value,

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use brotli::enc::{BrotliEncoderMode, BrotliEncoderParams, StandardAlloc};
+use brotli::enc::backward_references::BrotliEncoderMode;
+use brotli::enc::{BrotliEncoderParams, StandardAlloc};
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState, CompressorWriter};
 
 use super::{Codec, Done, Flush, Step, failed, unexpected_end};

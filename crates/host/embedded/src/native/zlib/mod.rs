@@ -166,18 +166,19 @@ impl<'js> IntoJs<'js> for Bytes {
     }
 }
 
-/// All at once: `(mode, settings, dictionary or null, input, flush, most bytes, callback)`.
+/// All at once: `(mode, settings, dictionary or null, input, [flush, most bytes], callback)`.
 fn once<'js>(
     ctx: Ctx<'js>,
     mode: i32,
     settings: Vec<i32>,
     dictionary: Value<'js>,
     input: TypedArray<'js, u8>,
-    ending: (i32, f64),
+    ending: Vec<f64>,
     callback: Opt<Function<'js>>,
 ) -> Result<Value<'js>> {
     let dictionary = view::array(&dictionary).map(|bytes| view::read(&bytes, <[u8]>::to_vec));
-    let (flush, most) = (Flush::of(ending.0), ending.1.clamp(0.0, 9e15) as usize);
+    let ending = |at: usize| ending.get(at).copied().unwrap_or(0.0);
+    let (flush, most) = (Flush::of(ending(0) as i32), ending(1).clamp(0.0, 9e15) as usize);
     match callback.0 {
         Some(callback) => {
             let input = view::read(&input, <[u8]>::to_vec);
