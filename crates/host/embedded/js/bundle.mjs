@@ -68,11 +68,35 @@ async function library(made, { path, resolveDir, kind }) {
     return { path: name, external: true };
 }
 
+const streams = join(here, "node_modules/readable-stream/lib/");
+/** What the parts of readable-stream share has a form of its own here: errors and checks are those of all built-in modules. */
+const instead = { "ours/errors": "leat:errors", "ours/util": "leat:stream-base", "internal/validators": "leat:validate", stream: "node:stream", "stream.js": "node:stream", "internal/shims/process": "node:process" };
+
+/** The parts of readable-stream are modules of their own: a program that reads a body does not pay for `compose`. */
+function streamPart(file) {
+    const part = relative(streams, file).replaceAll(sep, "/");
+    if (instead[part] !== undefined) return { path: instead[part], external: true };
+    const name = `leat:stream/${part.replace(/^internal\/streams\//, "")}`;
+    if (!modules.has(name)) {
+        modules.set(name, `${file}.js`);
+        left.push([name, `${file}.js`]);
+    }
+    return { path: name, external: true };
+}
+
 /** Data is parsed when it is asked for: a large literal would be code, and slower. */
 const data = {
     name: "data",
     setup(made) {
         made.onLoad({ filter: /\.json$/ }, ({ path }) => ({ contents: `module.exports = JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(readFileSync(path, "utf8"))))});`, loader: "js" }));
+    },
+};
+
+/** Since Node 20.17 streams of bytes take every view; readable-stream still speaks of one. */
+const views = {
+    name: "views",
+    setup(made) {
+        made.onLoad({ filter: /readable-stream.lib.internal.streams.(readable|writable)\.js$/ }, ({ path }) => ({ contents: readFileSync(path, "utf8").replaceAll("['string', 'Buffer', 'Uint8Array']", "['string', 'Buffer', 'TypedArray', 'DataView']"), loader: "js" }));
     },
 };
 
@@ -85,9 +109,11 @@ const between = {
             const { path } = asked;
             const plain = path.replace(/^node:/, "").replace(/\/$/, "");
             if (path.startsWith("node:") || path.startsWith("leat:")) return { path, external: true };
+            if (path.startsWith("readable-stream/lib/")) return streamPart(join(here, "node_modules", path));
             if (bare.has(plain) || builtinModules.includes(plain)) return { path: `node:${plain}`, external: true };
             if (!path.startsWith(".") && !path.startsWith("/")) return asked.importer.startsWith(leat) ? library(made, asked) : undefined;
             let file = resolve(asked.resolveDir, path);
+            if (file.startsWith(streams)) return streamPart(file);
             if (existsSync(`${file}.ts`)) file = `${file}.ts`;
             else if (existsSync(join(file, "index.ts"))) file = join(file, "index.ts");
             // Express on Node's messages becomes Express on this host's.
@@ -119,7 +145,7 @@ for (const [name, file] of left) {
         legalComments: "none",
         logLevel: "warning",
         nodePaths: [join(here, "node_modules"), join(leat, "node_modules")],
-        plugins: [between, data, inspectNative],
+        plugins: [between, data, inspectNative, views],
     });
     const stem = name.replaceAll("/", "+").replace(":", "=");
     const text = `(function (exports, require, module, native) {${outputFiles[0].text.replace(/^"use strict";\n/, '"use strict";')}\n})`;

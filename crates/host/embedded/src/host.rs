@@ -348,6 +348,8 @@ pub(crate) struct Failure {
     pub(crate) errno: Option<i32>,
     pub(crate) syscall: Option<&'static str>,
     pub(crate) path: Option<String>,
+    /// The second path of a call that takes two.
+    pub(crate) dest: Option<String>,
 }
 
 impl Failure {
@@ -365,6 +367,9 @@ impl Failure {
         }
         if let Some(path) = self.path {
             object.set("path", path)?;
+        }
+        if let Some(dest) = self.dest {
+            object.set("dest", dest)?;
         }
         Ok(object.clone().into_value())
     }

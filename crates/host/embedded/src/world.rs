@@ -56,7 +56,15 @@ impl World {
         runtime.set_interrupt_handler(Some(Box::new(move || asked.must_stop())));
         let context = Context::full(&runtime)?;
         let expose_gc = options.expose_gc;
-        let world = Rc::new(Self { host, guard, heap, collect_above: Cell::new(0), interrupted: Cell::new(false), context, runtime });
+        let world = Rc::new(Self {
+            host,
+            guard,
+            heap,
+            collect_above: Cell::new(0),
+            interrupted: Cell::new(false),
+            context,
+            runtime,
+        });
         world.host.belongs_to(&world);
         world.runtime.set_host_promise_rejection_tracker(Some(Box::new(rejected)));
         modules::prepare(&world.runtime);
@@ -96,6 +104,7 @@ impl World {
         }
         self.host.turn();
         self.interrupted.set(false);
+        self.host.turn();
         let value = self.context.with(|ctx| {
             let result = match run(&ctx) {
                 Ok(value) => value,

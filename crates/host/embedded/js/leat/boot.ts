@@ -52,6 +52,24 @@ function lateAll(module: string, names: readonly string[], enumerable = false): 
     for (const name of names) late(name, () => (require(module) as Exports)[name], enumerable);
 }
 
+/** Globals of the web, by their modules. */
+const WEB: Record<string, string[]> = {
+    url: ["URL", "URLSearchParams"],
+    encoding: ["TextEncoder", "TextDecoder"],
+    events: ["Event", "CustomEvent", "EventTarget", "AbortController", "AbortSignal"],
+    clone: ["structuredClone"],
+    blob: ["Blob", "File", "FormData"],
+    streams: [
+        "ByteLengthQueuingStrategy", "CompressionStream", "CountQueuingStrategy", "DecompressionStream", "ReadableByteStreamController",
+        "ReadableStream", "ReadableStreamBYOBReader", "ReadableStreamBYOBRequest", "ReadableStreamDefaultController",
+        "ReadableStreamDefaultReader", "TextDecoderStream", "TextEncoderStream", "TransformStream", "TransformStreamDefaultController",
+        "WritableStream", "WritableStreamDefaultController", "WritableStreamDefaultWriter",
+    ],
+    fetch: ["fetch", "Headers", "Request", "Response"],
+};
+for (const [module, names] of Object.entries(WEB)) {
+    for (const name of names) late(name, () => (require(`leat:web/${module}`) as Record<string, unknown>)[name]);
+}
 put("global", globalThis, true);
 late("process", () => require("node:process"));
 late("console", () => require("node:console"));

@@ -61,19 +61,11 @@ async function drained(stream: Stream): Promise<Uint8Array> {
     }
 }
 
-let sourceOf: (body: Body) => Source | null;
-let use: (body: Body) => void;
-
 export abstract class Body {
     abstract readonly headers: Headers;
     #source: Source | null;
     #stream: Stream | undefined;
     #isUsed = false;
-
-    static {
-        sourceOf = (body) => body.#stream ?? body.#source;
-        use = (body) => void (body.#isUsed = true);
-    }
 
     constructor(source: Source | null) {
         this.#source = source;
@@ -145,6 +137,16 @@ export abstract class Body {
         throw new TypeError('Content-Type was not one of "multipart/form-data" or "application/x-www-form-urlencoded".');
     }
 
+    /** The body as it can be sent; this message is used then. */
+    take(): Source | null {
+        this.#isUsed = this.#source !== null;
+        return this.#stream ?? this.#source;
+    }
+    /** Gives a message that has no body one. */
+    give(source: Source): void {
+        this.#source = source;
+        if (isStream(source)) this.#stream = source;
+    }
     /** The body for a second message, which has its own reading. */
     protected split(): Source | null {
         if (this.bodyUsed || this.#stream?.locked === true) throw new TypeError(`${this.constructor.name}.clone: Body has already been consumed.`);
@@ -161,11 +163,4 @@ for (const name of ["body", "bodyUsed", "bytes", "arrayBuffer", "text", "json", 
 
 function isDisturbed(stream: Stream): boolean {
     return (stream as unknown as { _disturbed?: boolean })._disturbed === true;
-}
-
-/** The body as it can be sent; the message that had it is used then. */
-export function take(body: Body): Source | null {
-    const source = sourceOf(body);
-    if (source !== null) use(body);
-    return source;
 }

@@ -6,7 +6,7 @@ export class Incoming {
     #id: number;
     #pieces: Uint8Array[] | undefined;
     #whole: { resolve(bytes: Uint8Array): void; reject(error: unknown): void } | undefined;
-    #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+    #controller: ReadableByteStreamController | undefined;
     #pulled: (() => void) | undefined;
     #isOver = false;
     #error: unknown;
@@ -63,14 +63,13 @@ export class Incoming {
     }
     stream(): ReadableStream<Uint8Array> {
         const { ReadableStream: Stream } = require("leat:web/streams") as { ReadableStream: typeof ReadableStream };
-        return new Stream<Uint8Array>({
-            type: "bytes",
-            start: (controller) => {
-                this.#controller = controller as unknown as ReadableStreamDefaultController<Uint8Array>;
-                if (this.#isOver) {
-                    if (this.#error === undefined) controller.close();
-                    else controller.error(this.#error);
-                }
+        const source = {
+            type: "bytes" as const,
+            start: (controller: ReadableByteStreamController) => {
+                this.#controller = controller;
+                if (!this.#isOver) return;
+                if (this.#error === undefined) controller.close();
+                else controller.error(this.#error);
             },
             pull: () => {
                 if (this.#isOver) return undefined;
@@ -81,7 +80,8 @@ export class Incoming {
                 return done;
             },
             cancel: () => this.cancel(),
-        } as UnderlyingByteSource) as ReadableStream<Uint8Array>;
+        };
+        return new Stream(source) as ReadableStream<Uint8Array>;
     }
 }
 

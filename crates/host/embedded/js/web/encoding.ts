@@ -1,4 +1,6 @@
 // TextEncoder and TextDecoder (WHATWG Encoding), without the legacy encodings but Windows-1252 (which Latin-1 is another label of).
+import { described } from "./_argument";
+
 const found = native("encoding") as {
     encode(text: string): Uint8Array<ArrayBuffer>;
     encodeInto(text: string, into: Uint8Array): [read: number, written: number];
@@ -27,7 +29,7 @@ export function bytesOf(source: unknown, name = "input"): Uint8Array {
     if (source instanceof Uint8Array) return source;
     if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
     if (source instanceof ArrayBuffer || source instanceof SharedArrayBuffer) return new Uint8Array(source);
-    throw Object.assign(new TypeError(`The "${name}" argument must be an instance of ArrayBuffer or ArrayBufferView. Received ${source === null ? "null" : typeof source}`), { code: "ERR_INVALID_ARG_TYPE" });
+    throw Object.assign(new TypeError(`The "${name}" argument must be an instance of ArrayBuffer or ArrayBufferView. Received ${described(source)}`), { code: "ERR_INVALID_ARG_TYPE" });
 }
 
 export class TextEncoder {

@@ -1,4 +1,6 @@
 // EventTarget, Event, CustomEvent, AbortController and AbortSignal (WHATWG DOM), as far as there is no tree of nodes.
+import { described } from "./_argument";
+
 type Callback = ((event: Event) => unknown) | { handleEvent(event: Event): unknown };
 interface Listener {
     callback: Callback;
@@ -175,7 +177,7 @@ export class EventTarget {
         else types.set(String(type), left);
     }
     dispatchEvent(event: Event): boolean {
-        if (!(event instanceof Event)) throw typeError("ERR_INVALID_ARG_TYPE", 'The "event" argument must be an instance of Event');
+        if (!(event instanceof Event)) throw typeError("ERR_INVALID_ARG_TYPE", `The "event" argument must be an instance of Event. Received ${described(event)}`);
         begin(event, this);
         const list = heard.get(this)?.get(event.type) ?? [];
         for (const listener of list) {
@@ -276,7 +278,7 @@ export class AbortSignal extends EventTarget {
         return signal;
     }
     static timeout(ms: number): AbortSignal {
-        if (typeof ms !== "number") throw typeError("ERR_INVALID_ARG_TYPE", `The "delay" argument must be of type number. Received ${ms === undefined ? "undefined" : typeof ms}`);
+        if (typeof ms !== "number") throw typeError("ERR_INVALID_ARG_TYPE", `The "delay" argument must be of type number. Received ${described(ms)}`);
         if (!Number.isInteger(ms) || ms < 0 || ms > Number.MAX_SAFE_INTEGER) {
             throw Object.assign(new RangeError(`The value of "delay" is out of range. It must be >= 0 && <= 9007199254740991. Received ${ms}`), { code: "ERR_OUT_OF_RANGE" });
         }

@@ -1,6 +1,8 @@
 // URL and URLSearchParams (WHATWG). A URL is its text and where its parts are, which the native parser says once: a getter is a
 // slice.
 
+import { described } from "./_argument";
+
 /** href, origin, then places in href, see `native/url.rs`. */
 type Parts = [
     href: string, origin: string, protocolEnd: number, userStart: number, userEnd: number, passwordStart: number, passwordEnd: number,
@@ -343,7 +345,7 @@ export function fileURLToPath(url: unknown): string {
     if (typeof url === "string") url = new URL(url);
     const { protocol, hostname, pathname } = url as { protocol?: unknown; hostname?: string; pathname?: string };
     if (typeof protocol !== "string" || typeof hostname !== "string" || typeof pathname !== "string") {
-        throw coded(TypeError, "ERR_INVALID_ARG_TYPE", `The "path" argument must be of type string or an instance of URL. Received ${describe(url)}`);
+        throw coded(TypeError, "ERR_INVALID_ARG_TYPE", `The "path" argument must be of type string or an instance of URL. Received ${described(url)}`);
     }
     if (protocol !== "file:") throw coded(TypeError, "ERR_INVALID_URL_SCHEME", "The URL must be of scheme file");
     if (hostname !== "") throw coded(TypeError, "ERR_INVALID_FILE_URL_HOST", 'File URL host must be "localhost" or empty on linux');
@@ -351,18 +353,10 @@ export function fileURLToPath(url: unknown): string {
     return decodeURIComponent(pathname);
 }
 
-/** What an argument of the wrong type is, as Node says it. */
-function describe(value: unknown): string {
-    if (value === null || value === undefined) return String(value);
-    if (typeof value === "function") return `function ${value.name}`;
-    if (typeof value === "object") return value.constructor?.name ? `an instance of ${value.constructor.name}` : "an object";
-    return `type ${typeof value} (${typeof value === "string" ? `'${value}'` : String(value)})`;
-}
-
 /** The `file:` URL of a path, relative to the working directory. */
 export function pathToFileURL(path: string): URL {
     if (typeof path !== "string") {
-        throw coded(TypeError, "ERR_INVALID_ARG_TYPE", `The "path" argument must be of type string. Received ${describe(path)}`);
+        throw coded(TypeError, "ERR_INVALID_ARG_TYPE", `The "path" argument must be of type string. Received ${described(path)}`);
     }
     const { resolve } = require("node:path") as { resolve(path: string): string };
     const full = resolve(path) + (path.endsWith("/") && resolve(path) !== "/" ? "/" : "");

@@ -11,6 +11,7 @@ mod fetch;
 mod fs;
 mod later;
 mod modules;
+mod os;
 mod process;
 mod timers;
 mod types;
@@ -34,6 +35,7 @@ const GROUPS: &[(&str, Make)] = &[
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
     ("modules", modules::make),
+    ("os", os::make),
     ("process", process::make),
     ("timers", timers::make),
     ("types", types::make),

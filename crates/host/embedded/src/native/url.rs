@@ -40,15 +40,20 @@ fn parse<'js>(ctx: Ctx<'js>, text: String, base: Opt<String>) -> Result<Option<A
 /// The href, its origin, and where in the href (all of it is ASCII) its parts begin and end.
 fn parts<'js>(ctx: &Ctx<'js>, url: &Url) -> Result<Array<'js>> {
     let at = |position: Position| url[..position].len() as u32;
+    let user_end = at(Position::AfterUsername);
+    let (password, password_end) = match url.password() {
+        Some(_) => (at(Position::BeforePassword), at(Position::AfterPassword)),
+        None => (user_end, user_end),
+    };
     let array = Array::new(ctx.clone())?;
     array.set(0, url.as_str())?;
     array.set(1, quirks::origin(url))?;
     let places = [
         at(Position::AfterScheme) + 1,
         at(Position::BeforeUsername),
-        at(Position::AfterUsername),
-        at(Position::BeforePassword),
-        at(Position::AfterPassword),
+        user_end,
+        password,
+        password_end,
         at(Position::BeforeHost),
         at(Position::AfterHost),
         at(Position::BeforePort),

@@ -299,7 +299,11 @@ impl Http {
             // Nobody will answer it any more.
             let reason = if entered == Entered::OutOfMemory { Reason::LaneGone } else { Reason::LaneTurnTime };
             let (status, text) = (reason.status(), reason.problem());
-            current.bytes = format!("Content-Type: application/problem+json\r\nContent-Length: {}\r\nConnection: close\r\n", text.len()).into();
+            current.bytes = format!(
+                "Content-Type: application/problem+json\r\nContent-Length: {}\r\nConnection: close\r\n",
+                text.len()
+            )
+            .into();
             current.head_len = current.bytes.len();
             current.bytes.extend_from_slice(text.as_bytes());
             current.status = Some(status);

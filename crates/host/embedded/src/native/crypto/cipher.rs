@@ -15,8 +15,18 @@ use crate::native::view;
 
 /// Ciphers that programs may ask for.
 const NAMES: &[&str] = &[
-    "aes-128-cbc", "aes-128-ctr", "aes-128-ecb", "aes-128-gcm", "aes-192-cbc", "aes-192-ctr", "aes-192-ecb", "aes-192-gcm",
-    "aes-256-cbc", "aes-256-ctr", "aes-256-ecb", "aes-256-gcm",
+    "aes-128-cbc",
+    "aes-128-ctr",
+    "aes-128-ecb",
+    "aes-128-gcm",
+    "aes-192-cbc",
+    "aes-192-ctr",
+    "aes-192-ecb",
+    "aes-192-gcm",
+    "aes-256-cbc",
+    "aes-256-ctr",
+    "aes-256-ecb",
+    "aes-256-gcm",
 ];
 const TAG_BYTES_MAX: usize = 16;
 
@@ -157,7 +167,12 @@ impl Cipher {
                 // SAFETY: a live context that has finished, and room for the whole tag.
                 unsafe {
                     let room = TAG_BYTES_MAX as i32;
-                    lc::EVP_CIPHER_CTX_ctrl(self.context.raw(), lc::EVP_CTRL_AEAD_GET_TAG, room, tag.as_mut_ptr().cast());
+                    lc::EVP_CIPHER_CTX_ctrl(
+                        self.context.raw(),
+                        lc::EVP_CTRL_AEAD_GET_TAG,
+                        room,
+                        tag.as_mut_ptr().cast(),
+                    );
                 }
                 self.tag = Some(tag);
             }
@@ -165,7 +180,10 @@ impl Cipher {
         }
         let reason = last_error().unwrap_or_default();
         if self.authenticates {
-            let failure = crate::host::Failure { message: "Unsupported state or unable to authenticate data".into(), ..Default::default() };
+            let failure = crate::host::Failure {
+                message: "Unsupported state or unable to authenticate data".into(),
+                ..Default::default()
+            };
             return Err(failure.throw(&ctx));
         }
         let (text, code) = if reason.contains("WRONG_FINAL") || reason.contains("DATA_NOT_MULTIPLE") {

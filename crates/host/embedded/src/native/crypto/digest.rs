@@ -14,16 +14,41 @@ use crate::native::view;
 
 /// Digests that programs may ask for, as `getHashes` names them.
 const NAMES: &[&str] = &[
-    "RSA-MD5", "RSA-RIPEMD160", "RSA-SHA1", "RSA-SHA224", "RSA-SHA256", "RSA-SHA3-224", "RSA-SHA3-256", "RSA-SHA3-384",
-    "RSA-SHA3-512", "RSA-SHA384", "RSA-SHA512", "RSA-SHA512/224", "RSA-SHA512/256", "md5", "ripemd160", "sha1", "sha224",
-    "sha256", "sha3-224", "sha3-256", "sha3-384", "sha3-512", "sha384", "sha512", "sha512-224", "sha512-256", "shake128",
+    "RSA-MD5",
+    "RSA-RIPEMD160",
+    "RSA-SHA1",
+    "RSA-SHA224",
+    "RSA-SHA256",
+    "RSA-SHA3-224",
+    "RSA-SHA3-256",
+    "RSA-SHA3-384",
+    "RSA-SHA3-512",
+    "RSA-SHA384",
+    "RSA-SHA512",
+    "RSA-SHA512/224",
+    "RSA-SHA512/256",
+    "md5",
+    "ripemd160",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha3-224",
+    "sha3-256",
+    "sha3-384",
+    "sha3-512",
+    "sha384",
+    "sha512",
+    "sha512-224",
+    "sha512-256",
+    "shake128",
     "shake256",
 ];
 /// Bytes that an extendable digest may have.
 const OUTPUT_BYTES_MAX: usize = 1 << 24;
 
 pub(super) fn add(group: &Object<'_>) -> Result<()> {
-    let names: Vec<&str> = NAMES.iter().copied().filter(|name| Algorithm::find(&name.replace('/', "-")).is_some()).collect();
+    let names: Vec<&str> =
+        NAMES.iter().copied().filter(|name| Algorithm::find(&name.replace('/', "-")).is_some()).collect();
     group.set("hashes", names)?;
     group.set("hash", Func::from(hash))?;
     group.set("hasher", Func::from(hasher))?;
@@ -85,7 +110,8 @@ impl State {
         // An empty key may not be a null pointer: that would mean the key from before.
         let from = if key.is_empty() { [0].as_ptr() } else { key.as_ptr() };
         // SAFETY: a live context, a static algorithm, and a key of that length.
-        let begun = unsafe { lc::HMAC_Init_ex(context.raw(), from.cast(), key.len(), algorithm.raw(), ptr::null_mut()) };
+        let begun =
+            unsafe { lc::HMAC_Init_ex(context.raw(), from.cast(), key.len(), algorithm.raw(), ptr::null_mut()) };
         (begun == 1).then_some(Self::Hmac(context, algorithm.size()))
     }
 
@@ -188,7 +214,9 @@ fn hasher<'js>(ctx: Ctx<'js>, name: String, length: f64) -> Result<Value<'js>> {
     let Some(algorithm) = find(&name) else { return Ok(Value::new_undefined(ctx)) };
     let fixed = !algorithm.is_extendable();
     if length >= 0.0 && (fixed && length as usize != algorithm.size() || length as usize > OUTPUT_BYTES_MAX) {
-        return Err(failed("Unsupported state or unable to authenticate", "ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH").throw(&ctx));
+        return Err(
+            failed("Unsupported state or unable to authenticate", "ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH").throw(&ctx)
+        );
     }
     let asked = (length >= 0.0).then_some(length as usize);
     match State::hash(algorithm, asked) {

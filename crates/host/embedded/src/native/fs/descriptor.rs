@@ -55,7 +55,12 @@ pub(super) fn read(arguments: &mut Arguments) -> Done {
 
 /// One read at `position`, or where the file stands if that is below 0.
 pub(super) fn read_some(fd: i32, bytes: &mut [u8], position: f64) -> Result<usize, Failure> {
-    of("read", again(|| with(fd, |mut file| if position < 0.0 { file.read(bytes) } else { file.read_at(bytes, position as u64) })))
+    of(
+        "read",
+        again(|| {
+            with(fd, |mut file| if position < 0.0 { file.read(bytes) } else { file.read_at(bytes, position as u64) })
+        }),
+    )
 }
 
 pub(super) fn write(arguments: &mut Arguments) -> Done {
@@ -65,7 +70,12 @@ pub(super) fn write(arguments: &mut Arguments) -> Done {
 
 /// One write at `position`, or where the file stands if that is below 0.
 pub(super) fn write_some(fd: i32, bytes: &[u8], position: f64) -> Result<usize, Failure> {
-    of("write", again(|| with(fd, |mut file| if position < 0.0 { file.write(bytes) } else { file.write_at(bytes, position as u64) })))
+    of(
+        "write",
+        again(|| {
+            with(fd, |mut file| if position < 0.0 { file.write(bytes) } else { file.write_at(bytes, position as u64) })
+        }),
+    )
 }
 
 /// Once more for as long as signals interrupt it.
@@ -112,7 +122,11 @@ fn rest(mut file: &File) -> std::io::Result<Result<Vec<u8>, u64>> {
 }
 
 fn too_large(size: u64) -> Failure {
-    Failure { message: format!("File size ({size}) is greater than 2 GiB"), code: "ERR_FS_FILE_TOO_LARGE", ..Failure::default() }
+    Failure {
+        message: format!("File size ({size}) is greater than 2 GiB"),
+        code: "ERR_FS_FILE_TOO_LARGE",
+        ..Failure::default()
+    }
 }
 
 pub(super) fn write_file(arguments: &mut Arguments) -> Done {

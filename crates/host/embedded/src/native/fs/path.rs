@@ -54,14 +54,18 @@ pub(super) fn link_times(arguments: &mut Arguments) -> Done {
 
 fn set_times(arguments: &mut Arguments, syscall: &'static str, flags: AtFlags) -> Done {
     let path = arguments.path();
-    let times = Timestamps { last_access: timespec(arguments.number()), last_modification: timespec(arguments.number()) };
+    let times =
+        Timestamps { last_access: timespec(arguments.number()), last_modification: timespec(arguments.number()) };
     at(&path, syscall, rustix::fs::utimensat(CWD, &path, &times, flags).map_err(Error::from)).map(|()| Out::Nothing)
 }
 
 fn timespec(seconds: Option<f64>) -> Timespec {
     let moment = moment(seconds);
     match moment.duration_since(std::time::UNIX_EPOCH) {
-        Ok(since) => Timespec { tv_sec: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), tv_nsec: i64::from(since.subsec_nanos()) },
+        Ok(since) => Timespec {
+            tv_sec: i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(since.subsec_nanos()),
+        },
         Err(_) => Timespec { tv_sec: seconds.unwrap_or(0.0).floor() as i64, tv_nsec: 0 },
     }
 }
@@ -84,7 +88,11 @@ fn copy_file(from: &Path, to: &Path, mode: i32) -> std::io::Result<()> {
     }
     let mut options = OpenOptions::new();
     options.write(true);
-    if mode & COPY_NEW == 0 { options.create(true).truncate(true) } else { options.create_new(true) };
+    if mode & COPY_NEW == 0 {
+        options.create(true).truncate(true)
+    } else {
+        options.create_new(true)
+    };
     let mut target = options.open(to)?;
     target.set_permissions(found.permissions())?;
     std::io::copy(&mut source, &mut target).map(|_| ())

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use brotli::enc::{BrotliEncoderMode, BrotliEncoderParams, StandardAlloc};
+use brotli::enc::backward_references::BrotliEncoderMode;
+use brotli::enc::{BrotliEncoderParams, StandardAlloc};
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState, CompressorWriter};
 
 use super::{Codec, Done, Flush, Step, failed, unexpected_end};
@@ -28,7 +29,8 @@ pub(super) struct Encoder {
 
 impl Encoder {
     pub(super) fn new(settings: &[i32]) -> Self {
-        let given = |at: usize, fallback: i32| settings.get(at).copied().filter(|value| *value >= 0).unwrap_or(fallback);
+        let given =
+            |at: usize, fallback: i32| settings.get(at).copied().filter(|value| *value >= 0).unwrap_or(fallback);
         let params = BrotliEncoderParams {
             quality: given(QUALITY, 11).clamp(0, 11),
             lgwin: given(WINDOW, 22).clamp(10, 24),

@@ -94,7 +94,9 @@ impl Decoder {
         };
         let mut made = Self { inflate: inflate(mode, bits), mode, bits, dictionary, head: Vec::new(), ended: false };
         // A raw stream does not say that it wants a dictionary.
-        if mode == INFLATE_RAW && let Some(dictionary) = &made.dictionary {
+        if mode == INFLATE_RAW
+            && let Some(dictionary) = &made.dictionary
+        {
             let _ = made.inflate.set_dictionary(dictionary);
         }
         made
@@ -184,7 +186,13 @@ impl Codec for Decoder {
                     self.head.extend_from_slice(input);
                     return Ok(Step { consumed: input.len(), produced: 0, ended: false });
                 }
-                (None, _) => return if finish { Err(unexpected_end()) } else { Ok(Step { consumed: 0, produced: 0, ended: false }) },
+                (None, _) => {
+                    return if finish {
+                        Err(unexpected_end())
+                    } else {
+                        Ok(Step { consumed: 0, produced: 0, ended: false })
+                    };
+                }
                 _ => self.mode = 2,
             }
             self.inflate = inflate(self.mode, self.bits);

@@ -87,9 +87,12 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let group = Object::new(ctx.clone())?;
     group.set("open", Func::from(open))?;
     group.set("once", Func::from(once))?;
-    group.set("crc32", Func::from(|bytes: TypedArray<'_, u8>, start: u32| {
-        view::read(&bytes, |bytes| zlib_rs::crc32::crc32(start, bytes))
-    }))?;
+    group.set(
+        "crc32",
+        Func::from(|bytes: TypedArray<'_, u8>, start: u32| {
+            view::read(&bytes, |bytes| zlib_rs::crc32::crc32(start, bytes))
+        }),
+    )?;
     Ok(group)
 }
 
@@ -113,7 +116,14 @@ pub(super) struct Engine {
 #[rquickjs::methods]
 impl Engine {
     /// Takes what it can of `input` behind `from`, and gives at most `room` bytes; undefined if there are none.
-    fn step<'js>(&mut self, ctx: Ctx<'js>, input: TypedArray<'js, u8>, from: usize, flush: i32, room: usize) -> Result<Value<'js>> {
+    fn step<'js>(
+        &mut self,
+        ctx: Ctx<'js>,
+        input: TypedArray<'js, u8>,
+        from: usize,
+        flush: i32,
+        room: usize,
+    ) -> Result<Value<'js>> {
         let mut out = vec![0; room];
         let done = view::read(&input, |bytes| {
             self.codec.step(bytes.get(from..).unwrap_or_default(), Flush::of(flush), &mut out)
@@ -156,22 +166,25 @@ impl<'js> IntoJs<'js> for Bytes {
     }
 }
 
-/// All at once: `(mode, settings, dictionary or null, input, flush, most bytes, callback)`.
+/// All at once: `(mode, settings, dictionary or null, input, [flush, most bytes], callback)`.
 fn once<'js>(
     ctx: Ctx<'js>,
     mode: i32,
     settings: Vec<i32>,
     dictionary: Value<'js>,
     input: TypedArray<'js, u8>,
-    ending: (i32, f64),
+    ending: Vec<f64>,
     callback: Opt<Function<'js>>,
 ) -> Result<Value<'js>> {
     let dictionary = view::array(&dictionary).map(|bytes| view::read(&bytes, <[u8]>::to_vec));
-    let (flush, most) = (Flush::of(ending.0), ending.1.clamp(0.0, 9e15) as usize);
+    let ending = |at: usize| ending.get(at).copied().unwrap_or(0.0);
+    let (flush, most) = (Flush::of(ending(0) as i32), ending(1).clamp(0.0, 9e15) as usize);
     match callback.0 {
         Some(callback) => {
             let input = view::read(&input, <[u8]>::to_vec);
-            let work = move || codec(mode, &settings, dictionary).and_then(|codec| whole(codec, &input, flush, most)).map(Bytes);
+            let work = move || {
+                codec(mode, &settings, dictionary).and_then(|codec| whole(codec, &input, flush, most)).map(Bytes)
+            };
             later::later(&ctx, callback, work).map(|()| Value::new_undefined(ctx))
         }
         None => {
