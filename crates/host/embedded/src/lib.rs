@@ -25,12 +25,9 @@ mod worker;
 mod world;
 
 pub use host::{Host, Life, OnError, UnderWay};
-pub use host::{Host, OnError};
 pub use listeners::{Listening, Place};
 pub use options::{COLLECT_BYTES, Limits, MEMORY_BYTES, MEMORY_BYTES_MIN, Options, TURN_MS, WORKERS_MAX};
 pub use process::Hears;
 pub use run::run;
-pub use run::{Options, run};
 pub use size::{Size, SizeError};
-pub use world::World;
 pub use world::{Entered, World};
