@@ -26,11 +26,8 @@ type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
 /// All groups by name: one a line, sorted, so that additions stand apart.
 const GROUPS: &[(&str, Make)] = &[
-    ("crypto", crypto::make),
-    ("fs", fs::make),
     ("buffer", buffer::make),
-    ("events", events::make),
-    ("buffer", buffer::make),
+    ("context", crate::contexts::group),
     ("crypto", crypto::make),
     ("encoding", encoding::make),
     ("events", events::make),
