@@ -147,12 +147,7 @@ impl Engine {
     }
 }
 
-fn open<'js>(
-    ctx: Ctx<'js>,
-    mode: i32,
-    settings: Vec<i32>,
-    dictionary: Value<'js>,
-) -> Result<Class<'js, Engine>> {
+fn open<'js>(ctx: Ctx<'js>, mode: i32, settings: Vec<i32>, dictionary: Value<'js>) -> Result<Class<'js, Engine>> {
     let dictionary = view::array(&dictionary).map(|bytes| view::read(&bytes, <[u8]>::to_vec));
     let codec = codec(mode, &settings, dictionary).map_err(|failure| failure.throw(&ctx))?;
     Class::instance(ctx, Engine { codec, consumed: 0, more: false, ended: false })
