@@ -296,6 +296,7 @@ pub(super) struct Listening {
     closed: Rc<Notify>,
     #[qjs(skip_trace)]
     hold: RefCell<Option<Hold>>,
+    #[qjs(skip_trace)]
     open: Cell<bool>,
 }
 
