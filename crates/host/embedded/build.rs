@@ -32,11 +32,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             names.push(stem.to_owned());
         }
     }
-    names.sort();
+    // By the modules' names: the table is searched by them, and their order is not that of the files.
+    let module = |stem: &str| stem.replace('=', ":").replace('+', "/");
+    names.sort_by_key(|stem| module(stem));
     let mut table = String::from("pub(crate) static BUILTINS: &[(&str, &[u8])] = &[\n");
     for stem in &names {
         // File names have `+` for the slash of `node:fs/promises`, and `=` for the colon.
-        let module = stem.replace('=', ":").replace('+', "/");
+        let module = module(stem);
         let source = std::fs::read_to_string(bundled.join(format!("{stem}.js")))?;
         let bytecode = context.with(|ctx| compile(&ctx, &module, &source))?;
         std::fs::write(bundled.join(format!("{stem}.bc")), bytecode)?;

@@ -75,7 +75,7 @@ function wrongValue(name: string, value: unknown, reason = "is invalid"): string
 /** `1_234_567` for numbers and bigints that would be hard to read. */
 function grouped(digits: string): string {
     const sign = digits.startsWith("-") ? "-" : "";
-    return sign + digits.slice(sign.length).replace(/(?<=\d)(?=(\d{3})+$)/g, "_");
+    return sign + digits.slice(sign.length).replace(/(?<=.)(?=(.{3})+$)/g, "_");
 }
 
 function outOfRange(name: string, range: string, value: unknown, replacesMessage = false): string {
@@ -190,7 +190,7 @@ const table = {
     ERR_UNESCAPED_CHARACTERS: ["T", (name: string) => `${name} contains unescaped characters`],
     ERR_UNHANDLED_ERROR: ["E", (value?: unknown) => (value === undefined ? "Unhandled error." : `Unhandled error. (${String(value)})`)],
     ERR_UNKNOWN_BUILTIN_MODULE: ["E", (name: string) => `No such built-in module: ${name}`],
-    ERR_UNKNOWN_ENCODING: ["T", (encoding: unknown) => `Unknown encoding: ${String(encoding)}`],
+    ERR_UNKNOWN_ENCODING: ["T", (encoding: unknown) => `Unknown encoding: ${typeof encoding === "object" && encoding !== null ? inspect(encoding, { depth: 0 }) : String(encoding)}`],
     ERR_UNKNOWN_FILE_EXTENSION: ["T", (extension: string, path: string) => `Unknown file extension "${extension}" for ${path}`],
     ERR_UNKNOWN_SIGNAL: ["T", (signal: unknown) => `Unknown signal: ${String(signal)}`],
     ERR_UNSUPPORTED_DIR_IMPORT: ["E", (path: string, base: string) => `Directory import '${path}' is not supported resolving ES modules imported from ${base}`],

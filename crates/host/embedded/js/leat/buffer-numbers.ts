@@ -38,7 +38,7 @@ function checkPlace(bytes: Bytes, offset: unknown, width: number): void {
 export function reader(name: string, kind: number): unknown {
     return n.reader(name, kind, function (this: Bytes, offset: unknown, byteLength: unknown): never {
         const width = widthOf(kind, offset, byteLength);
-        checkPlace(this, offset ?? 0, width);
+        checkPlace(this, offset === undefined ? 0 : offset, width);
         throw new codes.ERR_INVALID_ARG_TYPE("this", ["Buffer", "Uint8Array"], this);
     });
 }
@@ -47,12 +47,12 @@ function checkRange(value: number | bigint, width: number, kind: number): void {
     const isSigned = (kind & SIGNED) !== 0;
     const big = (kind & BIGINT) !== 0;
     const bits = width * 8;
-    const least = isSigned ? -(2n ** BigInt(bits - 1)) : 0n;
-    const most = isSigned ? 2n ** BigInt(bits - 1) - 1n : 2n ** BigInt(bits) - 1n;
+    const least = isSigned ? (big ? -(2n ** 63n) : -(2 ** (bits - 1))) : big ? 0n : 0;
+    const most = big ? 2n ** (isSigned ? 63n : 64n) - 1n : 2 ** (isSigned ? bits - 1 : bits) - 1;
     if (!(value > most || value < least)) return;
     const n = big ? "n" : "";
     let range: string;
-    if (width > 3) range = isSigned ? `>= -(2${n} ** ${bits - 1}${n}) and < 2${n} ** ${bits - 1}${n}` : `>= 0${n} and < 2${n} ** ${bits}${n}`;
+    if (width > 4) range = isSigned ? `>= -(2${n} ** ${bits - 1}${n}) and < 2${n} ** ${bits - 1}${n}` : `>= 0${n} and < 2${n} ** ${bits}${n}`;
     else range = `>= ${least}${n} and <= ${most}${n}`;
     throw new codes.ERR_OUT_OF_RANGE("value", range, value);
 }
@@ -68,7 +68,7 @@ export function writer(name: string, kind: number): unknown {
         const number = big ? (value as bigint) : +(value as number);
         if ((kind & FLOAT) === 0) checkRange(number, width, kind);
         if (big && typeof number !== "bigint") throw new TypeError("Cannot mix BigInt and other types, use explicit conversions");
-        checkPlace(this, offset ?? 0, width);
+        checkPlace(this, offset === undefined ? 0 : offset, width);
         if (typeof value === "number" || !(this instanceof Uint8Array)) throw new codes.ERR_INVALID_ARG_TYPE("this", ["Buffer", "Uint8Array"], this);
         return method.call(this, number, offset, byteLength);
     };

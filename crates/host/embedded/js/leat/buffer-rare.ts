@@ -304,7 +304,7 @@ export function indexOf(bytes: Bytes, value: unknown, byteOffset: unknown, encod
         if (forward) return -1;
         from = length;
     }
-    if (length === 0 || wanted.length > length) return -1;
+    if (wanted.length > length || (forward && from + wanted.length > length)) return -1;
     const step = kind === UTF16 ? 2 : 1;
     if (step === 2 && (length < 2 || wanted.length < 2)) return -1;
     return n.indexOf(bytes, wanted, from - (from % step), forward, step);

@@ -271,4 +271,4 @@ module.exports = {
     btoa: (...given: unknown[]): string => rare().btoa(given[0], given.length),
     resolveObjectURL: (): never => rare().missing("resolveObjectURL"),
 };
-lazily(["Blob", "File"], () => globalThis as unknown as Record<string, unknown>);
+lazily(["Blob", "File"], () => require("leat:web/blob") as Record<string, unknown>);

@@ -1,0 +1,2 @@
+// node:stream/promises.
+module.exports = require("readable-stream/lib/stream/promises");

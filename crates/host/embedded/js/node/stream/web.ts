@@ -1,0 +1,2 @@
+// node:stream/web.
+module.exports = require("leat:web/streams");
