@@ -11,9 +11,6 @@ const failing = async (name, call) => {
 const echo = async (url, init) => (await fetch(`${ORIGIN}${url}`, init)).json();
 
 async function main() {
-    const first = await (await fetch(`${ORIGIN}/socket`)).text();
-    const second = await (await fetch(`${ORIGIN}/socket`)).text();
-    show("same socket", first === second);
     const hello = await fetch(`${ORIGIN}/hello`);
     show(hello.status, hello.ok, hello.statusText, hello.url, hello.type, hello.redirected, hello.bodyUsed, hello instanceof Response);
     show(hello.headers.get("x-a"), hello.headers.getSetCookie(), hello.headers.get("none"), [...hello.headers.keys()]);

@@ -172,6 +172,10 @@ impl<'a> Way<'a> {
                     self.time(self.request.idle_ms);
                 }
                 Turn::End => {
+                    if self.is_sent {
+                        // What JavaScript sends next finds the connection free.
+                        self.call = None;
+                    }
                     let trailers = std::mem::take(&mut self.trailers);
                     exchange.tell(|_, on| on.call((event::END, trailers)));
                     self.has_told_end = true;
