@@ -24,7 +24,7 @@ const ways = {
     async "/echo"(req, res) {
         const pieces = [];
         for await (const piece of req) pieces.push(piece);
-        const { host: _host, connection: _connection, ...headers } = req.headers;
+        const { host: _host, ...headers } = req.headers;
         // The boundary of a form is another one each time.
         const body = Buffer.concat(pieces).toString("latin1").replace(/-+formdata-[\w-]+?(?=-*\r\n)/g, "BOUNDARY");
         if (/multipart/.test(headers["content-type"])) {
