@@ -146,9 +146,11 @@ impl Modules {
             if let Ready::Source { text, .. } = ready {
                 self.running.borrow_mut().insert(url.clone());
                 let mut children = Vec::new();
-                for request in
-                    scan(&text, Language::Module).requests.iter().filter(|request| request.way == Way::Import)
-                {
+                let scan = scan(&text, Language::Module);
+                if scan.awaits.is_some() {
+                    self.awaiting.borrow_mut().insert(url.clone());
+                }
+                for request in scan.requests.iter().filter(|request| request.way == Way::Import) {
                     let Some(specifier) = &request.specifier else { continue };
                     match self.locate(specifier, &url) {
                         Ok(child)
@@ -388,7 +390,7 @@ impl Modules {
 fn waits(path: &str, from: &str) -> Refusal {
     let message = format!(
         "require() cannot be used on an ESM graph with top-level await. Use import() instead. To see where the top-level \
-         await comes from, use --experimental-print-required-tla.\n  From {from} \n  Requiring {path} "
+         await comes from, use --experimental-print-required-tla.\n  From {from}\n  Requiring {path}"
     );
     Refusal::error("ERR_REQUIRE_ASYNC_MODULE", message)
 }
