@@ -47,8 +47,10 @@ Exit codes: the app's own, 1 failed, 2 bad usage.")]
 Signals: SIGTERM and SIGINT drain and end; SIGHUP reloads the configuration and opens the access log again;
 SIGUSR2 starts the binary anew with the same sockets and then drains.")]
     Gateway(GatewayArguments),
-    /// Look configurations over: file:line:column, what is wrong, what to write
-    #[command(after_help = "Example:\n  leat check leat.yaml other.yaml")]
+    /// Look configurations and apps over: file:line:column, what is wrong, what to write
+    #[command(
+        after_help = "Example:\n  leat check leat.yaml other.yaml\n  leat check app.js          what it imports is looked over too; nothing is run"
+    )]
     Check(CheckArguments),
     /// Say of each middleware of an app on Node.js whether it works on leat/express
     #[command(after_help = "Examples:

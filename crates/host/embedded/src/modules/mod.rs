@@ -2,9 +2,11 @@
 
 mod addon;
 mod bundle;
+mod cache;
 mod compile;
 mod esm;
 mod files;
+mod graph;
 mod json;
 mod names;
 mod package;
@@ -24,6 +26,8 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Function, JsLifetime, Object, Promise, Result, Value};
 
 pub(crate) use esm::{Modules, OnImport};
+pub use graph::{Finding, check};
+
 pub(crate) use files::join;
 pub(crate) use part::part_of;
 pub(crate) use refusal::Refusal;
@@ -51,7 +55,7 @@ pub(crate) fn start(ctx: &Ctx<'_>, path: &Path) -> Result<()> {
     let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
     let path = join(folder.as_deref().unwrap_or("/"), &path.to_string_lossy());
     let files = Rc::new(files::Files::default());
-    let modules = Modules::new(files);
+    let modules = Modules::new(files, Host::of(ctx)?.seat().process.options.cache);
     let _ = ctx.store_userdata(esm::ModulesRef(Rc::clone(&modules)));
     let found = modules.resolver.require(&path, "/", &[]).map_err(|refusal| refusal.throw(ctx))?;
     let Some(Found::File { path, .. }) = found else {

@@ -77,7 +77,7 @@ fn compile<'js>(
         Some(text) => text,
         None => text_of(&path, modules.files().read(&path).map_err(thrown)?).map_err(thrown)?,
     };
-    match script(&ctx, &path, &text) {
+    match script(&ctx, modules.cache(text.len()), &path, &text) {
         Ok(function) => Ok(Nullable(Some(function))),
         Err(_) if matches!(format, Format::Unsaid | Format::Module) && has_module_syntax(&text) => {
             let _ = ctx.catch();
