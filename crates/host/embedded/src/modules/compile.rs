@@ -35,6 +35,12 @@ pub(crate) fn script<'js>(ctx: &Ctx<'js>, cache: Option<&Cache>, path: &str, tex
     Function::from_value(compiled.run()?)
 }
 
+/// The function around a CommonJS module that the executable carries.
+pub(crate) fn carried<'js>(ctx: &Ctx<'js>, bytes: &'static [u8]) -> Result<Function<'js>> {
+    // SAFETY: the same executable wrote it; the checksum over all that it carries was right.
+    Function::from_value(unsafe { bytecode::run(ctx, bytes) }?)
+}
+
 /// The bytecode of a CommonJS source.
 ///
 /// # Errors

@@ -24,6 +24,8 @@ pub(crate) struct Graph {
     /// The bytes of every file that was reached, by path.
     pub(crate) sources: BTreeMap<String, Vec<u8>>,
     pub(crate) findings: Vec<Finding>,
+    /// Who asks, whether by `import`, for what, and the path that it led to.
+    pub(crate) edges: Vec<(String, bool, String, String)>,
 }
 
 /// Something wrong, or doubtful, at a place of a file.
@@ -86,6 +88,7 @@ pub(crate) fn walk(app: &Path, more: &[String]) -> Result<Graph, String> {
         asked: VecDeque::from([main.clone()]),
         sources: BTreeMap::new(),
         findings: Vec::new(),
+        edges: Vec::new(),
     };
     for path in more {
         walker.asked.push_back(find(path)?);
@@ -96,9 +99,9 @@ pub(crate) fn walk(app: &Path, more: &[String]) -> Result<Graph, String> {
         }
         walker.visit(&path);
     }
-    let Walker { sources, mut findings, .. } = walker;
+    let Walker { sources, mut findings, edges, .. } = walker;
     findings.sort_by(|one, other| (&one.file, one.line, one.column).cmp(&(&other.file, other.line, other.column)));
-    Ok(Graph { files, main, sources, findings })
+    Ok(Graph { files, main, sources, findings, edges })
 }
 
 struct Walker<'r> {
@@ -106,6 +109,7 @@ struct Walker<'r> {
     asked: VecDeque<String>,
     sources: BTreeMap<String, Vec<u8>>,
     findings: Vec<Finding>,
+    edges: Vec<(String, bool, String, String)>,
 }
 
 impl Walker<'_> {
@@ -187,7 +191,11 @@ impl Walker<'_> {
                 let message = addon::refusal(&to, path).message.replace('\n', "; ");
                 self.tell(path, text, request.at, message, missing);
             }
-            Ok(Some(Found::File { path: to, .. })) => self.asked.push_back(to),
+            Ok(Some(Found::File { path: to, .. })) => {
+                let import = matches!(request.way, Way::Import | Way::Dynamic);
+                self.edges.push((path.to_owned(), import, specifier.clone(), to.clone()));
+                self.asked.push_back(to);
+            }
             Ok(Some(Found::Builtin(_))) => {}
             Ok(None) => {
                 let message = format!("Cannot find module '{specifier}': install it, or mend its name");

@@ -5,6 +5,7 @@ mod bundle;
 mod cache;
 mod compile;
 mod esm;
+mod executable;
 mod files;
 mod graph;
 mod json;
@@ -25,7 +26,9 @@ use rquickjs::function::This;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Function, JsLifetime, Object, Promise, Result, Value};
 
+pub use bundle::open_carried;
 pub(crate) use esm::{Modules, OnImport};
+pub use executable::{Built, build};
 pub use graph::{Finding, check};
 
 pub(crate) use files::join;
@@ -39,7 +42,7 @@ use crate::builtins;
 use crate::host::Host;
 
 pub(crate) use addon::refusal as addon_refusal;
-pub(crate) use compile::{explain, script};
+pub(crate) use compile::{carried, explain, script};
 pub(crate) use strip::strip;
 
 /// Node's exit code for a top level that waits for what can't come any more.
@@ -116,6 +119,7 @@ fn unsettled(modules: &Modules) -> String {
 fn is_module(modules: &Modules, path: &str) -> std::result::Result<bool, Refusal> {
     Ok(match format_of(modules.files(), path)? {
         Format::Module => true,
+        Format::Unsaid if modules.files().bytecode(path).is_some() => false,
         Format::Unsaid => has_module_syntax(&text_of(path, modules.files().read(path)?)?),
         _ => false,
     })

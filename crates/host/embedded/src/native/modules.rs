@@ -5,8 +5,8 @@ use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
 use crate::builtins;
 use crate::modules::{
-    Format, Found, Modules, OnImport, addon_refusal, builtin, explain, format_of, has_module_syntax, lacks, part_of,
-    path_of, script, strip, text_of,
+    Format, Found, Modules, OnImport, addon_refusal, builtin, carried, explain, format_of, has_module_syntax, lacks,
+    part_of, path_of, script, strip, text_of,
 };
 
 pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -72,6 +72,9 @@ fn compile<'js>(
     let format = format_of(modules.files(), &path).map_err(thrown)?;
     if format == Format::Module && source.0.is_none() {
         return Ok(Nullable(None));
+    }
+    if let Some(bytes) = modules.files().bytecode(&path).filter(|_| source.0.is_none()) {
+        return Ok(Nullable(Some(carried(&ctx, bytes)?)));
     }
     let text = match source.0 {
         Some(text) => text,
