@@ -32,7 +32,7 @@ pub(crate) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Every family: its name, its kind, and what it counts, as `docs/reference/metrics.md` has them.
+/// Every family: its name, its kind, and what it counts, as `docs/reference/run-metrics.md` has them.
 pub(crate) const FAMILIES: [(&str, &str, &str); 7] = [
     ("leat_run_requests_total", "counter", "requests that the program was given"),
     ("leat_run_turns_interrupted_total", "counter", "turns of JavaScript stopped because they ran too long"),
@@ -123,11 +123,11 @@ mod tests {
 
     #[test]
     fn every_family_is_in_the_reference() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/reference/metrics.md");
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/reference/run-metrics.md");
         let page = std::fs::read_to_string(page).unwrap();
         for (name, kind, help) in FAMILIES {
             let row = format!("| `{name}` | {kind} | `worker` | {help} |");
-            assert!(page.contains(&row), "docs/reference/metrics.md lacks the line\n{row}");
+            assert!(page.contains(&row), "docs/reference/run-metrics.md lacks the line\n{row}");
         }
     }
 }

@@ -178,6 +178,7 @@ impl World {
             if self.host.exited().is_some() || self.guard.stopped() == Some(Stopped::Memory) {
                 return;
             }
+            self.host.contexts().leave();
             if self.host.take_ticks() {
                 self.call_hook(ctx, "ticks");
                 continue;
@@ -200,6 +201,7 @@ impl World {
                 return done > 0;
             }
             self.notice(None);
+            self.host.contexts().after_job();
         }
         true
     }

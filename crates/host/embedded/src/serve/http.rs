@@ -300,7 +300,8 @@ impl Http {
             let reason = if entered == Entered::OutOfMemory { Reason::LaneGone } else { Reason::LaneTurnTime };
             let (status, text) = (reason.status(), reason.problem());
             current.bytes = format!(
-                "Content-Type: application/problem+json\r\nContent-Length: {}\r\nConnection: close\r\n",
+                "HTTP/1.1 {status} Service Unavailable\r\nContent-Type: application/problem+json\r\n\
+                 Content-Length: {}\r\nConnection: close\r\n\r\n",
                 text.len()
             )
             .into();
