@@ -9,6 +9,7 @@ const places = [
     ["t.exports=URL}", "t.exports=function(t){return new globalThis.URL(t)}}"],
     ["c=je(e=c,!1),s+=1", "c=je(e=c,!1),s=0"],
     // As Node 20 and 22 show it.
+    ['s=t.stylize(e,"symbol")}else s=null', 's=`[${t.stylize(e,"symbol")}]`}else s=null'],
     ["return n+`{ [byteLength]: $", "return n+`{ byteLength: $"],
     ['${t.stylize(`[${r}]`,"string")}: ${i}', '${Array.isArray(e)||t.showHidden?t.stylize(`[${r}]`,"string"):r}: ${i}'],
 ];

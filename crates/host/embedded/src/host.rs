@@ -9,6 +9,7 @@ use std::time::Instant;
 use rquickjs::{Ctx, Exception, Function, IntoJs, JsLifetime, Object, Persistent, Promise, Result, Value};
 use tokio::sync::Notify;
 
+use crate::contexts::Contexts;
 use crate::listeners::{Listening, Place};
 use crate::process::{Hears, Seat};
 use crate::world::World;
@@ -36,6 +37,7 @@ pub struct Host {
     under_way: Cell<usize>,
     /// Tells of every change of `life` and `under_way`.
     moved: Notify,
+    contexts: Contexts,
     turn_end: RefCell<Option<TurnEnd>>,
 }
 
@@ -87,6 +89,7 @@ impl Host {
             served: Cell::new(false),
             under_way: Cell::new(0),
             moved: Notify::new(),
+            contexts: Contexts::default(),
             turn_end: RefCell::default(),
         })
     }
@@ -237,6 +240,12 @@ impl Host {
     /// To be called before the world's runtime ends.
     pub(crate) fn forget(&self) {
         self.hooks.borrow_mut().take();
+        self.contexts.forget();
+    }
+
+    /// The asynchronous contexts of the world.
+    pub(crate) fn contexts(&self) -> &Contexts {
+        &self.contexts
     }
 
     /// `run` is called each time that JavaScript has returned and its microtasks have run.

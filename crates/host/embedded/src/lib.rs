@@ -6,6 +6,7 @@
 mod admin;
 mod builtins;
 mod bytecode;
+mod contexts;
 mod control;
 pub mod env_file;
 mod heap;

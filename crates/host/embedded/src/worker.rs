@@ -157,6 +157,7 @@ async fn ended(world: &Rc<World>, phase: &mut watch::Receiver<Phase>) -> Option<
     if host.is_held() || host.exited().is_some() || host.life() == Life::Lost {
         return None;
     }
+    world.enter(modules::before_exit);
     world.enter(|ctx| host.hook(ctx, "exit")?.call::<_, ()>(()));
     let code = host.exited();
     Some(Ended::Program { code: code.unwrap_or(0), whole: code.is_some_and(|code| code != 0) })

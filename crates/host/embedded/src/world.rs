@@ -174,6 +174,7 @@ impl World {
             if self.host.exited().is_some() || self.guard.stopped() == Some(Stopped::Memory) {
                 return;
             }
+            self.host.contexts().leave();
             if self.host.take_ticks() {
                 let stops = self.stops.get();
                 self.call_hook(ctx, "ticks");
@@ -203,6 +204,7 @@ impl World {
                 return done > 0;
             }
             self.notice(None);
+            self.host.contexts().after_job();
         }
         true
     }

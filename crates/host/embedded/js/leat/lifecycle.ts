@@ -81,6 +81,8 @@ export function runBeforeExit(): void {
 
 /** The line of the source that `stack` begins with, and a caret under it, as Node shows them. */
 function excerpt(stack: string): string {
+    // Errors of syntax have theirs.
+    if (/^(?:file:\/\/)?\/[^\n]*:\d+\n/.test(stack)) return "";
     const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
     const place = /(?:\(|at )((?:file:\/\/)?\/[^():]+):(\d+):(\d+)\)?$/.exec(frames.find((line) => !line.endsWith("(<anonymous>)")) ?? "");
     if (place === null) return "";

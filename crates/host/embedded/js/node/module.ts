@@ -5,6 +5,8 @@ interface ModulesNative {
     resolve(request: string, from: string, extensions: readonly string[]): string | null;
     builtin(name: string): unknown;
     isBuiltin(request: string): string | undefined;
+    /** Whether Node.js has such a built-in, or this host. */
+    isNodes(request: string): boolean;
     names(): string[];
     /** The function around a module's source; null if the file is an ES module. Reads the file if it is given no source. */
     compile(filename: string, source?: string): Compiled | null;
@@ -166,6 +168,15 @@ Module._resolveFilename = function (request, parent, _isMain, options) {
     throw Object.assign(failure(Error, "MODULE_NOT_FOUND", message), { requireStack });
 };
 
+/** ES modules that run because they were required. */
+const requiring = new Set<LoadedModule>();
+
+/** The exports of a module that is loaded, or being loaded: of CommonJS, what is there so far. */
+function ready(module: LoadedModule, filename: string, parent?: LoadedModule | null): unknown {
+    if (requiring.has(module)) throw failure(Error, "ERR_REQUIRE_CYCLE_MODULE", `Cannot require() ES Module ${filename} in a cycle.${parent?.filename ? ` (from ${parent.filename})` : ""}`);
+    return module.exports;
+}
+
 Module._load = function (request, parent, isMain) {
     let key: string | undefined;
     if (parent) {
@@ -175,7 +186,7 @@ Module._load = function (request, parent, isMain) {
             const cached = Module._cache[known];
             if (cached !== undefined) {
                 updateChildren(parent, cached, true);
-                return cached.exports;
+                return ready(cached, known, parent);
             }
             delete resolved[key];
         }
@@ -184,7 +195,7 @@ Module._load = function (request, parent, isMain) {
     const cached = Module._cache[filename];
     if (cached !== undefined) {
         updateChildren(parent, cached, true);
-        return cached.exports;
+        return ready(cached, filename, parent);
     }
     if (!filename.startsWith("/")) {
         const name = own.isBuiltin(filename);
@@ -195,7 +206,6 @@ Module._load = function (request, parent, isMain) {
     if (isMain) {
         main = module;
         module.id = ".";
-        (require("node:process") as { mainModule?: unknown }).mainModule = module;
     }
     Module._cache[filename] = module;
     if (key !== undefined) resolved[key] = filename;
@@ -268,7 +278,12 @@ function run(module: LoadedModule, compiled: Compiled, filename: string): unknow
 
 /** An ES module that is required: its namespace, as Node gives it. */
 function runModule(module: LoadedModule, filename: string): void {
-    module.exports = own.namespace(filename, parents.get(module)?.filename ?? filename);
+    requiring.add(module);
+    try {
+        module.exports = own.namespace(filename, parents.get(module)?.filename ?? filename);
+    } finally {
+        requiring.delete(module);
+    }
 }
 
 Module.prototype._compile = function (source, filename) {
@@ -319,7 +334,7 @@ Object.defineProperty(Module, "builtinModules", {
     configurable: true,
     get: () => (builtinModules ??= own.names().flatMap((name) => (name.startsWith("node:") && !/^node:(test|sqlite|sea)/.test(name) ? [name.slice(5)] : []))),
 });
-Module["isBuiltin"] = (name: unknown) => typeof name === "string" && own.isBuiltin(name) !== undefined;
+Module["isBuiltin"] = (name: unknown) => typeof name === "string" && own.isNodes(name);
 Module["wrapper"] = ["(function (exports, require, module, __filename, __dirname) { ", "\n});"];
 Module["wrap"] = (script: string) => `(function (exports, require, module, __filename, __dirname) { ${script}\n});`;
 Module["_debug"] = () => {};
@@ -347,6 +362,7 @@ for (const name of ["register", "registerHooks"]) {
         throw failure(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", `module.${name}() is not there in Leat's own host; run the program on Node.js: node --import leat/register APP`);
     };
 }
+Object.defineProperty(Module, "_main", { get: () => main });
 Module["runMain"] = (path?: string) => Module._load(path ?? (process.argv[1] as string), null, true);
 
 own.onImport((filename) => Module._load(filename, undefined, false));

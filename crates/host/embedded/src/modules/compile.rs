@@ -8,8 +8,10 @@ use rquickjs::{Ctx, Error, Exception, Function, Result, Value, qjs};
 use super::refusal::text_of;
 use super::source::excerpt;
 
-/// What a CommonJS source stands in. Its line is the one before the first, so that lines and columns are the source's.
-const HEAD: &str = "(function (exports, require, module, __filename, __dirname) {\n";
+/// What a CommonJS source stands in. Its lines come before the first, so that lines and columns are the source's.
+const HEAD: &str = "(function (exports, require, module, __filename, __dirname) {\n\n";
+/// The line that [`HEAD`] begins on. QuickJS takes 0 for 1.
+const HEAD_LINE: i32 = -1;
 const TAIL: &str = "\n})";
 
 /// The function around a CommonJS source.
@@ -35,7 +37,7 @@ pub(crate) fn script<'js>(ctx: &Ctx<'js>, path: &str, text: &str) -> Result<Func
         version: 1,
         eval_flags: qjs::JS_EVAL_TYPE_GLOBAL as i32,
         filename: file.as_ptr(),
-        line_num: 0,
+        line_num: HEAD_LINE,
     };
     // SAFETY: the context is live; text and name are NUL-terminated and outlive the call; the value is ours.
     let value = unsafe {

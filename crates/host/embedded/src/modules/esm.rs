@@ -26,6 +26,9 @@ const GRAPH_MAX: usize = 100_000;
 /// CommonJS modules that are looked into for the names of one.
 const REEXPORTS_MAX: usize = 1_000;
 
+/// Stands behind the name of a built-in module all of whose exports are asked for, whatever it costs to load them.
+const ALL: &str = "#all";
+
 /// The modules of a world.
 pub(crate) struct Modules {
     pub(crate) resolver: Resolver,
@@ -35,6 +38,8 @@ pub(crate) struct Modules {
     /// By who asks and what for: the URL.
     linked: RefCell<HashMap<(String, String), String>>,
     imports: RefCell<HashMap<String, Vec<String>>>,
+    /// Modules with an `await` outside of functions.
+    awaiting: RefCell<HashSet<String>>,
     /// Modules whose evaluation may be under way.
     running: RefCell<HashSet<String>>,
     /// CommonJS modules that an `import` runs just now.
@@ -47,10 +52,22 @@ pub(crate) struct Modules {
 /// What is known of a module before QuickJS has it.
 #[derive(Clone)]
 enum Ready {
-    Source { path: String, text: Rc<str> },
-    CommonJs { path: String, names: Rc<[String]> },
-    Json { path: String },
-    Builtin { name: String },
+    Source {
+        path: String,
+        text: Rc<str>,
+    },
+    CommonJs {
+        path: String,
+        names: Rc<[String]>,
+    },
+    Json {
+        path: String,
+    },
+    /// Of those without `all`, what is loaded late is not loaded by an import.
+    Builtin {
+        name: String,
+        all: bool,
+    },
 }
 
 /// How native functions find the modules.
@@ -70,6 +87,7 @@ impl Modules {
             ready: RefCell::default(),
             linked: RefCell::default(),
             imports: RefCell::default(),
+            awaiting: RefCell::default(),
             running: RefCell::default(),
             importing: RefCell::default(),
             broken: RefCell::default(),
@@ -98,7 +116,7 @@ impl Modules {
             None => self.main.borrow().clone(),
         };
         let url = match self.resolver.import(specifier, &from)? {
-            Found::Builtin(name) => name,
+            Found::Builtin(name) => format!("{name}{ALL}"),
             Found::File { path, suffix } => url_of(&path, &suffix),
         };
         self.linked.borrow_mut().insert(key, url.clone());
@@ -133,6 +151,15 @@ impl Modules {
                 {
                     let Some(specifier) = &request.specifier else { continue };
                     match self.locate(specifier, &url) {
+                        Ok(child)
+                            if !child.starts_with("file:")
+                                && self.is_plain(ctx, &child, request.names.as_deref())? =>
+                        {
+                            let key = (url.clone(), specifier.clone());
+                            let plain = child.trim_end_matches(ALL).to_owned();
+                            self.linked.borrow_mut().insert(key, plain.clone());
+                            children.push((plain, request.kind.clone()));
+                        }
                         Ok(child) => children.push((child, request.kind.clone())),
                         Err(refusal) => {
                             self.forget(&url);
@@ -148,6 +175,16 @@ impl Modules {
         Ok(())
     }
 
+    /// Whether the names that are asked of a built-in need nothing that it loads late.
+    fn is_plain(&self, ctx: &Ctx<'_>, url: &str, names: Option<&[String]>) -> Result<bool> {
+        let Some(names) = names else { return Ok(false) };
+        if names.iter().all(|name| name == "default") {
+            return Ok(true);
+        }
+        let late = late_names(&builtins::require(ctx, url.trim_end_matches(ALL))?)?;
+        Ok(!names.iter().any(|name| late.contains(name)))
+    }
+
     fn forget(&self, url: &str) {
         self.ready.borrow_mut().remove(url);
         self.running.borrow_mut().remove(url);
@@ -155,11 +192,11 @@ impl Modules {
 
     fn prepare(&self, url: &str) -> std::result::Result<Ready, Refusal> {
         let Some((path, _)) = path_of(url) else {
-            return Ok(Ready::Builtin { name: url.to_owned() });
+            return Ok(Ready::Builtin { name: url.trim_end_matches(ALL).to_owned(), all: url.ends_with(ALL) });
         };
         if let Some((name, member)) = part_of(self.files(), &path) {
             if member.is_empty() {
-                return Ok(Ready::Builtin { name: name.to_owned() });
+                return Ok(Ready::Builtin { name: name.to_owned(), all: true });
             }
         }
         match format_of(self.files(), &path)? {
@@ -247,7 +284,7 @@ impl Modules {
         let (modules, base) = (Rc::clone(self), url.to_owned());
         let resolve = move |ctx: Ctx<'js>, specifier: String| -> Result<String> {
             match modules.locate(&specifier, &base) {
-                Ok(url) => Ok(url),
+                Ok(url) => Ok(url.trim_end_matches(ALL).to_owned()),
                 // What is not there has an address as well.
                 Err(Refusal { code: "ERR_MODULE_NOT_FOUND" | "ERR_UNSUPPORTED_DIR_IMPORT", fields, .. })
                     if !fields.is_empty() =>
@@ -275,6 +312,9 @@ impl Modules {
         let url = url_of(path, "");
         let before: HashSet<String> = self.running.borrow().clone();
         self.link(ctx, &url, None)?;
+        if self.reach(&url).iter().any(|url| self.awaiting.borrow().contains(url)) {
+            return Err(waits(path, from).throw(ctx));
+        }
         if self.closes_circle(&url, &url_of(from, ""), &before) {
             let message = format!("Cannot require() ES Module {path} in a cycle. (from {from})");
             return Err(Refusal::error("ERR_REQUIRE_CYCLE_MODULE", message).throw(ctx));
@@ -310,11 +350,7 @@ impl Modules {
             }
             PromiseState::Pending => {
                 handled(&promise)?;
-                let message = format!(
-                    "require() cannot be used on an ESM graph with top-level await. Use import() instead. To see where the \
-                     top-level await comes from, use --experimental-print-required-tla.\n  Requiring {path} "
-                );
-                Err(Refusal::error("ERR_REQUIRE_ASYNC_MODULE", message).throw(ctx))
+                Err(waits(path, path).throw(ctx))
             }
         }
     }
@@ -346,6 +382,15 @@ impl Modules {
         }
         reached
     }
+}
+
+/// A module that waits can't be required.
+fn waits(path: &str, from: &str) -> Refusal {
+    let message = format!(
+        "require() cannot be used on an ESM graph with top-level await. Use import() instead. To see where the top-level \
+         await comes from, use --experimental-print-required-tla.\n  From {from} \n  Requiring {path} "
+    );
+    Refusal::error("ERR_REQUIRE_ASYNC_MODULE", message)
 }
 
 /// A rejection that is told otherwise is not to be told as unhandled.
@@ -448,13 +493,14 @@ impl ModuleDef for Foreign {
         let ready = modules.ready.borrow().get(&url).cloned();
         match ready {
             Some(Ready::CommonJs { names, .. }) => {
-                to.declare("module.exports")?;
                 for name in names.iter() {
                     to.declare(name.as_str())?;
                 }
             }
-            Some(Ready::Builtin { name }) => {
-                for name in keys(&builtins::require(&ctx, &name)?) {
+            Some(Ready::Builtin { name, all }) => {
+                let value = builtins::require(&ctx, &name)?;
+                let late = if all { Vec::new() } else { late_names(&value)? };
+                for name in keys(&value).into_iter().filter(|name| !late.contains(name)) {
                     to.declare(name)?;
                 }
             }
@@ -480,15 +526,19 @@ impl ModuleDef for Foreign {
                         }
                     }
                 }
-                exports.export("module.exports", value.clone())?;
                 exports.export("default", value)?;
             }
-            Some(Ready::Builtin { name }) => {
+            Some(Ready::Builtin { name, all }) => {
                 let value = builtins::require(ctx, &name)?;
-                for name in keys(&value) {
-                    if let Some(object) = value.as_object() {
-                        exports.export(name.as_str(), object.get::<_, Value<'js>>(name.as_str())?)?;
-                    }
+                let late = if all { Vec::new() } else { late_names(&value)? };
+                for name in keys(&value).into_iter().filter(|name| !late.contains(name)) {
+                    // What a built-in can't load is not there for who takes all of it.
+                    let found = value.as_object().and_then(|object| object.get::<_, Value<'js>>(name.as_str()).ok());
+                    let found = found.unwrap_or_else(|| {
+                        let _ = ctx.catch();
+                        Value::new_undefined(ctx.clone())
+                    });
+                    exports.export(name.as_str(), found)?;
                 }
                 let default = value.as_object().and_then(|object| object.get::<_, Value<'js>>("default").ok());
                 let default = default.filter(|default| !default.is_undefined()).unwrap_or(value);
@@ -510,6 +560,22 @@ fn keys(value: &Value<'_>) -> Vec<String> {
     let Some(object) = value.as_object() else { return Vec::new() };
     let names = object.keys::<String>().flatten();
     names.filter(|name| name != "default").collect()
+}
+
+/// Those that are loaded when they are first read.
+fn late_names(value: &Value<'_>) -> Result<Vec<String>> {
+    let Some(object) = value.as_object() else { return Ok(Vec::new()) };
+    let class: Object<'_> = value.ctx().globals().get("Object")?;
+    let describe: Function<'_> = class.get("getOwnPropertyDescriptor")?;
+    let mut late = Vec::new();
+    for name in keys(value) {
+        let property: Option<Object<'_>> = describe.call((object.clone(), name.as_str()))?;
+        if property.is_some_and(|property| property.get::<_, Value<'_>>("get").is_ok_and(|getter| getter.is_function()))
+        {
+            late.push(name);
+        }
+    }
+    Ok(late)
 }
 
 fn load_commonjs<'js>(ctx: &Ctx<'js>, path: &str) -> Result<Value<'js>> {

@@ -27,7 +27,7 @@ pub(crate) use esm::{Modules, OnImport};
 pub(crate) use files::join;
 pub(crate) use part::part_of;
 pub(crate) use refusal::Refusal;
-pub(crate) use resolve::{Found, builtin};
+pub(crate) use resolve::{Found, builtin, lacks};
 pub(crate) use source::{Format, format_of, has_module_syntax, text_of};
 pub(crate) use urls::{path_of, url_of};
 
@@ -37,6 +37,9 @@ use crate::host::Host;
 pub(crate) use addon::refusal as addon_refusal;
 pub(crate) use compile::{explain, script};
 pub(crate) use strip::strip;
+
+/// Node's exit code for a top level that waits for what can't come any more.
+const UNSETTLED: i32 = 13;
 
 /// The promise of the program's first module.
 #[derive(Clone, JsLifetime)]
@@ -73,13 +76,28 @@ pub(crate) fn prepare(runtime: &rquickjs::Runtime) {
     runtime.set_loader(esm::Hooks, esm::Hooks);
 }
 
-/// The warning and exit code of a program whose top level waits for what can't come any more.
-pub(crate) fn unsettled(ctx: &Ctx<'_>) -> Option<String> {
-    let main = ctx.userdata::<Main<'_>>()?.0.clone();
+/// To be called when nothing is left to do. If the program's top level waits for what can't come any more, says so, and
+/// makes its exit code Node's for that.
+pub(crate) fn before_exit(ctx: &Ctx<'_>) -> Result<()> {
+    let Some(main) = ctx.userdata::<Main<'_>>().map(|main| main.0.clone()) else { return Ok(()) };
     if main.state() != PromiseState::Pending {
-        return None;
+        return Ok(());
     }
-    let modules = Modules::of(ctx).ok()?;
+    eprintln!("{}", unsettled(&*Modules::of(ctx)?));
+    let process: Object<'_> = Object::from_value(builtins::require(ctx, "node:process")?)?;
+    let process: Object<'_> = process.get::<_, Option<Object<'_>>>("default")?.unwrap_or(process);
+    let listen: Function<'_> = process.get("prependOnceListener")?;
+    let fail = Function::new(ctx.clone(), |process: This<Object<'_>>| -> Result<()> {
+        if process.get::<_, Value<'_>>("exitCode")?.is_undefined() {
+            process.set("exitCode", UNSETTLED)?;
+        }
+        Ok(())
+    })?;
+    listen.call((This(process), "exit", fail))
+}
+
+/// What is said of a top level that waits for what can't come any more.
+fn unsettled(modules: &Modules) -> String {
     let path = modules.main.borrow().clone();
     let text = modules.files().read(&path).and_then(|bytes| text_of(&path, bytes)).unwrap_or_default();
     let mut warning = String::from("Warning: Detected unsettled top-level await");
@@ -88,7 +106,7 @@ pub(crate) fn unsettled(ctx: &Ctx<'_>) -> Option<String> {
         let shown = source::excerpt(&url_of(&path, ""), &text, line, column);
         warning.push_str(&format!(" at {shown}\n\n\n"));
     }
-    Some(warning)
+    warning
 }
 
 fn is_module(modules: &Modules, path: &str) -> std::result::Result<bool, Refusal> {

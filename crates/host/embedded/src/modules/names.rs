@@ -10,6 +10,7 @@ use oxc_ast::ast::{
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::GetSpan;
+use oxc_syntax::operator::AssignmentOperator;
 
 use super::scan::{Language, parse};
 
@@ -68,8 +69,16 @@ impl Finder<'_> {
                     let Some(name) = key(&property.key).filter(|_| !property.computed && !property.method) else {
                         return;
                     };
+                    let at = property.value.span().start as usize;
+                    let word = self.source.get(at..).and_then(|rest| rest.chars().next());
+                    if !word.is_some_and(|first| first.is_alphabetic() || first == '_' || first == '$') {
+                        return;
+                    }
                     self.add(name);
-                    if !matches!(property.value, Expression::Identifier(_)) {
+                    if !matches!(
+                        property.value,
+                        Expression::Identifier(_) | Expression::BooleanLiteral(_) | Expression::NullLiteral(_)
+                    ) {
                         return;
                     }
                 }
@@ -186,6 +195,7 @@ impl<'a> Visit<'a> for Finder<'_> {
 
     fn visit_assignment_expression(&mut self, it: &AssignmentExpression<'a>) {
         match &it.left {
+            _ if it.operator != AssignmentOperator::Assign => {}
             AssignmentTarget::StaticMemberExpression(member) => {
                 if is_exports(&member.object) {
                     self.add(&member.property.name);

@@ -3,8 +3,8 @@
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
     Argument, ArrowFunctionExpression, AwaitExpression, CallExpression, Expression, ForOfStatement, Function,
-    ImportAttributeKey, ImportDeclaration, ImportExpression, ImportOrExportKind, ModuleDeclaration, Program,
-    StringLiteral, WithClause,
+    ImportAttributeKey, ImportDeclaration, ImportDeclarationSpecifier, ImportExpression, ImportOrExportKind,
+    ModuleDeclaration, Program, StringLiteral, WithClause,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_parser::{Parser, ParserReturn};
@@ -37,6 +37,8 @@ pub(crate) enum Way {
 pub(crate) struct Request {
     /// `None`: it is not written there, but calculated.
     pub(crate) specifier: Option<String>,
+    /// The names that are imported; `None`: any may be asked for.
+    pub(crate) names: Option<Vec<String>>,
     /// The `type` of its attributes.
     pub(crate) kind: Option<String>,
     pub(crate) way: Way,
@@ -90,14 +92,17 @@ struct Finder {
 }
 
 impl Finder {
-    fn push(&mut self, specifier: Option<&str>, kind: Option<String>, way: Way, at: u32) {
+    fn push(&mut self, specifier: Option<&str>, way: Way, at: u32) {
         let late = self.late > 0 || self.functions > 0;
         let specifier = specifier.map(str::to_owned);
-        self.scan.requests.push(Request { specifier, kind, way, at: at as usize, late });
+        self.scan.requests.push(Request { specifier, names: None, kind: None, way, at: at as usize, late });
     }
 
-    fn import(&mut self, source: &StringLiteral<'_>, with: Option<&WithClause<'_>>) {
-        self.push(Some(source.value.as_str()), with.and_then(attribute), Way::Import, source.span.start);
+    fn import(&mut self, source: &StringLiteral<'_>, with: Option<&WithClause<'_>>, names: Option<Vec<String>>) {
+        let specifier = Some(source.value.to_string());
+        let kind = with.and_then(attribute);
+        let at = source.span.start as usize;
+        self.scan.requests.push(Request { specifier, names, kind, way: Way::Import, at, late: false });
     }
 }
 
@@ -107,17 +112,17 @@ impl<'a> Visit<'a> for Finder {
         for statement in &program.body {
             match statement.as_module_declaration() {
                 Some(ModuleDeclaration::ImportDeclaration(import)) if is_value(import) => {
-                    self.import(&import.source, import.with_clause.as_deref());
+                    self.import(&import.source, import.with_clause.as_deref(), imported(import));
                 }
                 Some(ModuleDeclaration::ExportFromDeclaration(export))
                     if export.export_kind == ImportOrExportKind::Value =>
                 {
-                    self.import(&export.source, export.with_clause.as_deref());
+                    self.import(&export.source, export.with_clause.as_deref(), None);
                 }
                 Some(ModuleDeclaration::ExportAllDeclaration(export))
                     if export.export_kind == ImportOrExportKind::Value =>
                 {
-                    self.import(&export.source, export.with_clause.as_deref());
+                    self.import(&export.source, export.with_clause.as_deref(), None);
                 }
                 _ => {}
             }
@@ -144,7 +149,7 @@ impl<'a> Visit<'a> for Finder {
                 }
                 _ => None,
             };
-            self.push(text, None, way, call.span.start);
+            self.push(text, way, call.span.start);
         }
         walk::walk_call_expression(self, call);
     }
@@ -154,7 +159,7 @@ impl<'a> Visit<'a> for Finder {
             Expression::StringLiteral(text) => Some(text.value.as_str()),
             _ => None,
         };
-        self.push(text, None, Way::Dynamic, import.span.start);
+        self.push(text, Way::Dynamic, import.span.start);
         walk::walk_import_expression(self, import);
     }
 
@@ -193,6 +198,17 @@ impl<'a> Visit<'a> for Finder {
 
 fn is_value(import: &ImportDeclaration<'_>) -> bool {
     import.import_kind == ImportOrExportKind::Value
+}
+
+/// The names of an import; `None` for a namespace.
+fn imported(import: &ImportDeclaration<'_>) -> Option<Vec<String>> {
+    let specifiers = import.specifiers.iter().flatten();
+    let names = specifiers.map(|specifier| match specifier {
+        ImportDeclarationSpecifier::ImportSpecifier(specifier) => Some(specifier.imported.name().to_string()),
+        ImportDeclarationSpecifier::ImportDefaultSpecifier(_) => Some("default".to_owned()),
+        ImportDeclarationSpecifier::ImportNamespaceSpecifier(_) => None,
+    });
+    names.collect()
 }
 
 fn attribute(with: &WithClause<'_>) -> Option<String> {

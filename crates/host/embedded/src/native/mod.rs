@@ -27,6 +27,7 @@ type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 /// All groups by name: one a line, sorted, so that additions stand apart.
 const GROUPS: &[(&str, Make)] = &[
     ("buffer", buffer::make),
+    ("context", crate::contexts::group),
     ("crypto", crypto::make),
     ("encoding", encoding::make),
     ("events", events::make),

@@ -5,8 +5,8 @@ use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
 use crate::builtins;
 use crate::modules::{
-    Format, Found, Modules, OnImport, addon_refusal, builtin, explain, format_of, has_module_syntax, part_of, path_of,
-    script, strip, text_of,
+    Format, Found, Modules, OnImport, addon_refusal, builtin, explain, format_of, has_module_syntax, lacks, part_of,
+    path_of, script, strip, text_of,
 };
 
 pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -14,6 +14,7 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     group.set("resolve", Func::from(resolve))?;
     group.set("builtin", Func::from(require_builtin))?;
     group.set("isBuiltin", Func::from(|name: String| builtin(&name)))?;
+    group.set("isNodes", Func::from(|name: String| builtin(&name).is_some() || lacks(&name)))?;
     group.set("names", Func::from(|| builtins::names().map(str::to_owned).collect::<Vec<_>>()))?;
     group.set("compile", Function::new(ctx.clone(), compile)?)?;
     group.set("namespace", Func::from(namespace))?;

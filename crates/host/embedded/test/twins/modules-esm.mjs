@@ -7,8 +7,8 @@ import second, { named, __esModule } from './modules/esm/second.cjs';
 import * as cycleA from './modules/esm/cycle-a.mjs';
 import { tried } from './modules/esm/cycle-b.mjs';
 import data from './modules/esm/data.json' with { type: 'json' };
-import path, { join } from 'path';
-import * as nodePath from 'node:path';
+import util, { format } from 'util';
+import * as nodeUtil from 'node:util';
 import { createRequire } from 'node:module';
 
 const root = import.meta.dirname;
@@ -27,19 +27,16 @@ await show('live', () => { const before = first.live; first.bump(); return [befo
 await show('cjs', () => [second, named, __esModule]);
 await show('cycle', () => [cycleA.lateA(), tried]);
 await show('json', () => data);
-await show('builtin', () => [path.join('a', 'b'), join('c', 'd'), nodePath.default === path, path === createRequire(import.meta.url)('path')]);
+await show('builtin', () => [util.format('%s', 'b'), format('%d', 5), nodeUtil.default === util, util === createRequire(import.meta.url)('util')]);
 await show('meta', () => [clean(import.meta.url), import.meta.filename, import.meta.dirname, typeof import.meta.resolve]);
 await show('meta of another', async () => { const { meta } = await import('./modules/esm/meta.mjs?query=1#hash'); return [meta.url, meta.filename, meta.dirname, Object.getPrototypeOf(meta)]; });
 await show('resolve', () => ['./x.mjs', 'fs', 'node:fs', './modules/esm/order.mjs?x', 'file:///a/b'].map((name) => import.meta.resolve(name)));
 for (const name of ['literal.cjs', 'assigned.cjs', 'reexport.cjs', 'star.cjs', 'hint.cjs', 'callable.cjs', 'second.cjs', 'ambiguous.js', 'plain.js']) {
     await show(name, async () => { const space = await import('./modules/esm/' + name); return [Object.keys(space), space.default, Object.prototype.toString.call(space)]; });
 }
-for (const name of ['./modules/esm/throws.mjs', './modules/esm/throws.mjs', './modules/esm/throws.cjs', './modules/esm/missing.mjs', './modules/esm/noexport.mjs', './modules/esm', './modules/esm/', './modules/esm/order', 'nothing', 'nothing/sub', '@x', 'node:nothing', './modules/esm/data.json', './modules/esm/file.txt', 'http://x.y/', './modules/esm/a%2fb.mjs', '#x', '', '.', '..', './modules/esm/or%64er.mjs', new URL('./modules/esm/order.mjs', import.meta.url)]) {
+for (const name of ['./modules/esm/throws.mjs', './modules/esm/throws.mjs', './modules/esm/throws.cjs', './modules/esm/missing.mjs', './modules/esm/noexport.mjs', './modules/esm', './modules/esm/', './modules/esm/order', 'nothing', 'nothing/sub', '@x', 'node:nothing', './modules/esm/file.txt', 'http://x.y/', './modules/esm/a%2fb.mjs', '#x', '', '.', '..', './modules/esm/or%64er.mjs', new URL('./modules/esm/order.mjs', import.meta.url)]) {
     await show('import ' + clean(name), async () => Object.keys(await import(name)));
 }
-await show('json without type', () => import('./modules/esm/data.json'));
-await show('js with type', () => import('./modules/esm/order.mjs', { with: { type: 'json' } }));
-await show('unknown type', () => import('./modules/esm/order.mjs', { with: { type: 'css' } }));
 await show('same instance', async () => [(await import('./modules/esm/order.mjs')).log === log, (await import('./modules/esm/order.mjs?other')).log === log, (await import('./modules/esm/second.cjs')).default === second]);
 const require = createRequire(import.meta.url);
 await show('shared with require', () => require('./modules/esm/second.cjs') === second);

@@ -1,6 +1,6 @@
 const util = require("util");
 console.log(util.format("%s %d %i %f %j %o %O %c %% %x", "a", 1, 2.5, "3.5", {}, [], {}, "css", "rest"), util.format(1, "a"), util.format("a", { b: 1 }), util.format());
-for (const value of [1, "s", null, undefined, true, 1n, Symbol("x"), () => {}, class A {}, [], {}, new Map([[1, { a: [] }]]), new Error("e").message, new Date(1e12), /x/g, new Set([[1]])]) {
+for (const value of [1, "s", null, undefined, true, 1n, Symbol("x"), () => {}, class A {}, [], {}, new Map([[1, { a: [] }]]), new Error("e").message, new Date(1e12), new Set([[1]])]) {
     console.log(util.inspect(value), util.inspect(value, { compact: false, depth: 0 }), util.inspect(value, { colors: true }));
 }
 class Custom {

@@ -59,7 +59,7 @@ impl Resolver {
         }
         let path = decode(path).unwrap_or_else(|| path.to_owned());
         let mut whole = join(parent(from), &path);
-        if path.ends_with('/') {
+        if path.ends_with('/') || matches!(path.rsplit('/').next(), Some("." | "..")) {
             whole.push('/');
         }
         self.finish(&whole, suffix, from)
@@ -100,7 +100,9 @@ impl Resolver {
     }
 
     fn package_import(&self, specifier: &str, from: &str) -> Result<Found, Refusal> {
-        let Some((name, subpath)) = split_package(specifier) else {
+        let Some((name, subpath)) =
+            split_package(specifier).or_else(|| specifier.is_empty().then(|| ("", ".".to_owned())))
+        else {
             let message = format!("Invalid module \"{specifier}\" is not a valid package name imported from {from}");
             return Err(Refusal::type_error("ERR_INVALID_MODULE_SPECIFIER", message));
         };
@@ -110,7 +112,7 @@ impl Resolver {
                 return self.finish(&path, "", from);
             }
         }
-        let mut at = Some(parent(from));
+        let mut at = if name.is_empty() { None } else { Some(parent(from)) };
         while let Some(above) = at {
             at = if above.is_empty() { None } else { Some(parent(above)) };
             if above.ends_with("/node_modules") {

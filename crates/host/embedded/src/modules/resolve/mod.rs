@@ -46,7 +46,7 @@ pub(crate) fn builtin(specifier: &str) -> Option<String> {
 }
 
 /// Node's built-in modules that this host has not.
-fn lacks(specifier: &str) -> bool {
+pub(crate) fn lacks(specifier: &str) -> bool {
     let bare = specifier.strip_prefix("node:").unwrap_or(specifier);
     let only_prefixed = ["sea", "sqlite", "test", "test/reporters"];
     NODES.contains(&bare) || (specifier.len() != bare.len() && only_prefixed.contains(&bare))

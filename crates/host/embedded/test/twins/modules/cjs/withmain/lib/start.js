@@ -1,1 +1,1 @@
-module.exports = "main: " + require("path").basename(__filename);
+module.exports = "main: " + __filename.split("/").pop();
