@@ -2,10 +2,13 @@
 import { encodingNumber, encodingOf, kMaxLength, kStringMaxLength, native_, type Bytes, type Encoded } from "../leat/buffer-native";
 
 type Rare = typeof import("../leat/buffer-rare");
-const rare = (): Rare => require("../leat/buffer-rare") as Rare;
+let loaded: Rare | undefined;
+const rare = (): Rare => (loaded ??= require("../leat/buffer-rare") as Rare);
 
 const n = native_;
 const UTF8 = 0;
+/** Bytes whose text is never too long, in whatever encoding. */
+const CERTAIN_LENGTH_MAX = kStringMaxLength >> 1;
 const custom = Symbol.for("nodejs.util.inspect.custom");
 
 class FastBuffer extends Uint8Array {}
@@ -90,8 +93,8 @@ function bound(at: unknown, length: number): number {
 }
 
 function toString(this: Bytes, encoding?: unknown, start?: unknown, end?: unknown): string {
-    if (arguments.length === 0 && this.length <= kStringMaxLength) return n.decode(this, UTF8);
     const { length } = this;
+    if (start === undefined && end === undefined && length <= CERTAIN_LENGTH_MAX) return n.decode(this, encoding === undefined ? UTF8 : encodingNumber(encoding));
     const first = start === undefined ? 0 : bound(start, length);
     const last = end === undefined ? length : bound(end, length);
     if (last <= first) return "";
