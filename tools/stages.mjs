@@ -41,6 +41,7 @@ export function stages(root) {
         { name: "package", command: [node, "tools/package.mjs"], minutes: 5, setup: true },
         { name: "lint", command: ["npm", "run", "--silent", "--prefix", "packages/leat", "lint"], minutes: 2 },
         { name: "node", command: [node, "--test", ...ours, ...packages], minutes: 10 },
+        { name: "embedded", command: [node, "--test", ...nodeTests(root, ["crates/host/embedded/test"])], minutes: 10 },
         // The same tests of the package on every other Node.js that it supports.
         ...others.map((major) => ({ name: `node${major}`, command: [node, "tools/on_node.mjs", String(major), ...packages], minutes: 10 })),
         { name: "differential", command: [node, "conformance/differential/run.mjs"], minutes: 5 },

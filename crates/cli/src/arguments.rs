@@ -1,14 +1,18 @@
 use std::net::SocketAddr;
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use leat_embedded::Size;
+use leat_listen::ListenAddress;
 
 /// One HTTP engine for apps, gateways and RPC.
 #[derive(Debug, Parser)]
 #[command(name = "leat", version, about, disable_help_subcommand = true, arg_required_else_help = true)]
 #[command(after_help = "Examples:
   leat demo                          see everything at once, on loopback
+  leat run app.js                    run an app without Node.js
   leat gateway leat.yaml             run the gateway
   leat gateway leat.yaml --check     look a configuration over without running it
   leat doctor                        is the middleware of the app in this folder a drop-in?
@@ -24,7 +28,15 @@ pub(crate) enum Command {
     /// Run an app without Node.js, on the embedded host
     #[command(after_help = "Examples:
   leat run app.js
-  leat run server.ts --port 3000")]
+  leat run server.ts --port 3000     options stand before the app or behind it; what stands behind -- is the app's
+  leat run app.js --workers 2        two threads, each with the whole app, on the same port
+  leat run app.js --watch            start again when a file changes, without refusing a connection
+  leat run app.js --env-file .env --memory 64MB --request-timeout 2000
+  leat run app.js --metrics 9090     http://127.0.0.1:9090/metrics
+
+Signals: SIGTERM and SIGINT end the app, unless it listens for them itself: if it serves, what is under way is answered
+first, for 10 s at most, and the exit code is 0; a second signal ends it at once.
+Exit codes: the app's own, 1 failed, 2 bad usage.")]
     Run(RunArguments),
     /// Run the gateway; SIGHUP or --watch reloads its configuration without losing a request
     #[command(after_help = "Examples:
@@ -65,9 +77,60 @@ pub(crate) struct RunArguments {
     /// The app: .js, .mjs, .cjs or .ts
     #[arg(value_hint = clap::ValueHint::FilePath)]
     pub(crate) app: PathBuf,
+    /// process.env.PORT; also where the first server listens that asks for no port, or for port 0
+    #[arg(long, env = "LEAT_PORT", value_name = "N")]
+    pub(crate) port: Option<NonZeroU16>,
+    /// Threads, each with the whole app in a world of its own (process.env.LEAT_WORKER is its number)
+    #[arg(long, env = "LEAT_WORKERS", value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=i64::from(leat_embedded::WORKERS_MAX)))]
+    pub(crate) workers: u16,
+    /// Start the app again when a file of its folder changes (not in node_modules)
+    #[arg(long, env = "LEAT_WATCH")]
+    pub(crate) watch: bool,
+    /// Variables for process.env, NAME=value a line, as Node.js reads them; may be given several times: later files win,
+    /// and what the process has already stays
+    #[arg(long, env = "LEAT_ENV_FILE", value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) env_file: Vec<PathBuf>,
+    /// Memory of a world; one that holds more is made anew, and its requests under way get 503
+    #[arg(long, env = "LEAT_MEMORY", value_name = "SIZE", default_value_t = Size::new(leat_embedded::MEMORY_BYTES), value_parser = memory)]
+    pub(crate) memory: Size,
+    /// Milliseconds that JavaScript may run at once while the app serves; 0 is for ever. What runs longer is stopped, and
+    /// costs its request
+    #[arg(long, env = "LEAT_REQUEST_TIMEOUT", value_name = "MS", default_value_t = leat_embedded::TURN_MS)]
+    pub(crate) request_timeout: u64,
+    /// Give the app globalThis.gc
+    #[arg(long, env = "LEAT_EXPOSE_GC")]
+    pub(crate) expose_gc: bool,
+    /// Growth of the heap after which garbage is collected between two turns, or half of the heap if that is more
+    #[arg(long, env = "LEAT_GC_THRESHOLD", value_name = "SIZE", default_value_t = Size::new(leat_embedded::COLLECT_BYTES))]
+    pub(crate) gc_threshold: Size,
+    /// What an error does that the app does not catch: end it with 1, or be logged only
+    #[arg(long, env = "LEAT_ON_ERROR", value_name = "WHAT", default_value = "exit")]
+    pub(crate) on_error: OnError,
+    /// Compile every module anew, and keep nothing on disk
+    #[arg(long, env = "LEAT_NO_CACHE")]
+    pub(crate) no_cache: bool,
+    /// Answer metrics for Prometheus there: PORT (on 127.0.0.1), IP:PORT or unix:PATH
+    #[arg(long, env = "LEAT_METRICS", value_name = "ADDR")]
+    pub(crate) metrics: Option<ListenAddress>,
     /// What the app finds in process.argv
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) arguments: Vec<String>,
+}
+
+/// What an uncaught error does.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum OnError {
+    /// It ends the app with 1, as in Node.js
+    Exit,
+    /// It is logged
+    Log,
+}
+
+fn memory(text: &str) -> Result<Size, String> {
+    let size: Size = text.parse().map_err(|error: leat_embedded::SizeError| error.to_string())?;
+    let least = Size::new(leat_embedded::MEMORY_BYTES_MIN);
+    if size < least { Err(format!("write at least {least}: a world needs that much to begin")) } else { Ok(size) }
 }
 
 #[derive(Debug, Args)]

@@ -1,9 +1,13 @@
 // A program of the tests as a child process: its lines, its messages and its end, each waited for with a limit.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { leat } from "../../../crates/host/embedded/test/binary.mjs";
 import { within } from "./within.mjs";
 
 const LIFE_MS_MAX = 60_000;
+
+/** What runs programs: this Node.js, or `leat run`. */
+const runner = (execArgv) => (process.env.LEAT_SUBJECT === "embedded" ? [leat, "run"] : [process.execPath, ...execArgv]);
 
 /**
  * Starts `node [execArgv] file [args]`. `ipc` opens a channel: the child's `process.send` becomes `message()`. It is
@@ -11,7 +15,8 @@ const LIFE_MS_MAX = 60_000;
  */
 export function start(file, args = [], { execArgv = [], env = {}, ipc = false, lifeMs = LIFE_MS_MAX } = {}) {
     const started = performance.now();
-    const child = spawn(process.execPath, [...execArgv, file instanceof URL ? fileURLToPath(file) : file, ...args.map(String)], {
+    const [program, ...before] = runner(execArgv);
+    const child = spawn(program, [...before, file instanceof URL ? fileURLToPath(file) : file, ...args.map(String)], {
         env: { ...process.env, NODE_TEST_CONTEXT: undefined, ...env },
         stdio: ["ignore", "pipe", "pipe", ...(ipc ? ["ipc"] : [])],
     });

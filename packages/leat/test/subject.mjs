@@ -1,12 +1,12 @@
-// Which HTTP server the tests run: leat/http, or Node's own as the reference with LEAT_SUBJECT=node:http. Every child
-// process and worker inherits the choice.
+// Which HTTP server the tests run: leat/http, Node's own as the reference with LEAT_SUBJECT=node:http, or that of `leat run` with
+// LEAT_SUBJECT=embedded. Every child process and worker inherits the choice.
 import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);
 
 export const subject = process.env.LEAT_SUBJECT ?? "leat/http";
 export const onLeat = subject !== "node:http";
-export const http = require(subject);
+export const http = require(subject === "embedded" ? "node:http" : subject);
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 

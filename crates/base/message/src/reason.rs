@@ -143,6 +143,7 @@ reasons! {
     Draining => "us.draining", 503, Us, "The process is shutting down.";
     LaneGone => "lane.gone", 503, Us, "The JavaScript thread that should answer has ended, and there is no other.";
     LaneBlocked => "lane.blocked", 503, Us, "The JavaScript thread that should answer took nothing for 30 seconds.";
+    LaneTurnTime => "lane.turn_time", 503, Us, "JavaScript ran for longer than one turn may, and was stopped.";
     LaneAborted => "lane.aborted", 0, Caller, "JavaScript cut the exchange off.";
 
     // The upstream (RFC 9110 section 15.6).

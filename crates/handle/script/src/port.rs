@@ -153,6 +153,12 @@ impl Port {
         self.close_every(LATE_TIME, late);
     }
 
+    /// Begins to end the lane, for a host on the engine's thread: its exchanges are answered by the engine when that has its
+    /// turn. What is lent must stay until the engine's tasks have ended.
+    pub fn end(&self) {
+        self.shared.close();
+    }
+
     pub(crate) fn close_every(&self, time: Duration, mut late: impl FnMut()) {
         self.shared.close();
         while !self.shared.wait_detached(time) {

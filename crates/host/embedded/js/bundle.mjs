@@ -9,6 +9,7 @@ import { spawnSync } from "node:child_process";
 import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inspectNative } from "./inspect-native.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const repository = resolve(here, "../../../..");
@@ -52,11 +53,16 @@ const bare = new Set([...modules.keys()].filter((name) => name.startsWith("node:
 /** Entries that are left to write. */
 const left = [...modules];
 
+/** Packages that this host has something lighter for, unless that asks for them itself. */
+const LIGHTER = { debug: "leat:debug" };
+
 /** A package that Express uses is a module of its own, leat:npm/FILE, which is loaded when it is first required. */
 async function library(made, { path, resolveDir, kind }) {
     const found = await made.resolve(path, { resolveDir, kind, pluginData: { inside: true } });
     // Optional ones are not installed; to require them throws, as without them on Node.
     if (found.errors.length > 0) return { path, external: true };
+    // Node's own, which this host may not have yet.
+    if (found.external) return { path: `node:${path.replace(/^node:/, "")}`, external: true };
     const name = `leat:npm/${relative(join(leat, "node_modules"), found.path).replaceAll(sep, "/").replace(/\.js$/, "")}`;
     if (!modules.has(name)) {
         modules.set(name, found.path);
@@ -108,7 +114,10 @@ const between = {
             if (path.startsWith("node:") || path.startsWith("leat:")) return { path, external: true };
             if (path.startsWith("readable-stream/lib/")) return streamPart(join(here, "node_modules", path));
             if (bare.has(plain) || builtinModules.includes(plain)) return { path: `node:${plain}`, external: true };
-            if (!path.startsWith(".") && !path.startsWith("/")) return asked.importer.startsWith(leat) ? library(made, asked) : undefined;
+            if (!path.startsWith(".") && !path.startsWith("/")) {
+                if (asked.importer.startsWith(leat) && LIGHTER[path] !== undefined) return { path: LIGHTER[path], external: true };
+                return asked.importer.startsWith(leat) || LIGHTER[path] !== undefined ? library(made, asked) : undefined;
+            }
             let file = resolve(asked.resolveDir, path);
             if (file.startsWith(streams)) return streamPart(file);
             if (existsSync(`${file}.ts`)) file = `${file}.ts`;
@@ -126,6 +135,32 @@ const between = {
     },
 };
 
+/** Built-ins that most programs never come to use, though what they use names them at its top: loaded at their first use. */
+const LATE = new Set(["node:crypto", "node:diagnostics_channel", "node:dns", "node:fs", "node:net", "node:os", "node:path", "node:querystring", "node:tty", "node:url", "node:util", "node:zlib"]);
+
+/** The same script, which requires those where they are used. esbuild writes every use of an import as a property of its name. */
+function late(text) {
+    let out = text;
+    let any = false;
+    for (const [whole, name, required, id] of text.matchAll(/\b([a-z]\w*) = ((?:__toESM\()?require\("([^"]+)"\)\)?)/g)) {
+        if (!LATE.has(id)) continue;
+        // Handed on as a whole, or assigned to: it is needed at once.
+        const uses = out.split(new RegExp(`\\b${name}\\b`)).length - 1;
+        const plain = out.split(new RegExp(`\\b${name}\\.(?=\\w)`)).length - 1;
+        const declared = new RegExp(`\\bvar [^;=]*\\b${name}\\b[^=;]*;|\\b${name},|, ${name}\\b(?! =)`).test(out) ? 1 : 0;
+        if (uses !== plain + 1 + declared) continue;
+        out = out.replaceAll(new RegExp(`\\b${name}\\.(?=\\w)`, "g"), `${name}().`).replace(whole, `${name} = __late(() => ${required})`);
+        any = true;
+    }
+    return any ? `var __late = (load) => { let value; return () => (value ??= load()); };\n${out}` : text;
+}
+
+/** A class that speaks of itself is `X = class _X` to esbuild: here both have one name, since programs see it. */
+function named(text) {
+    for (const [, name] of text.matchAll(/\b([\w$]+) = class _\1\b/g)) text = text.replace(new RegExp(`(?<![.\\w$])_${name.replaceAll("$", "\\$")}\\b`, "g"), name);
+    return text;
+}
+
 const to = resolve(process.argv[2]);
 mkdirSync(to, { recursive: true });
 const written = new Set();
@@ -142,10 +177,10 @@ for (const [name, file] of left) {
         legalComments: "none",
         logLevel: "warning",
         nodePaths: [join(here, "node_modules"), join(leat, "node_modules")],
-        plugins: [between, data, views],
+        plugins: [between, data, inspectNative, views],
     });
     const stem = name.replaceAll("/", "+").replace(":", "=");
-    const text = `(function (exports, require, module, native) {${outputFiles[0].text.replace(/^"use strict";\n/, '"use strict";')}\n})`;
+    const text = `(function (exports, require, module, native) {"use strict";${late(named(outputFiles[0].text).replace(/^"use strict";\n/, ""))}\n})`;
     const path = join(to, `${stem}.js`);
     written.add(`${stem}.js`);
     if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);

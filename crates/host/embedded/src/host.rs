@@ -9,6 +9,9 @@ use std::time::Instant;
 use rquickjs::{Ctx, Exception, Function, IntoJs, JsLifetime, Object, Persistent, Promise, Result, Value};
 use tokio::sync::Notify;
 
+use crate::contexts::Contexts;
+use crate::listeners::{Listening, Place};
+use crate::process::{Hears, Seat};
 use crate::world::World;
 
 /// A world's host.
@@ -26,8 +29,16 @@ pub struct Host {
     now: Cell<Option<Instant>>,
     hooks: RefCell<Option<Persistent<Object<'static>>>>,
     arguments: Vec<String>,
-    turn_end: RefCell<Option<TurnEnd>>,
     on_error: OnError,
+    seat: Seat,
+    life: Cell<Life>,
+    served: Cell<bool>,
+    /// Requests that JavaScript has and that are not answered.
+    under_way: Cell<usize>,
+    /// Tells of every change of `life` and `under_way`.
+    moved: Notify,
+    contexts: Contexts,
+    turn_end: RefCell<Option<TurnEnd>>,
 }
 
 /// What an error does that nobody caught.
@@ -40,6 +51,19 @@ pub enum OnError {
     Log,
 }
 
+/// Where a world is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// The program is what it is.
+    Runs,
+    /// The program listens: turns have an end.
+    Serves,
+    /// Nothing new is taken on, what is under way is answered: the process ends, or another world comes after this one.
+    Stops,
+    /// Out of memory: JavaScript is not entered again, and what is under way is answered without it.
+    Lost,
+}
+
 /// What is done when JavaScript has returned and all its microtasks have run.
 type TurnEnd = Box<dyn Fn()>;
 
@@ -48,7 +72,7 @@ type TurnEnd = Box<dyn Fn()>;
 pub(crate) struct HostRef(pub(crate) Rc<Host>);
 
 impl Host {
-    pub(crate) fn new(arguments: Vec<String>, on_error: OnError) -> Rc<Self> {
+    pub(crate) fn new(arguments: Vec<String>, on_error: OnError, seat: Seat) -> Rc<Self> {
         Rc::new(Self {
             world: RefCell::default(),
             held: Cell::new(0),
@@ -59,9 +83,95 @@ impl Host {
             now: Cell::new(None),
             hooks: RefCell::default(),
             arguments,
-            turn_end: RefCell::default(),
             on_error,
+            seat,
+            life: Cell::new(Life::Runs),
+            served: Cell::new(false),
+            under_way: Cell::new(0),
+            moved: Notify::new(),
+            contexts: Contexts::default(),
+            turn_end: RefCell::default(),
         })
+    }
+
+    /// Where this world is in the process: its number, its sockets, its metrics.
+    pub(crate) fn seat(&self) -> &Seat {
+        &self.seat
+    }
+
+    /// Whether the program goes on after an error that nobody caught.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.on_error == OnError::Log
+    }
+
+    /// Listens; from then on turns have an end. Gives the socket, and the process's share of it, which closes it.
+    ///
+    /// # Errors
+    /// What the system says; EADDRINUSE where this world listens there already.
+    pub fn listen(&self, place: &Place, backlog: i32) -> std::io::Result<(leat_door::Bound, Listening)> {
+        let bound = self.seat.listen(place, backlog)?;
+        self.serves();
+        Ok(bound)
+    }
+
+    /// The program has begun to listen.
+    pub fn serves(&self) {
+        self.served.set(true);
+        if self.life.get() == Life::Runs {
+            self.life.set(Life::Serves);
+        }
+        self.seat.process.control();
+    }
+
+    /// The program listens for `signal`, and so decides what becomes of it, until what this gives is dropped.
+    pub fn hear(&self, signal: i32) -> Hears {
+        self.seat.hear(signal)
+    }
+
+    /// Whether the program has listened somewhere.
+    pub fn served(&self) -> bool {
+        self.served.get()
+    }
+
+    /// Where the world is in its life.
+    pub fn life(&self) -> Life {
+        self.life.get()
+    }
+
+    /// Moves on in life; never back.
+    pub(crate) fn turn_to(&self, life: Life) {
+        if self.life.get() != Life::Lost {
+            self.life.set(life);
+        }
+        self.moved.notify_waiters();
+        self.changed.notify_one();
+    }
+
+    /// Returns when the world takes nothing new on: servers stop accepting then.
+    pub async fn stopping(&self) {
+        while matches!(self.life.get(), Life::Runs | Life::Serves) {
+            self.moved.notified().await;
+        }
+    }
+
+    /// Returns when JavaScript is not entered any more: what it owes is to be answered without it.
+    pub async fn lost(&self) {
+        while self.life.get() != Life::Lost {
+            self.moved.notified().await;
+        }
+    }
+
+    /// A request begins: a drain waits until this is dropped.
+    pub fn begin(self: &Rc<Self>) -> UnderWay {
+        self.under_way.set(self.under_way.get() + 1);
+        UnderWay(Rc::clone(self))
+    }
+
+    /// Returns when no request is under way.
+    pub async fn idle(&self) {
+        while self.under_way.get() > 0 {
+            self.moved.notified().await;
+        }
     }
 
     /// The host of the world that runs.
@@ -77,11 +187,6 @@ impl Host {
     /// The world; `None` once it is gone.
     pub(crate) fn world(&self) -> Option<Rc<World>> {
         self.world.borrow().upgrade()
-    }
-
-    /// Whether the program goes on after an error that nobody caught.
-    pub(crate) fn goes_on(&self) -> bool {
-        self.on_error == OnError::Log
     }
 
     /// The program's path, and `process.argv` behind it.
@@ -113,9 +218,9 @@ impl Host {
         self.exit.get()
     }
 
-    /// Returns when the program was ended, or nothing keeps it running.
+    /// Returns when the program was ended, nothing keeps it running, or the world is lost.
     pub(crate) async fn over(&self) {
-        while self.exited().is_none() && self.is_held() {
+        while self.exited().is_none() && self.is_held() && self.life.get() != Life::Lost {
             self.changed.notified().await;
         }
     }
@@ -135,6 +240,12 @@ impl Host {
     /// To be called before the world's runtime ends.
     pub(crate) fn forget(&self) {
         self.hooks.borrow_mut().take();
+        self.contexts.forget();
+    }
+
+    /// The asynchronous contexts of the world.
+    pub(crate) fn contexts(&self) -> &Contexts {
+        &self.contexts
     }
 
     /// `run` is called each time that JavaScript has returned and its microtasks have run.
@@ -225,6 +336,18 @@ impl Drop for Hold {
     }
 }
 
+/// A request that is not answered yet.
+pub struct UnderWay(Rc<Host>);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.under_way.set(self.0.under_way.get().saturating_sub(1));
+        if self.0.under_way.get() == 0 {
+            self.0.moved.notify_waiters();
+        }
+    }
+}
+
 /// What JavaScript sees of a native operation that failed: an `Error` with `code`, and with `errno`, `syscall` and `path`
 /// where a call of the system failed, as Node's have them.
 #[derive(Clone, Debug, Default)]
@@ -234,6 +357,8 @@ pub(crate) struct Failure {
     pub(crate) errno: Option<i32>,
     pub(crate) syscall: Option<&'static str>,
     pub(crate) path: Option<String>,
+    /// The second path of a call that takes two.
+    pub(crate) dest: Option<String>,
 }
 
 impl Failure {
@@ -251,6 +376,9 @@ impl Failure {
         }
         if let Some(path) = self.path {
             object.set("path", path)?;
+        }
+        if let Some(dest) = self.dest {
+            object.set("dest", dest)?;
         }
         Ok(object.clone().into_value())
     }

@@ -3,15 +3,32 @@
 //! A [`World`] is one JavaScript runtime. It belongs to the thread that serves its connections, so a request is a call:
 //! there is no queue and no second thread between the socket and the program.
 
+mod admin;
 mod builtins;
 mod bytecode;
+mod contexts;
+mod control;
+pub mod env_file;
+mod heap;
 mod host;
+mod limits;
+mod listeners;
+mod metrics;
 mod modules;
 mod native;
+mod options;
+mod process;
 mod run;
 mod serve;
+mod size;
+mod watch;
+mod worker;
 mod world;
 
-pub use host::{Host, OnError};
-pub use run::{Options, run};
-pub use world::World;
+pub use host::{Host, Life, OnError, UnderWay};
+pub use listeners::{Listening, Place};
+pub use options::{COLLECT_BYTES, Limits, MEMORY_BYTES, MEMORY_BYTES_MIN, Options, TURN_MS, WORKERS_MAX};
+pub use process::Hears;
+pub use run::run;
+pub use size::{Size, SizeError};
+pub use world::{Entered, World};

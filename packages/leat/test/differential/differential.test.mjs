@@ -1,6 +1,7 @@
 // The table, on node:http and on leat/http of the same Node: everything that a client or a program can see must be the same.
 //
-// LEAT_CASE=text picks cases by a part of their names; LEAT_CASE_TARGET=node runs the reference against itself.
+// LEAT_CASE=text picks cases by a part of their names; LEAT_CASE_TARGET is `node` (the reference against itself), `led` (the
+// same with the programs in another process) or `embedded` (`leat run`) in place of `leat`.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,13 +9,14 @@ import { join } from "node:path";
 import test from "node:test";
 import { certificate } from "../../../../conformance/certificate.mjs";
 import { differences, mistakes } from "./compare.mjs";
-import { exceptions } from "./exceptions.mjs";
+import { exceptionsOf } from "./exceptions.mjs";
 import { run } from "./run.mjs";
 import { table } from "./table.mjs";
 
 const CASES_MIN = 300;
 const target = process.env.LEAT_CASE_TARGET ?? "leat";
 const picked = process.env.LEAT_CASE ?? "";
+const exceptions = exceptionsOf(target);
 const names = [...table.keys()].filter((name) => name.includes(picked));
 
 const folder = mkdtempSync(join(tmpdir(), "leat-differential-"));
@@ -36,7 +38,7 @@ for (const name of names) {
         const wrong = mistakes(reference.get(name), table.get(name));
         assert.deepEqual(wrong, [], `${name}: the case itself is wrong`);
         const found = differences(reference.get(name), other.get(name));
-        if (target === "leat" && exceptions[name] !== undefined) {
+        if (exceptions[name] !== undefined) {
             assert.notEqual(found.length, 0, `${name} differs no more; take it off exceptions.mjs (${exceptions[name]})`);
         } else if (found.length > 0) {
             assert.fail(`${name}: - node:http, + ${target}\n${found.join("\n")}\n\nagain: LEAT_CASE=${JSON.stringify(name)} node --test ${process.argv[1]}`);

@@ -8,7 +8,7 @@ import { table } from "./table.mjs";
 import { target } from "./targets.mjs";
 
 const [, , name, cert, key] = process.argv;
-const chosen = target(name, { cert, key });
+const chosen = await target(name, { cert, key });
 
 process.once("message", async ({ names, width, guarded }) => {
     let current = null;

@@ -12,8 +12,13 @@ export class Record {
     }
 
     add(...values) {
+        if (!this.#sealed) this.take(line(...values));
+    }
+
+    /** A line that was made elsewhere. */
+    take(made) {
         if (this.#sealed) return;
-        this.lines.push(values.map(show).join(" ").replace(/[\r\n]/g, (char) => (char === "\r" ? "\\r" : "\\n")));
+        this.lines.push(made);
         this.#touched();
     }
 
@@ -25,6 +30,9 @@ export class Record {
         this.#sealed = true;
     }
 }
+
+/** Values as one line. */
+export const line = (...values) => values.map(show).join(" ").replace(/[\r\n]/g, (char) => (char === "\r" ? "\\r" : "\\n"));
 
 function show(value) {
     if (typeof value === "string") return value;

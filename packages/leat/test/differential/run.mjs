@@ -1,6 +1,7 @@
 // Runs cases on a target, spread over a few processes, and returns what each showed.
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { isLed, lastWords, led } from "./led.mjs";
 
 const HOST = fileURLToPath(new URL("./host.mjs", import.meta.url));
 const PROCESSES = 2;
@@ -28,6 +29,7 @@ export async function run(table, names, target, certificate) {
         let left = share;
         while (left.length > 0) {
             const { died, under } = await host(left, { width: WIDTH, guarded: false });
+            if (died !== null && under.length === 0) throw new Error(`${target} does not start: ${died}`);
             if (died !== null) suspects.push(...under);
             left = left.filter((name) => !results.has(name) && !suspects.includes(name));
         }
@@ -45,6 +47,7 @@ export async function run(table, names, target, certificate) {
     }
 
     function host(share, { width, guarded }) {
+        if (isLed(target)) return led(share, { width, guarded }, target, certificate, results);
         return new Promise((resolve) => {
             const child = fork(HOST, [target, certificate.cert, certificate.key], { stdio: ["ignore", "ignore", "pipe", "ipc"] });
             let stderr = "";
@@ -67,9 +70,4 @@ export async function run(table, names, target, certificate) {
             child.send({ names: share, width, guarded });
         });
     }
-}
-
-/** The line of a stack trace that names the error. */
-function lastWords(stderr) {
-    return stderr.split("\n").find((line) => /^(Uncaught )?\w*(Error|\[\w+\])[^\n]*: /.test(line)) ?? stderr.trim().split("\n").at(-1);
 }

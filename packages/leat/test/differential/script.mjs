@@ -54,11 +54,7 @@ export const logged = (text, count = 1) => (session) => session.until(() => sess
 /** Has the program do what it keeps ready under `name` (see `when`). */
 export const go = (name) => async (session) => {
     await session.until(() => session.actions.has(name), `the action ${name}`);
-    try {
-        await session.actions.get(name)();
-    } catch (error) {
-        session.record.add(`${name} threw`, error);
-    }
+    await session.actions.get(name)();
 };
 
 /** Half-closes, cuts off, stops and goes on reading. */

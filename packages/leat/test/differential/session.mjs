@@ -2,9 +2,9 @@
 import { Peer } from "./peer.mjs";
 import { Record, normalised } from "./record.mjs";
 import { chunksJoined } from "./replies.mjs";
+import { rested } from "./rest.mjs";
 
 const WAIT_MS = Number(process.env.LEAT_CASE_WAIT_MS ?? 8000);
-const QUIET_MS = Number(process.env.LEAT_CASE_QUIET_MS ?? 30);
 
 /** Thrown out of a script at the first wait that is not met, since everything behind it would fail too. */
 class Unmet extends Error {}
@@ -19,14 +19,23 @@ export class Session {
     #secure;
     #waiting = null;
     #touches = 0;
+    #rest;
 
-    /** Where the server listens; `secure` holds the TLS options of the client. */
-    target(where, secure) {
-        this.#where = where;
-        this.#secure = secure;
+    /** `rest` resolves when whatever the program is about to do has had the time for it. */
+    constructor(rest = rested) {
+        this.#rest = rest;
     }
 
-    async run(steps) {
+    /** Keeps `act` ready for the script's `go(name)`. */
+    keep(name, act) {
+        this.actions.set(name, act);
+        this.#touch();
+    }
+
+    /** Plays `steps` of a case against the server at `where`. */
+    async play(where, { secure, client = {} }, steps) {
+        this.#where = where;
+        this.#secure = secure ? client : undefined;
         try {
             await this.via(0, steps);
         } catch (error) {
@@ -69,9 +78,7 @@ export class Session {
         let touches = -1;
         while (touches !== this.#touches) {
             touches = this.#touches;
-            await new Promise((resolve) => void setTimeout(resolve, QUIET_MS));
-            // The timer may be late because the machine is busy; what is ready by now comes before anything is judged.
-            for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
+            await this.#rest();
         }
     }
 

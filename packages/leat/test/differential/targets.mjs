@@ -2,14 +2,15 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import http from "node:http";
-import https from "node:https";
 import { mutants } from "./mutants.mjs";
 
 const require = createRequire(import.meta.url);
 
-/** `{ http, createSecureServer, certificate }` of the target `name`: `node`, `leat`, or a mutant's name. */
-export function target(name, { cert, key }) {
+/** `{ http, createSecureServer, certificate }` of the target `name`: `node`, `leat`, `embedded`, or a mutant's name. */
+export async function target(name, { cert, key }) {
     const certificate = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
+    if (name === "embedded") return { http, createSecureServer: unserved, certificate };
+    const { default: https } = await import("node:https");
     if (name === "node") return { http, createSecureServer: https.createServer, certificate };
     if (name === "leat") return { ...leat(), certificate };
     return { http: mutants[name](http), createSecureServer: https.createServer, certificate };
@@ -18,4 +19,8 @@ export function target(name, { cert, key }) {
 function leat() {
     const module = require("../../dist/http/index.js");
     return { http: module, createSecureServer: module.https.createServer };
+}
+
+function unserved() {
+    throw new Error("`leat run` has no servers of https");
 }

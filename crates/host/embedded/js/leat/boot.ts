@@ -56,8 +56,22 @@ put("global", globalThis, true);
 late("process", () => require("node:process"));
 late("console", () => require("node:console"));
 lateAll("node:timers", ["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate"], true);
-lateAll("node:buffer", ["Buffer", "atob", "btoa", "Blob", "File"]);
+lateAll("node:buffer", ["Buffer"]);
+lateAll("node:buffer", ["atob", "btoa"], true);
 lateAll("leat:web/url", ["URL", "URLSearchParams"]);
+lateAll("leat:web/encoding", ["TextEncoder", "TextDecoder"]);
+lateAll("leat:web/events", ["Event", "CustomEvent", "EventTarget", "AbortController", "AbortSignal"]);
+lateAll("leat:web/clone", ["structuredClone"], true);
+lateAll("leat:web/blob", ["Blob", "File", "FormData"]);
+lateAll("leat:web/streams", [
+    "ByteLengthQueuingStrategy", "CompressionStream", "CountQueuingStrategy", "DecompressionStream", "ReadableByteStreamController",
+    "ReadableStream", "ReadableStreamBYOBReader", "ReadableStreamBYOBRequest", "ReadableStreamDefaultController",
+    "ReadableStreamDefaultReader", "TextDecoderStream", "TextEncoderStream", "TransformStream", "TransformStreamDefaultController",
+    "WritableStream", "WritableStreamDefaultController", "WritableStreamDefaultWriter",
+]);
+lateAll("leat:web/fetch", ["fetch"], true);
+lateAll("leat:web/fetch", ["Headers", "Request", "Response"]);
+late("crypto", () => (require("node:crypto") as Exports)["webcrypto"], true);
 late("performance", () => (require("node:perf_hooks") as Exports)["performance"], true);
 for (const name of ["dispose", "asyncDispose"] as const) {
     if (Symbol[name] === undefined) Object.defineProperty(Symbol, name, { value: Symbol(`Symbol.${name}`) });

@@ -81,15 +81,18 @@ export function runBeforeExit(): void {
 
 /** The line of the source that `stack` begins with, and a caret under it, as Node shows them. */
 function excerpt(stack: string): string {
+    // Errors of syntax have theirs.
+    if (/^(?:file:\/\/)?\/[^\n]*:\d+\n/.test(stack)) return "";
     const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
     const place = /(?:\(|at )((?:file:\/\/)?\/[^():]+):(\d+):(\d+)\)?$/.exec(frames.find((line) => !line.endsWith("(<anonymous>)")) ?? "");
     if (place === null) return "";
     const file = place[1] as string;
     const line = sourceLine(file.replace(/^file:\/\//, ""), Number(place[2]));
     if (line === undefined) return "";
-    const thrown = /\bthrow\b/.exec(line.slice(0, Number(place[3])));
-    const at = thrown === null ? Number(place[3]) - 1 : thrown.index;
-    const indent = line.slice(0, Math.max(at, 0)).replace(/[^\t]/g, " ");
+    const until = line.slice(0, Number(place[3]) - 1);
+    // Where it was thrown, or made: QuickJS points behind `new`.
+    const at = (/\bthrow\b/.exec(until) ?? /\bnew\s+$/.exec(until) ?? { index: until.length }).index;
+    const indent = line.slice(0, at).replace(/[^\t]/g, " ");
     return `${file}:${place[2]}\n${line}\n${indent}^\n\n`;
 }
 

@@ -1,6 +1,4 @@
 // What runs when JavaScript returns to the host: `process.nextTick`, and what is left of the turn.
-import type * as Context from "./context";
-
 interface Native {
     /** Asks the host to call the hook `ticks` once JavaScript returns. */
     tick(): void;
@@ -17,8 +15,13 @@ const { tick } = native("process") as Native;
 let queue: Tick[] = [];
 let asked = false;
 
+interface Contexts {
+    current(): unknown;
+    enter(context: unknown): void;
+}
+
 /** Set once the program uses asynchronous contexts (`leat:context`), and by nothing else. */
-export const contexts: { used: typeof Context | undefined } = { used: undefined };
+export const contexts: { used: Contexts | undefined } = { used: undefined };
 
 /** Where errors go that nobody caught; set by `leat:failures`. */
 export const failures: { uncaught(error: unknown): void } = { uncaught() {} };

@@ -181,8 +181,7 @@ const methods = {
     assert(state: State, [condition, ...values]: Values): void {
         if (condition) return;
         const [first, ...rest] = values;
-        if (typeof first === "string") state.print(state.err, [`Assertion failed: ${first}`, ...rest]);
-        else state.print(state.err, values.length > 0 ? ["Assertion failed:", ...values] : ["Assertion failed"]);
+        state.print(state.err, [`Assertion failed${values.length === 0 ? "" : `: ${String(first)}`}`, ...rest]);
     },
     clear(state: State): void {
         if (state.out.isTTY === true && globalThis.process.env["TERM"] !== "dumb") state.out.write("\u001b[1;1H\u001b[0J");
@@ -261,7 +260,7 @@ states.set(console, standard);
 furnish(console);
 Object.defineProperties(console, {
     [Symbol.toStringTag]: { value: "console", configurable: true },
-    Console: { value: Console, writable: true, configurable: true, enumerable: false },
+    Console: { value: Console, writable: true, configurable: true, enumerable: true },
     _stdout: { get: () => globalThis.process.stdout, configurable: true },
     _stderr: { get: () => globalThis.process.stderr, configurable: true },
 });

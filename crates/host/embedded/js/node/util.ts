@@ -116,8 +116,17 @@ function debuglog(set: string, ready?: (debug: Run) => void): Debug {
     return Object.defineProperty(debug, "enabled", { get: isEnabled, configurable: true, enumerable: true }) as unknown as Debug;
 }
 
-function styleText(style: string | readonly string[], text: string): string {
+interface StyleOptions {
+    /** Only a stream that shows colours gets them. */
+    readonly validateStream?: boolean;
+    readonly stream?: { readonly isTTY?: boolean };
+}
+
+function styleText(style: string | readonly string[], text: string, options: StyleOptions = {}): string {
     validateString(text, "text");
+    const { validateStream = true, stream = process.stdout } = options;
+    const { NO_COLOR, NODE_DISABLE_COLORS, FORCE_COLOR } = process.env as Record<string, string | undefined>;
+    const plain = validateStream && !FORCE_COLOR && (!stream.isTTY || NO_COLOR !== undefined || NODE_DISABLE_COLORS !== undefined);
     const { colors } = inspecting().inspect as unknown as { colors: Record<string, [number, number]> };
     let before = "";
     let after = "";
@@ -130,7 +139,7 @@ function styleText(style: string | readonly string[], text: string): string {
         before += `\u001b[${codesOf[0]}m`;
         after = `\u001b[${codesOf[1]}m${after}`;
     }
-    return before + text + after;
+    return plain ? text : before + text + after;
 }
 
 /** What of a line of an environment file is the value. */

@@ -1,31 +1,123 @@
 //! The program's own modules.
 
-use std::path::Path;
+mod addon;
+mod bundle;
+mod compile;
+mod esm;
+mod files;
+mod json;
+mod names;
+mod package;
+mod part;
+mod refusal;
+mod resolve;
+mod scan;
+mod source;
+mod strip;
+mod urls;
 
-use rquickjs::{Ctx, Exception, Function, Object, Result, Value};
+use std::path::Path;
+use std::rc::Rc;
+
+use rquickjs::function::This;
+use rquickjs::promise::PromiseState;
+use rquickjs::{Ctx, Function, JsLifetime, Object, Promise, Result, Value};
+
+pub(crate) use esm::{Modules, OnImport};
+pub(crate) use files::join;
+pub(crate) use part::part_of;
+pub(crate) use refusal::Refusal;
+pub(crate) use resolve::{Found, builtin, lacks};
+pub(crate) use source::{Format, format_of, has_module_syntax, text_of};
+pub(crate) use urls::{path_of, url_of};
 
 use crate::builtins;
+use crate::host::Host;
+
+pub(crate) use addon::refusal as addon_refusal;
+pub(crate) use compile::{explain, script};
+pub(crate) use strip::strip;
+
+/// Node's exit code for a top level that waits for what can't come any more.
+const UNSETTLED: i32 = 13;
+
+/// The promise of the program's first module.
+#[derive(Clone, JsLifetime)]
+#[allow(elided_lifetimes_in_paths, reason = "the derived code has them")]
+struct Main<'js>(Promise<'js>);
 
 /// Loads and runs the program at `path`.
 pub(crate) fn start(ctx: &Ctx<'_>, path: &Path) -> Result<()> {
-    let source = std::fs::read_to_string(path)
-        .map_err(|error| Exception::throw_message(ctx, &format!("{}: {error}", path.display())))?;
-    let wrapped = format!("(function (exports, require, module, __filename, __dirname) {{{source}\n}})");
-    let mut options = rquickjs::context::EvalOptions::default();
-    options.strict = false;
-    options.filename = Some(path.to_string_lossy().into_owned());
-    let function: Function<'_> = ctx.eval_with_options(wrapped, options)?;
-    let module = Object::new(ctx.clone())?;
-    let exports = Object::new(ctx.clone())?;
-    module.set("exports", exports.clone())?;
-    let require = Function::new(ctx.clone(), required)?;
-    function.call((exports, require, module, path.to_string_lossy().into_owned()))
+    let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
+    let path = join(folder.as_deref().unwrap_or("/"), &path.to_string_lossy());
+    let files = Rc::new(files::Files::default());
+    let modules = Modules::new(files);
+    let _ = ctx.store_userdata(esm::ModulesRef(Rc::clone(&modules)));
+    let found = modules.resolver.require(&path, "/", &[]).map_err(|refusal| refusal.throw(ctx))?;
+    let Some(Found::File { path, .. }) = found else {
+        let refusal = Refusal::error("MODULE_NOT_FOUND", format!("Cannot find module '{path}'"));
+        return Err(refusal.throw(ctx));
+    };
+    path.clone_into(&mut modules.main.borrow_mut());
+    if is_module(&modules, &path).map_err(|refusal| refusal.throw(ctx))? {
+        let promise = modules.run_main(ctx, &path)?;
+        let failed = Function::new(ctx.clone(), failed)?;
+        promise.catch()?.call::<_, ()>((This(promise.clone()), failed))?;
+        let _ = ctx.store_userdata(Main(promise));
+        return Ok(());
+    }
+    let class: Object<'_> = Object::from_value(builtins::require(ctx, "node:module")?)?;
+    let load: Function<'_> = class.get("_load")?;
+    load.call((path, Value::new_null(ctx.clone()), true))
 }
 
-fn required<'js>(ctx: Ctx<'js>, name: String) -> Result<Value<'js>> {
-    let bare = name.strip_prefix("node:").unwrap_or(&name);
-    if name == "express" {
-        return builtins::require(&ctx, "leat:express");
+/// Sets QuickJS's ways to ES modules.
+pub(crate) fn prepare(runtime: &rquickjs::Runtime) {
+    runtime.set_loader(esm::Hooks, esm::Hooks);
+}
+
+/// To be called when nothing is left to do. If the program's top level waits for what can't come any more, says so, and
+/// makes its exit code Node's for that.
+pub(crate) fn before_exit(ctx: &Ctx<'_>) -> Result<()> {
+    let Some(main) = ctx.userdata::<Main<'_>>().map(|main| main.0.clone()) else { return Ok(()) };
+    if main.state() != PromiseState::Pending {
+        return Ok(());
     }
-    builtins::require(&ctx, &format!("node:{bare}"))
+    eprintln!("{}", unsettled(&*Modules::of(ctx)?));
+    let process: Object<'_> = Object::from_value(builtins::require(ctx, "node:process")?)?;
+    let process: Object<'_> = process.get::<_, Option<Object<'_>>>("default")?.unwrap_or(process);
+    let listen: Function<'_> = process.get("prependOnceListener")?;
+    let fail = Function::new(ctx.clone(), |process: This<Object<'_>>| -> Result<()> {
+        if process.get::<_, Value<'_>>("exitCode")?.is_undefined() {
+            process.set("exitCode", UNSETTLED)?;
+        }
+        Ok(())
+    })?;
+    listen.call((This(process), "exit", fail))
+}
+
+/// What is said of a top level that waits for what can't come any more.
+fn unsettled(modules: &Modules) -> String {
+    let path = modules.main.borrow().clone();
+    let text = modules.files().read(&path).and_then(|bytes| text_of(&path, bytes)).unwrap_or_default();
+    let mut warning = String::from("Warning: Detected unsettled top-level await");
+    if let Some(at) = scan::scan(&text, scan::Language::Module).awaits {
+        let (line, column) = source::place(&text, at);
+        let shown = source::excerpt(&url_of(&path, ""), &text, line, column);
+        warning.push_str(&format!(" at {shown}\n\n\n"));
+    }
+    warning
+}
+
+fn is_module(modules: &Modules, path: &str) -> std::result::Result<bool, Refusal> {
+    Ok(match format_of(modules.files(), path)? {
+        Format::Module => true,
+        Format::Unsaid => has_module_syntax(&text_of(path, modules.files().read(path)?)?),
+        _ => false,
+    })
+}
+
+/// The first module threw: nobody else can catch it.
+fn failed<'js>(ctx: Ctx<'js>, reason: Value<'js>) -> Result<()> {
+    Host::of(&ctx)?.hook(&ctx, "uncaught")?.call((reason,))
 }

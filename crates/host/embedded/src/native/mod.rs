@@ -2,27 +2,46 @@
 //! asked for. One group is one file.
 
 mod buffer;
+mod crypto;
 mod direct;
+mod encoding;
+mod errno;
 mod events;
+mod fetch;
+mod fs;
+mod later;
+mod modules;
+mod os;
 mod process;
 mod timers;
 mod types;
+mod url;
+mod view;
+mod zlib;
 
 use rquickjs::{Ctx, Exception, Object, Result};
 
 /// Makes a group.
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
-/// All groups, by name.
-/// One group a line, sorted, so that additions stand apart.
+/// All groups by name: one a line, sorted, so that additions stand apart.
 const GROUPS: &[(&str, Make)] = &[
     ("buffer", buffer::make),
+    ("context", crate::contexts::group),
+    ("crypto", crypto::make),
+    ("encoding", encoding::make),
     ("events", events::make),
+    ("fetch", fetch::make),
+    ("fs", fs::make),
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
+    ("modules", modules::make),
+    ("os", os::make),
     ("process", process::make),
     ("timers", timers::make),
     ("types", types::make),
+    ("url", url::make),
+    ("zlib", zlib::make),
 ];
 
 /// The group called `name`. Built-in modules keep what they get.

@@ -65,11 +65,15 @@ fn quickjs_version() -> String {
 
 /// The environment as an object; one look at each variable.
 fn environment(ctx: Ctx<'_>) -> Result<Object<'_>> {
+    let host = Host::of(&ctx)?;
     let env = Object::new(ctx)?;
     for (name, value) in std::env::vars_os() {
         if let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) {
             env.set(name, value)?;
         }
+    }
+    for (name, value) in host.seat().environment() {
+        env.set(name, value)?;
     }
     Ok(env)
 }
@@ -285,8 +289,11 @@ fn listen<'js>(ctx: Ctx<'js>, number: i32) -> Result<Function<'js>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut signals = signal(SignalKind::from_raw(number))
         .map_err(|error| Exception::throw_message(&ctx, &format!("signal {number}: {error}")))?;
-    let host = std::rc::Rc::downgrade(&Host::of(&ctx)?);
+    let host = Host::of(&ctx)?;
+    let hears = host.hear(number);
+    let host = std::rc::Rc::downgrade(&host);
     let task = tokio::task::spawn_local(async move {
+        let _hears = hears;
         while signals.recv().await.is_some() {
             let Some(world) = host.upgrade().and_then(|host| host.world()) else { return };
             world.enter(|ctx| world.host().hook(ctx, "signal")?.call::<_, ()>((number,)));

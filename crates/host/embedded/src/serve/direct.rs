@@ -54,6 +54,7 @@ impl Handler for Direct {
     }
 
     async fn exchange<X: Exchange>(&self, plan: Plan, exchange: &mut X) -> Result<(), Fault> {
+        let _under_way = self.0.http.host().begin();
         self.0.script.exchange(plan, exchange).await
     }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use leat_door::{BACKLOG, Bound, MakeHandler, Server, Settings};
-use leat_message::{Head, Length, Method, Name, Reply, Version};
+use leat_message::{Head, Length, Method, Name, Reason, Reply, Version};
 use leat_script::{Arrival, Lane, Port, Published, REPLY_WORDS, Wake};
 use rquickjs::{Ctx, Function, JsLifetime, Object, Persistent, Result};
 use tokio::sync::Notify;
@@ -16,6 +16,8 @@ use super::records;
 use super::slabs::{Slabs, bytes_of};
 use super::{head, natives};
 use crate::host::{Failure, Hold, Host};
+use crate::listeners;
+use crate::world::Entered;
 
 /// What a call to JavaScript made of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,8 @@ struct Listening {
     server: Rc<Server<Direct>>,
     prototype: Persistent<Object<'static>>,
     hold: Option<Hold>,
+    /// The process's share of its socket.
+    socket: Option<listeners::Listening>,
 }
 
 /// What JavaScript is called for, by the host.
@@ -125,6 +129,15 @@ impl Http {
                 }
             }
         });
+        let ending = Rc::downgrade(&http);
+        let lost = Rc::clone(&host);
+        tokio::task::spawn_local(async move {
+            lost.lost().await;
+            if let Some(http) = ending.upgrade() {
+                // The engine answers what is under way.
+                http.port.borrow().end();
+            }
+        });
         let turn = Rc::downgrade(&http);
         host.on_turn_end(Box::new(move || {
             if let Some(http) = turn.upgrade() {
@@ -132,6 +145,11 @@ impl Http {
             }
         }));
         http
+    }
+
+    /// The world's host.
+    pub(super) fn host(&self) -> &Rc<Host> {
+        &self.host
     }
 
     /// What JavaScript is called for.
@@ -163,7 +181,8 @@ impl Http {
         let options = settings
             .serve_options()
             .map_err(|refusal| Failure { message: refusal.0, code: "LEAT_TLS", ..Failure::default() }.throw(ctx))?;
-        let Bound { listener, address } = leat_door::open(place, backlog.unwrap_or(BACKLOG)).map_err(|error| {
+        let bound = self.bind(place, backlog.unwrap_or(BACKLOG));
+        let (Bound { listener, address }, socket) = bound.map_err(|error| {
             let (code, errno) = leat_door::errno_of(&error);
             Failure { message: error.to_string(), code, errno: Some(errno), ..Failure::default() }.throw(ctx)
         })?;
@@ -180,14 +199,35 @@ impl Http {
         server.join(&self.lane, number.into());
         let prototype = Persistent::save(ctx, prototype);
         let hold = Some(self.host.hold());
-        self.servers.borrow_mut().insert(number, Listening { server, prototype, hold });
+        self.servers.borrow_mut().insert(number, Listening { server, prototype, hold, socket: socket });
         Ok((number, address))
+    }
+
+    /// Binds among the workers of the process; what is shared otherwise already is bound as it is.
+    fn bind(
+        &self,
+        place: leat_door::Place<'_>,
+        backlog: i32,
+    ) -> std::io::Result<(Bound, Option<listeners::Listening>)> {
+        let wanted = match place {
+            leat_door::Place::Tcp { address, ipv6_only, reuse_port: false } => {
+                listeners::Place::Tcp { ip: address.ip(), port: address.port(), ipv6_only }
+            }
+            leat_door::Place::Unix(path) => listeners::Place::Unix(path.into()),
+            place => {
+                self.host.serves();
+                return Ok((leat_door::open(place, backlog)?, None));
+            }
+        };
+        let (bound, socket) = self.host.listen(&wanted, backlog)?;
+        Ok((bound, Some(socket)))
     }
 
     /// Stops accepting; open connections go on.
     pub(super) fn close(&self, number: u32) {
         if let Some(listening) = self.servers.borrow_mut().get_mut(&number) {
             listening.server.leave(&self.lane, number.into(), None);
+            listening.socket = None;
             listening.hold = None;
         }
     }
@@ -237,12 +277,15 @@ impl Http {
         reply: &mut R,
     ) -> Made {
         let (Some(world), Some(hooks)) = (self.host.world(), self.hooks.borrow().clone()) else { return Made::Begun };
+        if let Some(metrics) = self.host.seat().metrics() {
+            metrics.requests.add(1);
+        }
         {
             let mut current = self.current.borrow_mut();
             current.exchange = Some(exchange);
             current.status = None;
         }
-        world.enter(|ctx| {
+        let entered = world.try_enter(|ctx| {
             let prototype = match self.servers.borrow().get(&server) {
                 Some(listening) => listening.prototype.clone(),
                 None => return Ok(()),
@@ -251,7 +294,22 @@ impl Http {
             hooks.request.restore(ctx)?.call((object, connection, exchange, flags_of(request)))
         });
         let mut current = self.current.borrow_mut();
-        current.exchange = None;
+        let unanswered = current.exchange.take().is_some() && current.status.is_none();
+        if unanswered && entered != Entered::Done(()) {
+            // Nobody will answer it any more.
+            let reason = if entered == Entered::OutOfMemory { Reason::LaneGone } else { Reason::LaneTurnTime };
+            let (status, text) = (reason.status(), reason.problem());
+            current.bytes = format!(
+                "HTTP/1.1 {status} Service Unavailable\r\nContent-Type: application/problem+json\r\n\
+                 Content-Length: {}\r\nConnection: close\r\n\r\n",
+                text.len()
+            )
+            .into();
+            current.head_len = current.bytes.len();
+            current.bytes.extend_from_slice(text.as_bytes());
+            current.status = Some(status);
+            current.keep = false;
+        }
         let Some(status) = current.status.take() else { return Made::Begun };
         let (head, body) = current.bytes.split_at_checked(current.head_len).unwrap_or_default();
         let written = reply.whole(status, head, body, current.keep);

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use leat_door::{Place, Settings, Tls};
 use leat_message::Reason;
-use rquickjs::function::Func;
+use rquickjs::function::{Func, Opt};
 use rquickjs::{Array, Ctx, Exception, Object, Result, String, TypedArray, Value};
 
 use super::http::Http;
@@ -196,7 +196,7 @@ fn data<'js>(ctx: Ctx<'js>, exchange: u32, flags: u32, body: Value<'js>, latin1:
 }
 
 /// The end of a reply; of HTTP/2, with its trailers as lines.
-fn end<'js>(ctx: Ctx<'js>, exchange: u32, flags: u32, trailers: Option<String<'js>>) -> Result<()> {
+fn end<'js>(ctx: Ctx<'js>, exchange: u32, flags: u32, Opt(trailers): Opt<String<'js>>) -> Result<()> {
     let mut bytes = Vec::new();
     if let Some(trailers) = &trailers {
         append_text(&mut bytes, trailers, true)?;

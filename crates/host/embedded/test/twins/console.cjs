@@ -65,7 +65,8 @@ for (const wrong of [undefined, {}, { stdout: 5 }]) {
     }
 }
 const lines = [];
-const own = new console.Console({ stdout: { write: (text) => lines.push(`out ${text}`) }, stderr: { write: (text) => lines.push(`err ${text}`) } });
+const stream = (name) => ({ write: (text) => lines.push(`${name} ${text}`), once() {}, removeListener() {}, listenerCount: () => 1 });
+const own = new console.Console({ stdout: stream("out"), stderr: stream("err") });
 own.log("a", { b: 1 });
 own.error("e");
 own.group("g");

@@ -37,16 +37,10 @@ setTimeout(() => {
     const cleared = setImmediate(() => log("never"));
     clearImmediate(cleared);
 }, 5);
-let times = 0;
-const interval = setInterval(() => {
-    log(`interval ${++times}`);
-    if (times === 3) clearInterval(interval);
-}, 10);
-setTimeout(() => log("far"), 60);
 setTimeout(() => log("never"), 30).close();
 setTimeout(() => log("unref'd, never"), 100000).unref();
-const a = setTimeout(() => log("by number"), 20);
-const b = setTimeout(() => log("never"), 20);
+const a = setTimeout(() => log("by number"), 60);
+const b = setTimeout(() => log("never"), 60);
 clearTimeout(+b);
 clearTimeout(String(12345678));
 clearTimeout(undefined);
@@ -65,8 +59,13 @@ for (const wrong of [undefined, null, "x", 5, {}]) {
         }
     }
 }
-const refreshed = setTimeout(() => {
-    log(`refreshed ${refreshed.times ?? 0}`);
-    refreshed.times = (refreshed.times ?? 0) + 1;
-    if (refreshed.times < 3) refreshed.refresh();
-}, 17);
+let times = 0;
+const interval = setInterval(() => {
+    log(`interval ${++times}`);
+    if (times < 3) return;
+    clearInterval(interval);
+    const refreshed = setTimeout(() => {
+        log(`refreshed ${times++}`);
+        if (times < 6) refreshed.refresh();
+    }, 5);
+}, 150);

@@ -2,8 +2,8 @@ process.on("uncaughtException", (error, origin) => console.log("caught", error i
 process.on("exit", (code) => console.log("exit", String(code)));
 setTimeout(() => {
     throw new Error("in a timer");
-}, 10);
-setTimeout(() => console.log("the next timer"), 10);
+}, 200);
+setTimeout(() => console.log("the next timer"), 200);
 setImmediate(() => {
     throw new Error("in an immediate");
 });
@@ -20,8 +20,8 @@ Promise.reject(new Error("rejected"));
 Promise.reject(7).catch(() => console.log("handled"));
 setTimeout(() => {
     Promise.reject(8);
-}, 20);
+}, 300);
 setTimeout(() => {
     throw 9;
-}, 30);
+}, 400);
 throw new Error("in main");

@@ -1,5 +1,5 @@
 // The path of a request, and what stands before it: what `parseurl` finds, kept where `parseurl` keeps it.
-import url = require("node:url");
+import legacy = require("node:url");
 import { type RoutedRequest } from "./types";
 
 const SLASH = 0x2f;
@@ -19,8 +19,8 @@ interface Parsed {
     search: string | null;
 }
 
-/** Node has it and declares no type. `parseurl` trusts only its instances. */
-const { Url } = url as unknown as { Url: new () => Parsed };
+/** Node's class, which it declares no type of. `parseurl` trusts only its instances. Asked for when it is needed, which is rare. */
+const urlClass = (): new () => Parsed => (legacy as unknown as { Url: new () => Parsed }).Url;
 
 /** On requests whose `_parsedUrl` is made when somebody reads it: the URL that it is of, until then. */
 const UNREAD = Symbol("leat.unread-url");
@@ -68,7 +68,7 @@ export function pathnameOf(req: RoutedRequest & Lazy): string | null | undefined
         }
     }
     const known = req._parsedUrl;
-    if (known instanceof Url && known._raw === raw) return known.pathname;
+    if (known instanceof urlClass() && known._raw === raw) return known.pathname;
     try {
         const parsed = parsedOf(raw);
         req._parsedUrl = parsed;
@@ -82,7 +82,7 @@ function parsedOf(raw: string): Parsed {
     // A program may have put anything there.
     const end = typeof raw === "string" ? pathEnd(raw) : ODD_URL;
      
-    const parsed = end === ODD_URL ? (url.parse(raw) as Parsed) : new Url();
+    const parsed = end === ODD_URL ? (legacy.parse(raw) as Parsed) : new (urlClass())();
     if (end !== ODD_URL) {
         parsed.path = raw;
         parsed.href = raw;

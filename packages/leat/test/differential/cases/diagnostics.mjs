@@ -12,7 +12,7 @@ const watched = (name, handle, script, look = (message) => Object.keys(message).
     setup(server, { log }) {
         for (const channel of CHANNELS) {
             const seen = (message) => {
-                if (message.server === undefined || message.server === server) log(channel, look(message, server));
+                if ((message.server ?? message.request.socket.server) === server) log(channel, look(message, server));
             };
             channels.subscribe(channel, seen);
             server.once("close", () => channels.unsubscribe(channel, seen));

@@ -9,7 +9,7 @@ const secure = (name, handle, script, more = {}) => ({ name, secure: true, handl
 const unshaken = (name, connect, options = {}, look = (error) => [error.code]) => ({
     name,
     secure: true,
-    async program({ certificate, createServer, log, opened, listening, session }) {
+    async program({ certificate, createServer, log, opened, listening, quiet: still }) {
         const server = createServer({ ...certificate, ca: certificate.cert, ...options }, () => log("never"));
         opened.push(server);
         server.on("tlsClientError", (error, socket) => log("tlsClientError", look(error, socket)));
@@ -21,7 +21,7 @@ const unshaken = (name, connect, options = {}, look = (error) => [error.code]) =
         const socket = connect(await listening(server));
         socket.on("error", () => {});
         await told;
-        await session.quiet();
+        await still();
         socket.destroy();
     },
 });

@@ -2,11 +2,11 @@
 // front: `5 FILE: NAME`) → why; or `{ on, below, from, why }` for some subjects, or some major versions of Node, only.
 //
 // A case that stands here and shows no difference any more fails, so that the list stays true.
-const ENGINE = ["leat", "http"];
+const ENGINE = ["leat", "http", "embedded"];
 const engine = (why) => ({ on: ENGINE, why });
 const HIGH_BYTES = engine("the engine lets them through as browsers send them; llhttp refuses them");
 const MOUNTED = {
-    on: ["leat", "leat-node"],
+    on: ["leat", "leat-node", "embedded"],
     why: "a mounted app that added nothing to its request and response gets the parent's messages with its own `app`: a second prototype for each message makes a request on Node 20 several times slower; an app that did add something gets its prototypes",
 };
 

@@ -2,9 +2,9 @@
 // is led over HTTP: whoever runs JavaScript and listens can be a subject.
 import http from "node:http";
 import { createRequire } from "node:module";
+import { entryOf } from "./entry.mjs";
 import { Program } from "./program.mjs";
 import { load, servedByNode } from "./subjects.mjs";
-import { table } from "./table.mjs";
 
 const [, , subject, version, folder] = process.argv;
 // Taken before the subject may replace it.
@@ -18,7 +18,7 @@ const orders = {
     /** Ends the case that is there and begins the one called `name`, if there is such. */
     async turn({ name }) {
         const log = await program?.end();
-        program = name === undefined ? undefined : new Program(table.get(name), { express, version: Number(version), dir: folder, require, byNode: servedByNode(subject) });
+        program = name === undefined ? undefined : new Program(await entryOf(name), { express, version: Number(version), dir: folder, require, byNode: servedByNode(subject) });
         return { log, where: await program?.start() };
     },
     until: async ({ text }) => ({ met: await program.until(text) }),

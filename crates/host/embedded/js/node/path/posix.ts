@@ -1,0 +1,2 @@
+// node:path/posix.
+module.exports = require("../path");

@@ -1,0 +1,80 @@
+//! Sources become functions and modules of QuickJS.
+#![allow(unsafe_code, reason = "QuickJS's own functions compile with a line number, and without running")]
+
+use std::ffi::CString;
+
+use rquickjs::{Ctx, Error, Exception, Function, Result, Value, qjs};
+
+use super::refusal::text_of;
+use super::source::excerpt;
+
+/// What a CommonJS source stands in. Its lines come before the first, so that lines and columns are the source's.
+const HEAD: &str = "(function (exports, require, module, __filename, __dirname) {\n\n";
+/// The line that [`HEAD`] begins on. QuickJS takes 0 for 1.
+const HEAD_LINE: i32 = -1;
+const TAIL: &str = "\n})";
+
+/// The function around a CommonJS source.
+///
+/// # Errors
+/// Its syntax is wrong.
+pub(crate) fn script<'js>(ctx: &Ctx<'js>, path: &str, text: &str) -> Result<Function<'js>> {
+    let mut whole = String::with_capacity(HEAD.len() + text.len() + TAIL.len());
+    whole.push_str(HEAD);
+    match text.strip_prefix("#!") {
+        Some(rest) => {
+            whole.push_str("//");
+            whole.push_str(rest);
+        }
+        None => whole.push_str(text),
+    }
+    whole.push_str(TAIL);
+    let length = whole.len();
+    let whole = CString::new(whole)?;
+    let file = CString::new(path)?;
+    let raw = ctx.as_raw().as_ptr();
+    let mut options = qjs::JSEvalOptions {
+        version: 1,
+        eval_flags: qjs::JS_EVAL_TYPE_GLOBAL as i32,
+        filename: file.as_ptr(),
+        line_num: HEAD_LINE,
+    };
+    // SAFETY: the context is live; text and name are NUL-terminated and outlive the call; the value is ours.
+    let value = unsafe {
+        let value = qjs::JS_Eval2(raw, whole.as_ptr(), length as _, &raw mut options);
+        if qjs::JS_IsException(value) {
+            return Err(Error::Exception);
+        }
+        Value::from_raw(ctx.clone(), value)
+    };
+    Function::from_value(value)
+}
+
+/// Puts file, line and a caret in front of the stack of a syntax error that compiling `text` gave. Other errors stay.
+pub(crate) fn explain<'js>(ctx: &Ctx<'js>, error: Error, file: &str, text: &str) -> Error {
+    if !matches!(error, Error::Exception) {
+        return match error {
+            Error::InvalidString(_) => Exception::throw_syntax(ctx, "Invalid or unexpected token"),
+            other => other,
+        };
+    }
+    let thrown = ctx.catch();
+    if let Some((line, column)) = text_of(&thrown, "stack").and_then(|stack| first_place(&stack, file)) {
+        let last = text.split('\n').count();
+        let (line, column) = if line > last { (last, 1) } else { (line, column) };
+        let shown = excerpt(file.strip_prefix("file://").unwrap_or(file), text, line, column);
+        let message = text_of(&thrown, "message").unwrap_or_default();
+        let stack = format!("{shown}\n\nSyntaxError: {message}\n    at {file}:{line}:{column}");
+        if let Some(object) = thrown.as_object() {
+            let _ = object.set("stack", stack);
+        }
+    }
+    ctx.throw(thrown)
+}
+
+/// The first `file:line:column` of a stack that is in `file`.
+fn first_place(stack: &str, file: &str) -> Option<(usize, usize)> {
+    let after = stack.find(file).and_then(|at| stack.get(at + file.len()..))?;
+    let mut numbers = after.strip_prefix(':')?.split(|character: char| !character.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}

@@ -1,0 +1,599 @@
+//! ES modules: QuickJS links and runs them; what they ask for is looked up and read before, so that nothing half loaded stays.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use rquickjs::function::{Func, This};
+use rquickjs::loader::{ImportAttributes, Loader as LoadModule, Resolver as ResolveModule};
+use rquickjs::module::{Declarations, Declared, Exports, ModuleDef};
+use rquickjs::promise::PromiseState;
+use rquickjs::{Ctx, Error, Exception, Function, JsLifetime, Module, Object, Promise, Result, Value};
+
+use super::compile;
+use super::files::Files;
+use super::names::names;
+use super::part::part_of;
+use super::refusal::Refusal;
+use super::resolve::{Found, Resolver};
+use super::scan::{Language, Way, scan};
+use super::source::{Format, format_of, has_module_syntax, text_of};
+use super::urls::{path_of, url_of};
+use crate::builtins;
+
+/// Modules that one graph may have.
+const GRAPH_MAX: usize = 100_000;
+/// CommonJS modules that are looked into for the names of one.
+const REEXPORTS_MAX: usize = 1_000;
+
+/// Stands behind the name of a built-in module all of whose exports are asked for, whatever it costs to load them.
+const ALL: &str = "#all";
+
+/// The modules of a world.
+pub(crate) struct Modules {
+    pub(crate) resolver: Resolver,
+    /// What `import` resolves relative to where nothing else is known.
+    pub(crate) main: RefCell<String>,
+    ready: RefCell<HashMap<String, Ready>>,
+    /// By who asks and what for: the URL.
+    linked: RefCell<HashMap<(String, String), String>>,
+    imports: RefCell<HashMap<String, Vec<String>>>,
+    /// Modules with an `await` outside of functions.
+    awaiting: RefCell<HashSet<String>>,
+    /// Modules whose evaluation may be under way.
+    running: RefCell<HashSet<String>>,
+    /// CommonJS modules that an `import` runs just now.
+    importing: RefCell<Vec<String>>,
+    /// Modules that failed to load, or stood in a graph with one: QuickJS may have freed what they point to.
+    broken: RefCell<HashSet<String>>,
+    facades: Cell<usize>,
+}
+
+/// What is known of a module before QuickJS has it.
+#[derive(Clone)]
+enum Ready {
+    Source {
+        path: String,
+        text: Rc<str>,
+    },
+    CommonJs {
+        path: String,
+        names: Rc<[String]>,
+    },
+    Json {
+        path: String,
+    },
+    /// Of those without `all`, what is loaded late is not loaded by an import.
+    Builtin {
+        name: String,
+        all: bool,
+    },
+}
+
+/// How native functions find the modules.
+#[derive(Clone, JsLifetime)]
+pub(crate) struct ModulesRef(pub(crate) Rc<Modules>);
+
+/// The function that loads a CommonJS module for an `import`.
+#[derive(Clone, JsLifetime)]
+#[allow(elided_lifetimes_in_paths, reason = "the derived code has them")]
+pub(crate) struct OnImport<'js>(pub(crate) Function<'js>);
+
+impl Modules {
+    pub(crate) fn new(files: Rc<Files>) -> Rc<Self> {
+        Rc::new(Self {
+            resolver: Resolver { files },
+            main: RefCell::default(),
+            ready: RefCell::default(),
+            linked: RefCell::default(),
+            imports: RefCell::default(),
+            awaiting: RefCell::default(),
+            running: RefCell::default(),
+            importing: RefCell::default(),
+            broken: RefCell::default(),
+            facades: Cell::new(0),
+        })
+    }
+
+    pub(crate) fn of(ctx: &Ctx<'_>) -> Result<Rc<Self>> {
+        let found = ctx.userdata::<ModulesRef>().map(|modules| Rc::clone(&modules.0));
+        found.ok_or_else(|| Exception::throw_message(ctx, "this world has no modules of its own"))
+    }
+
+    pub(crate) fn files(&self) -> &Files {
+        &self.resolver.files
+    }
+
+    /// The URL that `specifier` in the module `base` (a URL or a path) leads to.
+    pub(crate) fn locate(&self, specifier: &str, base: &str) -> std::result::Result<String, Refusal> {
+        let key = (base.to_owned(), specifier.to_owned());
+        if let Some(known) = self.linked.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let from = match path_of(base) {
+            Some((path, _)) => path,
+            None if base.starts_with('/') => base.to_owned(),
+            None => self.main.borrow().clone(),
+        };
+        let url = match self.resolver.import(specifier, &from)? {
+            Found::Builtin(name) => format!("{name}{ALL}"),
+            Found::File { path, suffix } => url_of(&path, &suffix),
+        };
+        self.linked.borrow_mut().insert(key, url.clone());
+        Ok(url)
+    }
+
+    /// Reads a module and all that it imports, so that what is missing is known before anything runs.
+    fn link(&self, ctx: &Ctx<'_>, root: &str, kind: Option<&str>) -> Result<()> {
+        let mut asked = vec![(root.to_owned(), kind.map(str::to_owned))];
+        let mut count = 0;
+        while let Some((url, kind)) = asked.pop() {
+            count += 1;
+            if count > GRAPH_MAX {
+                return Err(Exception::throw_range(ctx, "too many modules import each other"));
+            }
+            let known = self.ready.borrow().get(&url).cloned();
+            let fresh = known.is_none();
+            let ready = match known {
+                Some(ready) => ready,
+                None => self.prepare(&url).map_err(|refusal| refusal.throw(ctx))?,
+            };
+            fits(&ready, &url, kind.as_deref()).map_err(|refusal| refusal.throw(ctx))?;
+            if !fresh {
+                continue;
+            }
+            self.ready.borrow_mut().insert(url.clone(), ready.clone());
+            if let Ready::Source { text, .. } = ready {
+                self.running.borrow_mut().insert(url.clone());
+                let mut children = Vec::new();
+                for request in
+                    scan(&text, Language::Module).requests.iter().filter(|request| request.way == Way::Import)
+                {
+                    let Some(specifier) = &request.specifier else { continue };
+                    match self.locate(specifier, &url) {
+                        Ok(child)
+                            if !child.starts_with("file:")
+                                && self.is_plain(ctx, &child, request.names.as_deref())? =>
+                        {
+                            let key = (url.clone(), specifier.clone());
+                            let plain = child.trim_end_matches(ALL).to_owned();
+                            self.linked.borrow_mut().insert(key, plain.clone());
+                            children.push((plain, request.kind.clone()));
+                        }
+                        Ok(child) => children.push((child, request.kind.clone())),
+                        Err(refusal) => {
+                            self.forget(&url);
+                            return Err(refusal.throw(ctx));
+                        }
+                    }
+                }
+                let urls = children.iter().map(|(child, _)| child.clone()).collect();
+                self.imports.borrow_mut().insert(url, urls);
+                asked.extend(children.into_iter().rev());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the names that are asked of a built-in need nothing that it loads late.
+    fn is_plain(&self, ctx: &Ctx<'_>, url: &str, names: Option<&[String]>) -> Result<bool> {
+        let Some(names) = names else { return Ok(false) };
+        if names.iter().all(|name| name == "default") {
+            return Ok(true);
+        }
+        let late = late_names(&builtins::require(ctx, url.trim_end_matches(ALL))?)?;
+        Ok(!names.iter().any(|name| late.contains(name)))
+    }
+
+    fn forget(&self, url: &str) {
+        self.ready.borrow_mut().remove(url);
+        self.running.borrow_mut().remove(url);
+    }
+
+    fn prepare(&self, url: &str) -> std::result::Result<Ready, Refusal> {
+        let Some((path, _)) = path_of(url) else {
+            return Ok(Ready::Builtin { name: url.trim_end_matches(ALL).to_owned(), all: url.ends_with(ALL) });
+        };
+        if let Some((name, member)) = part_of(self.files(), &path) {
+            if member.is_empty() {
+                return Ok(Ready::Builtin { name: name.to_owned(), all: true });
+            }
+        }
+        match format_of(self.files(), &path)? {
+            Format::Module => self.source(path),
+            Format::CommonJs => self.commonjs(path),
+            Format::Json => Ok(Ready::Json { path }),
+            Format::Unsaid => {
+                let bytes = self.files().read(&path)?;
+                let text = text_of(&path, bytes)?;
+                if has_module_syntax(&text) {
+                    Ok(Ready::Source { path, text: text.into() })
+                } else {
+                    self.commonjs(path)
+                }
+            }
+            Format::Addon => Err(super::addon::refusal(&path, &self.main.borrow())),
+            Format::Unknown => {
+                let extension = super::source::extension(&path);
+                let message = format!("Unknown file extension \"{extension}\" for {path}");
+                Err(Refusal::type_error("ERR_UNKNOWN_FILE_EXTENSION", message))
+            }
+        }
+    }
+
+    fn source(&self, path: String) -> std::result::Result<Ready, Refusal> {
+        let text = text_of(&path, self.files().read(&path)?)?.into();
+        Ok(Ready::Source { path, text })
+    }
+
+    fn commonjs(&self, path: String) -> std::result::Result<Ready, Refusal> {
+        let names = self.names_of(&path).into();
+        Ok(Ready::CommonJs { path, names })
+    }
+
+    /// The names that a CommonJS file exports, with those that it passes on.
+    fn names_of(&self, path: &str) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        let mut asked = vec![path.to_owned()];
+        let mut seen: HashSet<String> = HashSet::new();
+        while let Some(path) = asked.pop() {
+            if seen.len() >= REEXPORTS_MAX || !seen.insert(path.clone()) {
+                continue;
+            }
+            let Ok(text) = self.files().read(&path).and_then(|bytes| text_of(&path, bytes)) else { continue };
+            let found = names(&text);
+            all.extend(found.names);
+            for request in found.reexports {
+                if let Ok(Some(Found::File { path, .. })) = self.resolver.require(&request, &path, &[]) {
+                    asked.push(path);
+                }
+            }
+        }
+        all.retain(|name| name != "default");
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// Gives QuickJS the module `url`, which is linked, and what it imports.
+    fn declare<'js>(self: &Rc<Self>, ctx: &Ctx<'js>, url: &str) -> Result<Module<'js, Declared>> {
+        let ready = self.ready.borrow().get(url).cloned();
+        match ready {
+            Some(Ready::Source { path, text }) => {
+                let module = match Module::declare(ctx.clone(), url, text.as_bytes()) {
+                    Ok(module) => module,
+                    Err(error) => {
+                        let running = self.running.borrow();
+                        self.broken.borrow_mut().extend(running.iter().cloned());
+                        return Err(compile::explain(ctx, error, url, &text));
+                    }
+                };
+                self.describe(&module.meta()?, url, &path)?;
+                Ok(module)
+            }
+            Some(_) => Module::declare_def::<Foreign, _>(ctx.clone(), url),
+            None => Err(Exception::throw_message(ctx, &format!("the module {url} was not linked"))),
+        }
+    }
+
+    /// Fills `import.meta`.
+    fn describe<'js>(self: &Rc<Self>, meta: &Object<'js>, url: &str, path: &str) -> Result<()> {
+        meta.set("dirname", super::files::parent(path))?;
+        meta.set("filename", path)?;
+        meta.set("main", path == self.main.borrow().as_str())?;
+        let (modules, base) = (Rc::clone(self), url.to_owned());
+        let resolve = move |ctx: Ctx<'js>, specifier: String| -> Result<String> {
+            match modules.locate(&specifier, &base) {
+                Ok(url) => Ok(url.trim_end_matches(ALL).to_owned()),
+                // What is not there has an address as well.
+                Err(Refusal { code: "ERR_MODULE_NOT_FOUND" | "ERR_UNSUPPORTED_DIR_IMPORT", fields, .. })
+                    if !fields.is_empty() =>
+                {
+                    Ok(fields.into_iter().next().map(|(_, url)| url).unwrap_or_default())
+                }
+                Err(refusal) => Err(refusal.throw(&ctx)),
+            }
+        };
+        meta.set("resolve", Func::from(resolve))?;
+        meta.set("url", url)
+    }
+
+    /// Runs the program's first module. The promise is settled when its top level is through.
+    pub(crate) fn run_main<'js>(self: &Rc<Self>, ctx: &Ctx<'js>, path: &str) -> Result<Promise<'js>> {
+        let url = url_of(path, "");
+        self.link(ctx, &url, None)?;
+        let (_, promise) = self.declare(ctx, &url)?.eval()?;
+        self.running.borrow_mut().clear();
+        Ok(promise)
+    }
+
+    /// The namespace of an ES module that is required: it runs now, and must not wait.
+    pub(crate) fn namespace<'js>(self: &Rc<Self>, ctx: &Ctx<'js>, path: &str, from: &str) -> Result<Value<'js>> {
+        let url = url_of(path, "");
+        let before: HashSet<String> = self.running.borrow().clone();
+        self.link(ctx, &url, None)?;
+        if self.reach(&url).iter().any(|url| self.awaiting.borrow().contains(url)) {
+            return Err(waits(path, from).throw(ctx));
+        }
+        if self.closes_circle(&url, &url_of(from, ""), &before) {
+            let message = format!("Cannot require() ES Module {path} in a cycle. (from {from})");
+            return Err(Refusal::error("ERR_REQUIRE_CYCLE_MODULE", message).throw(ctx));
+        }
+        let space: Object<'js> =
+            self.facade(ctx, &format!("export * as it from {};", quoted(&url)), path)?.get("it")?;
+        *self.running.borrow_mut() = before;
+        if space.contains_key("module.exports")? {
+            return space.get("module.exports");
+        }
+        if space.contains_key("default")? && !space.contains_key("__esModule")? {
+            let whole = quoted(&url);
+            let text =
+                format!("export * from {whole}; export {{ default }} from {whole}; export const __esModule = true;");
+            return Ok(self.facade(ctx, &text, path)?.into_value());
+        }
+        Ok(space.into_value())
+    }
+
+    /// Runs a module around another one; gives its namespace.
+    fn facade<'js>(&self, ctx: &Ctx<'js>, text: &str, path: &str) -> Result<Object<'js>> {
+        self.facades.set(self.facades.get() + 1);
+        let name = format!("leat:facade/{}", self.facades.get());
+        let (module, promise) = Module::declare(ctx.clone(), name, text)?.eval()?;
+        match promise.state() {
+            PromiseState::Resolved => module.namespace(),
+            PromiseState::Rejected => {
+                handled(&promise)?;
+                match promise.result::<Value<'js>>() {
+                    Some(Err(error)) => Err(error),
+                    _ => Err(Exception::throw_message(ctx, "the module failed")),
+                }
+            }
+            PromiseState::Pending => {
+                handled(&promise)?;
+                Err(waits(path, path).throw(ctx))
+            }
+        }
+    }
+
+    /// Whether a module, or what it imports, is being evaluated by somebody who waits for who asks.
+    fn closes_circle(&self, url: &str, from: &str, running: &HashSet<String>) -> bool {
+        let reached = self.reach(url);
+        let risky: Vec<&String> = reached.iter().filter(|url| running.contains(*url)).collect();
+        if risky.is_empty() {
+            return false;
+        }
+        let mut waiting: HashSet<String> = self.importing.borrow().iter().cloned().collect();
+        if running.contains(from) {
+            waiting.insert(from.to_owned());
+        }
+        waiting.is_empty() || risky.iter().any(|url| self.reach(url).iter().any(|reached| waiting.contains(reached)))
+    }
+
+    /// A module and all that it imports.
+    fn reach(&self, url: &str) -> HashSet<String> {
+        let imports = self.imports.borrow();
+        let mut reached = HashSet::new();
+        let mut asked = vec![url.to_owned()];
+        while let Some(url) = asked.pop() {
+            if let Some(children) = imports.get(&url) {
+                asked.extend(children.iter().filter(|child| !reached.contains(*child)).cloned());
+            }
+            reached.insert(url);
+        }
+        reached
+    }
+}
+
+/// A module that waits can't be required.
+fn waits(path: &str, from: &str) -> Refusal {
+    let message = format!(
+        "require() cannot be used on an ESM graph with top-level await. Use import() instead. To see where the top-level \
+         await comes from, use --experimental-print-required-tla.\n  From {from} \n  Requiring {path} "
+    );
+    Refusal::error("ERR_REQUIRE_ASYNC_MODULE", message)
+}
+
+/// A rejection that is told otherwise is not to be told as unhandled.
+fn handled(promise: &Promise<'_>) -> Result<()> {
+    let nothing = Function::new(promise.ctx().clone(), || {})?;
+    promise.catch()?.call((This(promise.clone()), nothing))
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+/// Whether a module is what its `type` attribute says.
+fn fits(ready: &Ready, url: &str, kind: Option<&str>) -> std::result::Result<(), Refusal> {
+    match (ready, kind) {
+        (Ready::Json { .. }, Some("json")) => Ok(()),
+        (Ready::Json { .. }, None) => Err(Refusal::type_error(
+            "ERR_IMPORT_ATTRIBUTE_MISSING",
+            format!("Module \"{url}\" needs an import attribute of \"type: json\""),
+        )),
+        (_, Some("json")) => Err(Refusal::type_error(
+            "ERR_IMPORT_ATTRIBUTE_TYPE_INCOMPATIBLE",
+            format!("Module \"{url}\" is not of type \"json\""),
+        )),
+        (_, Some(other)) => Err(Refusal::type_error(
+            "ERR_IMPORT_ATTRIBUTE_UNSUPPORTED",
+            format!("Import attribute \"type\" with value \"{other}\" is not supported"),
+        )),
+        (_, None) => Ok(()),
+    }
+}
+
+/// QuickJS's way to [`Modules`].
+pub(crate) struct Hooks;
+
+impl ResolveModule for Hooks {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        base: &str,
+        name: &str,
+        with: Option<ImportAttributes<'js>>,
+    ) -> Result<String> {
+        let modules = Modules::of(ctx)?;
+        let kind = match &with {
+            Some(with) => with.get_type()?,
+            None => None,
+        };
+        // Facades ask for the URLs of modules that are there.
+        let url = match modules.ready.borrow().contains_key(name) {
+            true => name.to_owned(),
+            false => modules.locate(name, base).map_err(|refusal| refusal.throw(ctx))?,
+        };
+        if modules.broken.borrow().contains(&url) {
+            let message = format!("Cannot load {url}: it, or a module loaded together with it, failed before");
+            return Err(Exception::throw_syntax(ctx, &message));
+        }
+        if !modules.ready.borrow().contains_key(&url) {
+            modules.link(ctx, &url, kind.as_deref())?;
+            // An `import()` runs in a job of its own: when the next one runs, nothing of it is under way.
+            let (promise, resolve, _) = ctx.promise()?;
+            let clear = Rc::downgrade(&modules);
+            let clear = Function::new(ctx.clone(), move || {
+                if let Some(modules) = clear.upgrade() {
+                    modules.running.borrow_mut().clear();
+                }
+            })?;
+            promise.then()?.call::<_, ()>((This(promise.clone()), clear))?;
+            resolve.call::<_, ()>(())?;
+        } else {
+            let ready = modules.ready.borrow().get(&url).cloned();
+            if let Some(ready) = ready {
+                fits(&ready, &url, kind.as_deref()).map_err(|refusal| refusal.throw(ctx))?;
+            }
+        }
+        Ok(url)
+    }
+}
+
+impl LoadModule for Hooks {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> Result<Module<'js, Declared>> {
+        Modules::of(ctx)?.declare(ctx, name)
+    }
+}
+
+/// A module that is not QuickJS's: CommonJS, JSON, or built in.
+struct Foreign;
+
+impl ModuleDef for Foreign {
+    fn declare<'js>(to: &Declarations<'js>) -> Result<()> {
+        let ctx = to.module().ctx().clone();
+        let url: String = to.module().name()?;
+        to.declare("default")?;
+        let modules = Modules::of(&ctx)?;
+        let ready = modules.ready.borrow().get(&url).cloned();
+        match ready {
+            Some(Ready::CommonJs { names, .. }) => {
+                for name in names.iter() {
+                    to.declare(name.as_str())?;
+                }
+            }
+            Some(Ready::Builtin { name, all }) => {
+                let value = builtins::require(&ctx, &name)?;
+                let late = if all { Vec::new() } else { late_names(&value)? };
+                for name in keys(&value).into_iter().filter(|name| !late.contains(name)) {
+                    to.declare(name)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn evaluate<'js>(ctx: &Ctx<'js>, exports: &Exports<'js>) -> Result<()> {
+        let url: String = exports.module().name()?;
+        let modules = Modules::of(ctx)?;
+        let ready = modules.ready.borrow().get(&url).cloned();
+        match ready {
+            Some(Ready::CommonJs { path, names }) => {
+                modules.importing.borrow_mut().push(url);
+                let value = load_commonjs(ctx, &path);
+                modules.importing.borrow_mut().pop();
+                let value = value?;
+                if let Some(object) = value.as_object() {
+                    for name in names.iter() {
+                        if object.contains_key(name.as_str())? {
+                            exports.export(name.as_str(), object.get::<_, Value<'js>>(name.as_str())?)?;
+                        }
+                    }
+                }
+                exports.export("default", value)?;
+            }
+            Some(Ready::Builtin { name, all }) => {
+                let value = builtins::require(ctx, &name)?;
+                let late = if all { Vec::new() } else { late_names(&value)? };
+                for name in keys(&value).into_iter().filter(|name| !late.contains(name)) {
+                    // What a built-in can't load is not there for who takes all of it.
+                    let found = value.as_object().and_then(|object| object.get::<_, Value<'js>>(name.as_str()).ok());
+                    let found = found.unwrap_or_else(|| {
+                        let _ = ctx.catch();
+                        Value::new_undefined(ctx.clone())
+                    });
+                    exports.export(name.as_str(), found)?;
+                }
+                let default = value.as_object().and_then(|object| object.get::<_, Value<'js>>("default").ok());
+                let default = default.filter(|default| !default.is_undefined()).unwrap_or(value);
+                exports.export("default", default)?;
+            }
+            Some(Ready::Json { path }) => {
+                let bytes = modules.files().read(&path).map_err(|refusal| refusal.throw(ctx))?;
+                let value = ctx.json_parse(bytes).map_err(|error| in_file(ctx, error, &path))?;
+                exports.export("default", value)?;
+            }
+            _ => return Err(Error::Unknown),
+        }
+        Ok(())
+    }
+}
+
+/// Names of a built-in's exports.
+fn keys(value: &Value<'_>) -> Vec<String> {
+    let Some(object) = value.as_object() else { return Vec::new() };
+    let names = object.keys::<String>().flatten();
+    names.filter(|name| name != "default").collect()
+}
+
+/// Those that are loaded when they are first read.
+fn late_names(value: &Value<'_>) -> Result<Vec<String>> {
+    let Some(object) = value.as_object() else { return Ok(Vec::new()) };
+    let class: Object<'_> = value.ctx().globals().get("Object")?;
+    let describe: Function<'_> = class.get("getOwnPropertyDescriptor")?;
+    let mut late = Vec::new();
+    for name in keys(value) {
+        let property: Option<Object<'_>> = describe.call((object.clone(), name.as_str()))?;
+        if property.is_some_and(|property| property.get::<_, Value<'_>>("get").is_ok_and(|getter| getter.is_function()))
+        {
+            late.push(name);
+        }
+    }
+    Ok(late)
+}
+
+fn load_commonjs<'js>(ctx: &Ctx<'js>, path: &str) -> Result<Value<'js>> {
+    if ctx.userdata::<OnImport<'js>>().is_none() {
+        builtins::require(ctx, "node:module")?;
+    }
+    let load = ctx.userdata::<OnImport<'js>>().map(|load| load.0.clone());
+    let load = load.ok_or_else(|| Exception::throw_message(ctx, "node:module is not ready"))?;
+    load.call((path,))
+}
+
+/// Puts the file before the message of a JSON error.
+fn in_file(ctx: &Ctx<'_>, error: Error, path: &str) -> Error {
+    let Error::Exception = error else { return error };
+    let thrown = ctx.catch();
+    if let Some(object) = thrown.as_object() {
+        let message = super::refusal::text_of(&thrown, "message").unwrap_or_default();
+        let _ = object.set("message", format!("{path}: {message}"));
+    }
+    ctx.throw(thrown)
+}

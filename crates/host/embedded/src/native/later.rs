@@ -1,0 +1,50 @@
+//! Work on another thread that ends in a call of a function `(error, value)`, as Node's callbacks are: what the callback throws
+//! is uncaught, not a rejection.
+
+use rquickjs::{Ctx, Function, IntoJs, Null, Persistent, Result};
+
+use crate::host::{Failure, Host};
+
+/// Runs `work` on a thread for blocking work, then calls `callback` with null and what it gave, or with the error.
+pub(super) fn later<'js, T>(
+    ctx: &Ctx<'js>,
+    callback: Function<'js>,
+    work: impl FnOnce() -> std::result::Result<T, Failure> + Send + 'static,
+) -> Result<()>
+where
+    T: for<'a> IntoJs<'a> + Send + 'static,
+{
+    let done = async move {
+        let lost = Failure { message: "the work was lost".into(), code: "ECANCELED", ..Failure::default() };
+        tokio::task::spawn_blocking(work).await.unwrap_or(Err(lost))
+    };
+    answer(ctx, callback, done)
+}
+
+/// Calls `callback` with null and what `work` gives, or with the error. `work` runs on this thread, beside the connections.
+pub(super) fn answer<'js, T>(
+    ctx: &Ctx<'js>,
+    callback: Function<'js>,
+    work: impl Future<Output = std::result::Result<T, Failure>> + 'static,
+) -> Result<()>
+where
+    T: for<'a> IntoJs<'a> + 'static,
+{
+    let host = Host::of(ctx)?;
+    let hold = host.hold();
+    let host = std::rc::Rc::downgrade(&host);
+    let callback = Persistent::save(ctx, callback);
+    tokio::task::spawn_local(async move {
+        let done = work.await;
+        let Some(world) = host.upgrade().and_then(|host| host.world()) else { return };
+        world.enter(|ctx| {
+            let callback = callback.restore(ctx)?;
+            match done {
+                Ok(value) => callback.call::<_, ()>((Null, value)),
+                Err(failure) => callback.call::<_, ()>((failure.into_error(ctx)?,)),
+            }
+        });
+        drop(hold);
+    });
+    Ok(())
+}

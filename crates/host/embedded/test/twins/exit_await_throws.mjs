@@ -1,0 +1,3 @@
+process.on('exit', (code) => console.log('exit', code));
+await null;
+throw new Error('behind an await');

@@ -1,0 +1,1 @@
+const late = Promise.reject(new Error('late')); process.on('unhandledRejection', (reason) => { console.log('unhandled', reason.message); late.catch(() => {}); }); process.on('rejectionHandled', (promise) => console.log('handled', promise === late));

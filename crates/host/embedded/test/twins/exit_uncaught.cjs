@@ -1,0 +1,1 @@
+process.on('uncaughtException', (error, origin) => console.log(error.message, origin)); setTimeout(() => { throw new Error('in a timer'); }, 1); Promise.reject(new Error('rejected')); setTimeout(() => console.log('lives'), 5);

@@ -1,0 +1,141 @@
+// The synchronous functions of node:fs, their values and their errors.
+const fs = require("fs");
+const os = require("os");
+const path = require("path");
+
+const root = fs.mkdtempSync(path.join(os.tmpdir(), "leat-fs-"));
+const at = (...parts) => path.join(root, ...parts);
+const shown = (text) => String(text).replaceAll(root, "ROOT");
+function show(name, work) {
+    try {
+        const value = work();
+        console.log(name, shown(typeof value === "object" && value !== null ? JSON.stringify(value) : value));
+    } catch (error) {
+        const { code, errno, syscall, dest } = error;
+        console.log(name, "throws", error.name, code, errno, syscall, error.path && shown(error.path), dest && shown(dest), shown(error.message));
+    }
+}
+
+show("write", () => fs.writeFileSync(at("a.txt"), "hello"));
+show("read text", () => fs.readFileSync(at("a.txt"), "utf8"));
+show("read hex", () => fs.readFileSync(at("a.txt"), "hex"));
+show("read bytes", () => fs.readFileSync(at("a.txt")));
+show("read options", () => fs.readFileSync(at("a.txt"), { encoding: "base64", flag: "r" }));
+show("append", () => fs.appendFileSync(at("a.txt"), " world"));
+show("append bytes", () => fs.appendFileSync(at("a.txt"), Buffer.from("!")));
+show("read again", () => fs.readFileSync(at("a.txt"), "latin1"));
+show("write hex", () => fs.writeFileSync(at("b.bin"), "00ff7f", "hex"));
+show("read b", () => fs.readFileSync(at("b.bin")));
+show("exclusive", () => fs.writeFileSync(at("a.txt"), "x", { flag: "wx" }));
+show("missing", () => fs.readFileSync(at("none")));
+show("folder", () => fs.readFileSync(root));
+show("bad encoding", () => fs.readFileSync(at("a.txt"), "klingon"));
+show("bad flag", () => fs.openSync(at("a.txt"), "q"));
+show("no path", () => fs.readFileSync(undefined));
+show("number path", () => fs.statSync(12));
+show("zero byte", () => fs.readFileSync("a\0b"));
+show("zero byte exists", () => fs.existsSync("a\0b"));
+show("exists", () => [fs.existsSync(at("a.txt")), fs.existsSync(at("none")), fs.existsSync()]);
+show("buffer path", () => fs.readFileSync(Buffer.from(at("a.txt")), "utf8"));
+show("url path", () => fs.readFileSync(new URL(`file://${at("a.txt")}`), "utf8"));
+show("stat", () => {
+    const stats = fs.statSync(at("a.txt"));
+    return [stats.size, stats.isFile(), stats.isDirectory(), stats.isSymbolicLink(), typeof stats.mtimeMs, stats.mtime instanceof Date, stats.mtime.getTime() === Math.round(stats.mtimeMs), Object.keys(stats)];
+});
+show("stat bigint", () => {
+    const stats = fs.statSync(at("a.txt"), { bigint: true });
+    return [String(stats.size), typeof stats.mtimeNs, Object.keys(stats)];
+});
+show("stat missing", () => fs.statSync(at("none")));
+show("stat without throw", () => fs.statSync(at("none"), { throwIfNoEntry: false }));
+show("lstat missing", () => fs.lstatSync(at("none")));
+show("access", () => fs.accessSync(at("a.txt"), fs.constants.R_OK));
+show("access missing", () => fs.accessSync(at("none")));
+show("mkdir", () => fs.mkdirSync(at("folder")));
+show("mkdir again", () => fs.mkdirSync(at("folder")));
+show("mkdir deep", () => fs.mkdirSync(at("x", "y")));
+show("mkdir recursive", () => fs.mkdirSync(at("x", "y", "z"), { recursive: true }));
+show("mkdir recursive again", () => fs.mkdirSync(at("x", "y", "z"), { recursive: true }));
+show("mkdir on file", () => fs.mkdirSync(at("a.txt"), { recursive: true }));
+show("mkdir below file", () => fs.mkdirSync(at("a.txt", "b"), { recursive: true }));
+show("bad recursive", () => fs.mkdirSync(at("r"), { recursive: 1 }));
+fs.writeFileSync(at("x", "y", "f"), "");
+show("readdir", () => fs.readdirSync(root));
+show("readdir types", () => fs.readdirSync(at("x", "y"), { withFileTypes: true }).map((entry) => [entry.name, entry.isFile(), entry.isDirectory(), entry.path]));
+show("readdir recursive", () => fs.readdirSync(root, { recursive: true }));
+show("readdir recursive types", () => fs.readdirSync(root, { recursive: true, withFileTypes: true }).map((entry) => `${entry.parentPath}/${entry.name}`));
+show("readdir buffers", () => fs.readdirSync(at("x", "y"), "buffer").map((name) => name.toString()).sort());
+show("readdir missing", () => fs.readdirSync(at("none")));
+show("readdir file", () => fs.readdirSync(at("a.txt")));
+show("rename", () => fs.renameSync(at("b.bin"), at("c.bin")));
+show("rename missing", () => fs.renameSync(at("none"), at("c.bin")));
+show("copy", () => fs.copyFileSync(at("a.txt"), at("copy.txt")));
+show("copy exclusive", () => fs.copyFileSync(at("a.txt"), at("copy.txt"), fs.constants.COPYFILE_EXCL));
+show("copy missing", () => fs.copyFileSync(at("none"), at("copy.txt")));
+show("link", () => fs.linkSync(at("a.txt"), at("hard")));
+show("symlink", () => fs.symlinkSync("a.txt", at("soft")));
+show("symlink again", () => fs.symlinkSync("a.txt", at("soft")));
+show("readlink", () => fs.readlinkSync(at("soft")));
+show("readlink of file", () => fs.readlinkSync(at("a.txt")));
+show("lstat link", () => [fs.lstatSync(at("soft")).isSymbolicLink(), fs.statSync(at("soft")).isFile()]);
+show("realpath", () => fs.realpathSync(at("soft")) === fs.realpathSync(at("a.txt")));
+show("realpath missing", () => fs.realpathSync(at("x", "none", "deep")));
+show("realpath native missing", () => fs.realpathSync.native(at("none")));
+show("chmod", () => (fs.chmodSync(at("a.txt"), 0o600), (fs.statSync(at("a.txt")).mode & 0o777).toString(8)));
+show("chmod text", () => (fs.chmodSync(at("a.txt"), "644"), (fs.statSync(at("a.txt")).mode & 0o777).toString(8)));
+show("utimes", () => (fs.utimesSync(at("a.txt"), 1000, new Date(2_000_500)), [fs.statSync(at("a.txt")).atimeMs, fs.statSync(at("a.txt")).mtimeMs, fs.statSync(at("a.txt")).mtime]));
+show("utimes text", () => (fs.utimesSync(at("a.txt"), "5.5", 7), [fs.statSync(at("a.txt")).atimeMs, fs.statSync(at("a.txt")).mtimeMs]));
+show("truncate", () => (fs.truncateSync(at("copy.txt"), 3), fs.readFileSync(at("copy.txt"), "utf8")));
+show("truncate missing", () => fs.truncateSync(at("none")));
+show("fd", () => {
+    const fd = fs.openSync(at("fd.txt"), "w+");
+    const out = [fs.writeSync(fd, "hello"), fs.writeSync(fd, Buffer.from("abcdef"), 2, 3), fs.writeSync(fd, "X", 0), fs.fstatSync(fd).size];
+    const room = Buffer.alloc(10, ".");
+    out.push(fs.readSync(fd, room, 1, 4, 0), room.toString(), fs.readSync(fd, room, { position: 5 }), fs.readSync(fd, room, 0, 5, null));
+    out.push(fs.writevSync(fd, [Buffer.from("1"), Buffer.from("23")]), fs.readFileSync(at("fd.txt"), "utf8"));
+    const [one, two] = [Buffer.alloc(2), Buffer.alloc(3)];
+    out.push(fs.readvSync(fd, [one, two], 0), one.toString(), two.toString());
+    fs.ftruncateSync(fd, 2);
+    fs.fsyncSync(fd);
+    fs.fdatasyncSync(fd);
+    fs.futimesSync(fd, 1, 2);
+    fs.fchmodSync(fd, 0o640);
+    out.push(fs.fstatSync(fd).size, fs.fstatSync(fd).mtimeMs);
+    fs.closeSync(fd);
+    return out;
+});
+show("closed fd", () => fs.readSync(9999, Buffer.alloc(1)));
+show("close closed", () => fs.closeSync(9999));
+show("bad fd", () => fs.fstatSync(-1));
+show("bad fd type", () => fs.fstatSync("1"));
+show("read range", () => fs.readSync(0, Buffer.alloc(3), 0, 5));
+show("read offset", () => fs.readSync(0, Buffer.alloc(3), 5));
+show("read no buffer", () => fs.readSync(0, "abc"));
+show("write object", () => fs.writeFileSync(at("o"), {}));
+show("rmdir", () => fs.rmdirSync(at("folder")));
+show("rmdir full", () => fs.rmdirSync(at("x")));
+show("unlink", () => fs.unlinkSync(at("hard")));
+show("unlink missing", () => fs.unlinkSync(at("hard")));
+show("rm missing", () => fs.rmSync(at("none")));
+show("rm force", () => fs.rmSync(at("none"), { force: true }));
+show("rm folder", () => fs.rmSync(at("x")));
+show("rm recursive", () => (fs.rmSync(at("x"), { recursive: true }), fs.existsSync(at("x"))));
+show("cp", () => {
+    fs.mkdirSync(at("from", "deep"), { recursive: true });
+    fs.writeFileSync(at("from", "deep", "f"), "f");
+    fs.symlinkSync("deep", at("from", "link"));
+    fs.cpSync(at("from"), at("to"), { recursive: true });
+    return [fs.readdirSync(at("to"), { recursive: true }), fs.readlinkSync(at("to", "link"))];
+});
+show("cp without recursive", () => fs.cpSync(at("from"), at("to2")));
+show("opendir", () => {
+    const dir = fs.opendirSync(at("from"));
+    const names = [];
+    for (let entry = dir.readSync(); entry !== null; entry = dir.readSync()) names.push(entry.name);
+    dir.closeSync();
+    return names.sort();
+});
+show("opendir missing", () => fs.opendirSync(at("none")));
+show("mkdtemp missing", () => fs.mkdtempSync(at("none", "x-")));
+show("constants", () => [fs.constants.O_RDWR, fs.R_OK, fs.constants.S_IFMT, Object.keys(fs.constants).length]);
+fs.rmSync(root, { recursive: true });

@@ -1,0 +1,1 @@
+return; module.exports = 1

@@ -1,0 +1,1 @@
+module.exports = "main: " + __filename.split("/").pop();

@@ -1,0 +1,1 @@
+exports.one = 1; exports["two"] = 2; module.exports.three = 3; Object.defineProperty(exports, "four", { enumerable: true, value: 4 }); Object.defineProperty(exports, "five", { enumerable: true, get: function () { return four.x; } }); Object.defineProperty(exports, "six", { get: () => 6 }); if (0) { exports.seven = 7; } exports[`eight`] = 8; exports.nine += 9; var four = { x: 5 };

@@ -1,0 +1,1 @@
+import { log } from './order.mjs'; log.push('beside');

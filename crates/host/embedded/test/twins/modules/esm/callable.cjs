@@ -1,0 +1,1 @@
+module.exports = function callable() { return "called"; }; module.exports.extra = "e";

@@ -1,0 +1,1 @@
+exports.got = require("./circle.mjs");

@@ -1,0 +1,1 @@
+import "./circle.cjs"; export const done = 1;

@@ -1,0 +1,1 @@
+globalThis.order = (globalThis.order ?? '') + 'second.cjs,'; exports.named = 'named'; exports.default = 'own default'; module.exports.other = function other() {}; Object.defineProperty(exports, '__esModule', { value: true });

@@ -1,0 +1,1 @@
+"use strict"; var __exportStar = (m, e) => { for (const k in m) e[k] = m[k]; }; Object.defineProperty(exports, "__esModule", { value: true }); __exportStar(require("./second.cjs"), exports); exports.plus = 1;

@@ -1,0 +1,1 @@
+await null; console.log("late runs"); export const late = "late";
