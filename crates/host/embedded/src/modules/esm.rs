@@ -1,6 +1,6 @@
 //! ES modules: QuickJS links and runs them; what they ask for is looked up and read before, so that nothing half loaded stays.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -10,6 +10,7 @@ use rquickjs::module::{Declarations, Declared, Exports, ModuleDef};
 use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Error, Exception, Function, JsLifetime, Module, Object, Promise, Result, Value};
 
+use super::cache::{Cache, SOURCE_BYTES_MIN};
 use super::compile;
 use super::files::Files;
 use super::names::names;
@@ -47,6 +48,8 @@ pub(crate) struct Modules {
     /// Modules that failed to load, or stood in a graph with one: QuickJS may have freed what they point to.
     broken: RefCell<HashSet<String>>,
     facades: Cell<usize>,
+    cache: OnceCell<Option<Cache>>,
+    caches: bool,
 }
 
 /// What is known of a module before QuickJS has it.
@@ -80,7 +83,8 @@ pub(crate) struct ModulesRef(pub(crate) Rc<Modules>);
 pub(crate) struct OnImport<'js>(pub(crate) Function<'js>);
 
 impl Modules {
-    pub(crate) fn new(files: Rc<Files>) -> Rc<Self> {
+    /// Of a world; `caches`: compiled modules are kept on disk.
+    pub(crate) fn new(files: Rc<Files>, caches: bool) -> Rc<Self> {
         Rc::new(Self {
             resolver: Resolver { files },
             main: RefCell::default(),
@@ -92,6 +96,8 @@ impl Modules {
             importing: RefCell::default(),
             broken: RefCell::default(),
             facades: Cell::new(0),
+            cache: OnceCell::new(),
+            caches,
         })
     }
 
@@ -102,6 +108,14 @@ impl Modules {
 
     pub(crate) fn files(&self) -> &Files {
         &self.resolver.files
+    }
+
+    /// Where compiled modules are kept, if a source of `length` bytes is worth it. Opened when it is first asked for.
+    pub(crate) fn cache(&self, length: usize) -> Option<&Cache> {
+        if !self.caches || length < SOURCE_BYTES_MIN {
+            return None;
+        }
+        self.cache.get_or_init(Cache::open).as_ref()
     }
 
     /// The URL that `specifier` in the module `base` (a URL or a path) leads to.
@@ -146,9 +160,11 @@ impl Modules {
             if let Ready::Source { text, .. } = ready {
                 self.running.borrow_mut().insert(url.clone());
                 let mut children = Vec::new();
-                for request in
-                    scan(&text, Language::Module).requests.iter().filter(|request| request.way == Way::Import)
-                {
+                let scan = scan(&text, Language::Module);
+                if scan.awaits.is_some() {
+                    self.awaiting.borrow_mut().insert(url.clone());
+                }
+                for request in scan.requests.iter().filter(|request| request.way == Way::Import) {
                     let Some(specifier) = &request.specifier else { continue };
                     match self.locate(specifier, &url) {
                         Ok(child)
@@ -388,7 +404,7 @@ impl Modules {
 fn waits(path: &str, from: &str) -> Refusal {
     let message = format!(
         "require() cannot be used on an ESM graph with top-level await. Use import() instead. To see where the top-level \
-         await comes from, use --experimental-print-required-tla.\n  From {from} \n  Requiring {path} "
+         await comes from, use --experimental-print-required-tla.\n  From {from}\n  Requiring {path}"
     );
     Refusal::error("ERR_REQUIRE_ASYNC_MODULE", message)
 }

@@ -5,8 +5,8 @@ use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
 use crate::builtins;
 use crate::modules::{
-    Format, Found, Modules, OnImport, addon_refusal, builtin, explain, format_of, has_module_syntax, lacks, part_of,
-    path_of, script, strip, text_of,
+    Format, Found, Modules, OnImport, addon_refusal, builtin, carried, explain, format_of, has_module_syntax, lacks,
+    part_of, path_of, script, strip, text_of,
 };
 
 pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -73,11 +73,14 @@ fn compile<'js>(
     if format == Format::Module && source.0.is_none() {
         return Ok(Nullable(None));
     }
+    if let Some(bytes) = modules.files().bytecode(&path).filter(|_| source.0.is_none()) {
+        return Ok(Nullable(Some(carried(&ctx, bytes)?)));
+    }
     let text = match source.0 {
         Some(text) => text,
         None => text_of(&path, modules.files().read(&path).map_err(thrown)?).map_err(thrown)?,
     };
-    match script(&ctx, &path, &text) {
+    match script(&ctx, modules.cache(text.len()), &path, &text) {
         Ok(function) => Ok(Nullable(Some(function))),
         Err(_) if matches!(format, Format::Unsaid | Format::Module) && has_module_syntax(&text) => {
             let _ = ctx.catch();

@@ -25,6 +25,9 @@ impl Resolver {
         if request.starts_with("node:") {
             return Err(unknown(request));
         }
+        if let Some(path) = self.files.target(from, false, request) {
+            return Ok(Some(Found::File { path: path.to_owned(), suffix: String::new() }));
+        }
         let folder = parent(from);
         if is_path(request) {
             let path = join(folder, request);

@@ -26,6 +26,11 @@ impl Resolver {
         if specifier.starts_with("node:") {
             return Err(unknown(specifier));
         }
+        if let Some(path) = self.files.target(from, true, specifier) {
+            let suffix =
+                specifier.find(['?', '#']).filter(|at| *at > 0).and_then(|at| specifier.get(at..)).unwrap_or("");
+            return Ok(Found::File { path: path.to_owned(), suffix: suffix.to_owned() });
+        }
         if let Some(url) = specifier.strip_prefix("file://") {
             return self.path(url, from);
         }
