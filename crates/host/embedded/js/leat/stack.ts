@@ -75,7 +75,7 @@ function keep(target: object, value: unknown): void {
 
 function captureStackTrace(target: object, above?: unknown): void {
     capture(target, typeof above === "function" ? above : captureStackTrace);
-    const own = Object.getOwnPropertyDescriptor(target, "stack")?.value as unknown;
+    const own = (target as { stack?: unknown }).stack;
     if (!isRaw(own)) return;
     Object.defineProperty(target, "stack", {
         configurable: true,
