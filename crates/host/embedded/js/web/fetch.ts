@@ -252,7 +252,7 @@ async function go(request: Request): Promise<Response> {
     }
 }
 
-export function fetch(input: unknown, init?: Record<string, unknown> | null): Promise<Response> {
+export function fetch(input: unknown, init: Record<string, unknown> | null | undefined = undefined): Promise<Response> {
     if (arguments.length === 0) return Promise.reject(new TypeError("The 'input' argument must be specified"));
     let request: Request;
     try {
