@@ -78,9 +78,14 @@ enum Ready {
 pub(crate) struct ModulesRef(pub(crate) Rc<Modules>);
 
 /// The function that loads a CommonJS module for an `import`.
-#[derive(Clone, JsLifetime)]
-#[allow(elided_lifetimes_in_paths, reason = "the derived code has them")]
+#[derive(Clone)]
 pub(crate) struct OnImport<'js>(pub(crate) Function<'js>);
+
+#[allow(unsafe_code, reason = "the derived code has hidden lifetimes, which are warned of")]
+// SAFETY: the same type with the other lifetime.
+unsafe impl<'js> JsLifetime<'js> for OnImport<'js> {
+    type Changed<'to> = OnImport<'to>;
+}
 
 impl Modules {
     /// Of a world; `caches`: compiled modules are kept on disk.
@@ -210,10 +215,8 @@ impl Modules {
         let Some((path, _)) = path_of(url) else {
             return Ok(Ready::Builtin { name: url.trim_end_matches(ALL).to_owned(), all: url.ends_with(ALL) });
         };
-        if let Some((name, member)) = part_of(self.files(), &path) {
-            if member.is_empty() {
-                return Ok(Ready::Builtin { name: name.to_owned(), all: true });
-            }
+        if let Some((name, "")) = part_of(self.files(), &path) {
+            return Ok(Ready::Builtin { name: name.to_owned(), all: true });
         }
         match format_of(self.files(), &path)? {
             Format::Module => self.source(path),

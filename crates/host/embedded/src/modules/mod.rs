@@ -49,9 +49,14 @@ pub(crate) use strip::strip;
 const UNSETTLED: i32 = 13;
 
 /// The promise of the program's first module.
-#[derive(Clone, JsLifetime)]
-#[allow(elided_lifetimes_in_paths, reason = "the derived code has them")]
+#[derive(Clone)]
 struct Main<'js>(Promise<'js>);
+
+#[allow(unsafe_code, reason = "the derived code has hidden lifetimes, which are warned of")]
+// SAFETY: the same type with the other lifetime.
+unsafe impl<'js> JsLifetime<'js> for Main<'js> {
+    type Changed<'to> = Main<'to>;
+}
 
 /// Loads and runs the program at `path`.
 pub(crate) fn start(ctx: &Ctx<'_>, path: &Path) -> Result<()> {
