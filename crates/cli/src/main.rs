@@ -4,6 +4,8 @@ mod arguments;
 mod commands;
 mod event;
 mod process;
+#[cfg(test)]
+mod reference;
 
 use std::process::ExitCode;
 

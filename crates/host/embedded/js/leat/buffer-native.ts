@@ -4,7 +4,6 @@
 export type Bytes = Uint8Array<ArrayBufferLike>;
 export type Encoded = Bytes;
 export type Maker = { new (size: number): Bytes; new (buffer: ArrayBufferLike, offset?: number, length?: number): Bytes };
-type Fail = (this: Bytes, ...args: unknown[]) => unknown;
 
 interface BufferNative {
     encode(kind: Maker, text: string, encoding: number): Bytes;
@@ -19,8 +18,8 @@ interface BufferNative {
     concat(kind: Maker, list: readonly unknown[], total: number | undefined): Bytes | undefined;
     isUtf8(bytes: Bytes): boolean;
     isAscii(bytes: Bytes): boolean;
-    reader(name: string, kind: number, fail: Fail): Fail;
-    writer(name: string, kind: number, fail: Fail): Fail;
+    /** Defines `readInt8` and its siblings. A kind is a width in bytes, and flags. */
+    numbers(prototype: object, notRead: (this: Bytes, kind: number, ...args: unknown[]) => unknown, notWritten: (this: Bytes, kind: number, ...args: unknown[]) => unknown): void;
 }
 
 export const native_ = native("buffer") as BufferNative;

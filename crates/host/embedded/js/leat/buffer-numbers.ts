@@ -1,10 +1,11 @@
 // The numbers of buffers that can't be read or written, and their errors.
-import { native_ as n, type Bytes } from "./buffer-native";
+import type { Bytes } from "./buffer-native";
 import { codes } from "./errors";
 import { validateNumber } from "./validate";
 
 const WIDTH = 0x0f;
 const SIGNED = 0x10;
+const BIG_ENDIAN = 0x20;
 const FLOAT = 0x40;
 const BIGINT = 0x80;
 const WIDTH_MAX = 6;
@@ -34,13 +35,11 @@ function checkPlace(bytes: Bytes, offset: unknown, width: number): void {
     if (!(Number.isInteger(offset) && offset >= 0 && offset + width <= bytes.length)) misplaced(offset, bytes.length - width);
 }
 
-/** The method that reads numbers of a kind. */
-export function reader(name: string, kind: number): unknown {
-    return n.reader(name, kind, function (this: Bytes, offset: unknown, byteLength: unknown): never {
-        const width = widthOf(kind, offset, byteLength);
-        checkPlace(this, offset === undefined ? 0 : offset, width);
-        throw new codes.ERR_INVALID_ARG_TYPE("this", ["Buffer", "Uint8Array"], this);
-    });
+/** Throws for a number that can't be read. */
+export function notRead(bytes: Bytes, kind: number, offset: unknown, byteLength: unknown): never {
+    const width = widthOf(kind, offset, byteLength);
+    checkPlace(bytes, offset === undefined ? 0 : offset, width);
+    throw new codes.ERR_INVALID_ARG_TYPE("this", ["Buffer", "Uint8Array"], bytes);
 }
 
 function checkRange(value: number | bigint, width: number, kind: number): void {
@@ -57,29 +56,17 @@ function checkRange(value: number | bigint, width: number, kind: number): void {
     throw new codes.ERR_OUT_OF_RANGE("value", range, value);
 }
 
-type Method = (this: Bytes, ...args: unknown[]) => unknown;
-
-/** The method that writes numbers of a kind. */
-export function writer(name: string, kind: number): unknown {
+/** What the native functions do not write: a value that is no number yet is written as one; otherwise it throws. */
+export function notWritten(bytes: Bytes, kind: number, value: unknown, offset: unknown, byteLength: unknown): unknown {
+    const width = widthOf(kind, offset, byteLength);
     const big = (kind & BIGINT) !== 0;
-    // What the native function does not take: a value that is no number yet, or an error.
-    const fail = function (this: Bytes, value: unknown, offset: unknown, byteLength: unknown): unknown {
-        const width = widthOf(kind, offset, byteLength);
-        const number = big ? (value as bigint) : +(value as number);
-        if ((kind & FLOAT) === 0) checkRange(number, width, kind);
-        if (big && typeof number !== "bigint") throw new TypeError("Cannot mix BigInt and other types, use explicit conversions");
-        checkPlace(this, offset === undefined ? 0 : offset, width);
-        if (typeof value === "number" || !(this instanceof Uint8Array)) throw new codes.ERR_INVALID_ARG_TYPE("this", ["Buffer", "Uint8Array"], this);
-        return method.call(this, number, offset, byteLength);
-    };
-    const method = n.writer(name, kind, fail) as Method;
-    if (!big) return method;
-    // The native function takes the low bits.
-    return {
-        [name](this: Bytes, value: unknown, offset?: unknown): unknown {
-            if (typeof value !== "bigint") return fail.call(this, value, offset, undefined);
-            checkRange(value, 8, kind);
-            return method.call(this, value, offset);
-        },
-    }[name];
+    const number = big ? (value as bigint) : +(value as number);
+    if ((kind & FLOAT) === 0) checkRange(number, width, kind);
+    if (big && typeof number !== "bigint") throw new TypeError("Cannot mix BigInt and other types, use explicit conversions");
+    const at = offset === undefined ? 0 : offset;
+    checkPlace(bytes, at, width);
+    if (typeof value === "number" || big || !(bytes instanceof Uint8Array)) throw new codes.ERR_INVALID_ARG_TYPE("this", ["Buffer", "Uint8Array"], bytes);
+    const order = (kind & BIG_ENDIAN) !== 0 ? "BE" : "LE";
+    if ((kind & FLOAT) !== 0) return (bytes as Buffer)[`write${width === 4 ? "Float" : "Double"}${order}`](number as number, at as number);
+    return (bytes as Buffer)[`write${(kind & SIGNED) !== 0 ? "Int" : "UInt"}${order}`](number as number, at as number, width);
 }

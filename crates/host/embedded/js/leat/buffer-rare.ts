@@ -3,7 +3,7 @@ import { encodingNames, encodingNumber, encodingOf, kMaxLength, kStringMaxLength
 import { codes } from "./errors";
 import { validateInteger, validateNumber, validateString } from "./validate";
 
-export { reader, writer } from "./buffer-numbers";
+export { notRead, notWritten } from "./buffer-numbers";
 
 const LATIN1 = 2;
 const UTF16 = 1;

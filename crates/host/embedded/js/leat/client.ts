@@ -119,7 +119,8 @@ export class ClientRequest extends Outgoing {
     #needsDrain = false;
     #isFinished = false;
     #isOver = false;
-    #error: Error | null = null;
+    /** How a request ends that was destroyed before it had a socket: told when it would have got it. */
+    #tellLater: (() => void) | undefined;
 
     constructor(input: unknown, given?: unknown, listener?: unknown) {
         super();
@@ -248,6 +249,10 @@ export class ClientRequest extends Outgoing {
         return this.socket;
     }
     #offerSocket(): void {
+        if (this.#tellLater !== undefined) {
+            this.#tellLater();
+            this.#tellLater = undefined;
+        }
         if (this.#isOver || this.#hasSocket) return;
         this.#hasSocket = true;
         if (this.timeout !== undefined && this.timeout > 0) (this.socket as ClientSocket).setTimeout(this.timeout);
@@ -545,7 +550,6 @@ export class ClientRequest extends Outgoing {
         if (this.#id !== undefined) abort(this.#id);
         const { res } = this;
         this.res?._dump();
-        this.#error = error ?? null;
         this.#release();
         this.#socket?._close();
         if (this.#isOver) return this;
@@ -558,13 +562,15 @@ export class ClientRequest extends Outgoing {
             });
             return this;
         }
-        const told = error ?? hangUp();
+        const told = error ?? (this.aborted && !this.#hasSocket ? null : hangUp());
         this.errored = told;
-        process.nextTick(() => {
-            this.emit("error", told);
+        const tell = (): void => {
+            if (told !== null) this.emit("error", told);
             this._closed = true;
             this.emit("close");
-        });
+        };
+        if (this.#hasSocket) process.nextTick(tell);
+        else this.#tellLater = tell;
         return this;
     }
 

@@ -14,9 +14,6 @@ export interface CodedError extends Error {
 type Base = new (message?: string, options?: ErrorOptions) => Error;
 type CodedConstructor = new (...args: unknown[]) => CodedError;
 
-/** Marks errors that are shown as `Name [CODE]: message`, on their stack too. */
-export const kIsNodeError = Symbol.for("leat.nodeError");
-
 const bases: Record<"T" | "R" | "E" | "U" | "S", Base> = { T: TypeError, R: RangeError, E: Error, U: URIError, S: SyntaxError };
 const capture = (Error as unknown as { captureStackTrace(target: object, above: unknown): void }).captureStackTrace;
 
@@ -24,14 +21,11 @@ function shown(this: CodedError): string {
     return `${this.name} [${this.code}]: ${this.message}`;
 }
 
-const marks: PropertyDescriptorMap = {
-    [kIsNodeError]: { value: true, enumerable: false, writable: true, configurable: true },
-    toString: { value: shown, enumerable: false, writable: true, configurable: true },
-};
+const toString = { value: shown, enumerable: false, writable: true, configurable: true };
 
 /** Makes `error` one of Node's: gives it its code and the way it is shown. */
 export function coded<E extends Error>(error: E, code: string): E & CodedError {
-    Object.defineProperties(error, marks);
+    Object.defineProperty(error, "toString", toString);
     (error as E & CodedError).code = code;
     return error as E & CodedError;
 }

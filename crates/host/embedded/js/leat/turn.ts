@@ -13,6 +13,8 @@ interface Tick {
 
 const { tick } = native("process") as Native;
 let queue: Tick[] = [];
+/** The next one. Kept here, since the host may stop a tick that never ends, and then goes on behind it. */
+let at = 0;
 let asked = false;
 
 interface Contexts {
@@ -36,21 +38,33 @@ export function nextTick(run: (...args: never[]) => unknown, ...args: unknown[])
     }
 }
 
+/** Ticks that are kept behind the next one, so that a chain of ticks needs no more memory than that. */
+const COMPACTED = 1024;
+
 /** Runs ticks until none is left. */
 export function runTicks(): void {
-    while (queue.length > 0) {
-        const ticks = queue;
-        queue = [];
-        for (const { run, args, context } of ticks) {
-            contexts.used?.enter(context);
-            try {
-                if (args === undefined) run();
-                else run(...args);
-            } catch (error) {
-                failures.uncaught(error);
-            }
+    for (let tick = queue[at]; tick !== undefined; tick = queue[at]) {
+        at += 1;
+        if (at === COMPACTED) {
+            queue = queue.slice(at);
+            at = 0;
+        }
+        const { run, args, context } = tick;
+        contexts.used?.enter(context);
+        try {
+            if (args === undefined) run();
+            else run(...args);
+        } catch (error) {
+            failures.uncaught(error);
         }
     }
     contexts.used?.enter(undefined);
+    dropTicks();
+}
+
+/** Forgets what is left. */
+export function dropTicks(): void {
+    queue = [];
+    at = 0;
     asked = false;
 }

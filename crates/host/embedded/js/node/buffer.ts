@@ -2,10 +2,13 @@
 import { encodingNumber, encodingOf, kMaxLength, kStringMaxLength, native_, type Bytes, type Encoded } from "../leat/buffer-native";
 
 type Rare = typeof import("../leat/buffer-rare");
-const rare = (): Rare => require("../leat/buffer-rare") as Rare;
+let loaded: Rare | undefined;
+const rare = (): Rare => (loaded ??= require("../leat/buffer-rare") as Rare);
 
 const n = native_;
 const UTF8 = 0;
+/** Bytes whose text is never too long, in whatever encoding. */
+const CERTAIN_LENGTH_MAX = kStringMaxLength >> 1;
 const custom = Symbol.for("nodejs.util.inspect.custom");
 
 class FastBuffer extends Uint8Array {}
@@ -90,8 +93,8 @@ function bound(at: unknown, length: number): number {
 }
 
 function toString(this: Bytes, encoding?: unknown, start?: unknown, end?: unknown): string {
-    if (arguments.length === 0 && this.length <= kStringMaxLength) return n.decode(this, UTF8);
     const { length } = this;
+    if (start === undefined && end === undefined && length <= CERTAIN_LENGTH_MAX) return n.decode(this, encoding === undefined ? UTF8 : encodingNumber(encoding));
     const first = start === undefined ? 0 : bound(start, length);
     const last = end === undefined ? length : bound(end, length);
     if (last <= first) return "";
@@ -174,57 +177,15 @@ Object.defineProperty(prototype, "offset", {
     },
 });
 
-/** Kinds of the native functions: a width in bytes and flags. */
-const SIGNED = 0x10;
-const BIG_ENDIAN = 0x20;
-const FLOAT = 0x40;
-const BIGINT = 0x80;
-const kinds: readonly (readonly [string, number])[] = [
-    ["UInt8", 1],
-    ["Int8", 1 | SIGNED],
-    ["UInt16LE", 2],
-    ["UInt16BE", 2 | BIG_ENDIAN],
-    ["Int16LE", 2 | SIGNED],
-    ["Int16BE", 2 | SIGNED | BIG_ENDIAN],
-    ["UInt32LE", 4],
-    ["UInt32BE", 4 | BIG_ENDIAN],
-    ["Int32LE", 4 | SIGNED],
-    ["Int32BE", 4 | SIGNED | BIG_ENDIAN],
-    ["UIntLE", 0],
-    ["UIntBE", BIG_ENDIAN],
-    ["IntLE", SIGNED],
-    ["IntBE", SIGNED | BIG_ENDIAN],
-    ["FloatLE", 4 | FLOAT],
-    ["FloatBE", 4 | FLOAT | BIG_ENDIAN],
-    ["DoubleLE", 8 | FLOAT],
-    ["DoubleBE", 8 | FLOAT | BIG_ENDIAN],
-    ["BigInt64LE", 8 | BIGINT | SIGNED],
-    ["BigInt64BE", 8 | BIGINT | SIGNED | BIG_ENDIAN],
-    ["BigUInt64LE", 8 | BIGINT],
-    ["BigUInt64BE", 8 | BIGINT | BIG_ENDIAN],
-];
-/** Defined when one is first touched: there are eighty, and most programs touch none. */
-function numeric(name: string, other: string | undefined, make: () => unknown): void {
-    const names = other === undefined ? [name] : [name, other];
-    for (const one of names) {
-        const put = (value: unknown): void => void Object.defineProperty(prototype, one, { value, writable: true, enumerable: true, configurable: true });
-        Object.defineProperty(prototype, one, {
-            configurable: true,
-            enumerable: true,
-            get() {
-                const made = make();
-                for (const each of names) Object.defineProperty(prototype, each, { value: made, writable: true, enumerable: true, configurable: true });
-                return made;
-            },
-            set: put,
-        });
-    }
-}
-for (const [name, kind] of kinds) {
-    const other = name.includes("UInt") ? name.replace("UInt", "Uint") : undefined;
-    numeric(`read${name}`, other && `read${other}`, () => rare().reader(`read${name}`, kind));
-    numeric(`write${name}`, other && `write${other}`, () => rare().writer(`write${name}`, kind));
-}
+n.numbers(
+    prototype,
+    function (this: Bytes, kind: number, offset: unknown, width: unknown): never {
+        return rare().notRead(this, kind, offset, width);
+    },
+    function (this: Bytes, kind: number, value: unknown, offset: unknown, width: unknown): unknown {
+        return rare().notWritten(this, kind, value, offset, width);
+    },
+);
 
 Object.assign(Buffer, {
     poolSize: 8192,

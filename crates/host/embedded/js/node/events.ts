@@ -14,7 +14,8 @@ const kErrorMonitor = Symbol("events.errorMonitor");
 const kRejection = Symbol.for("nodejs.rejection");
 
 const errors = (): Errors => require("../leat/errors") as Errors;
-const later = (): Later => require("../leat/events-async") as Later;
+let loaded: Later | undefined;
+const later = (): Later => (loaded ??= require("../leat/events-async") as Later);
 
 let defaultMaxListeners = 10;
 

@@ -1,7 +1,7 @@
 // fetch (WHATWG Fetch) as a server has it: no CORS, no cookies, no cache. What fails is a TypeError whose cause has Node's codes.
 import { DOMException, type AbortSignal } from "./events";
 import { Told, abort, connectError, end, start, write, type Asked } from "./exchange";
-import { Headers, received } from "./headers";
+import { Headers, inOrder, received } from "./headers";
 import { Incoming, Request, Response, bytesNow, isWhole, responded } from "./request";
 import { URL } from "./url";
 import type { Source } from "./_body";
@@ -164,9 +164,11 @@ function once(url: URL, method: string, headers: Headers, source: Source | null,
 
 function fieldsOf(url: URL, headers: Headers, isTLS: boolean): string[] {
     const fields = ["host", headers.get("host") ?? url.host, "connection", "keep-alive"];
-    for (const [name, value] of headers) {
+    const own = inOrder(headers);
+    for (let at = 0; at < own.length; at += 2) {
+        const name = own[at] as string;
         // What frames a message, or concerns the connection, is not the program's to say.
-        if (!["host", "connection", "transfer-encoding", "keep-alive", "upgrade", "expect", "te", "trailer"].includes(name)) fields.push(name, value);
+        if (!["host", "connection", "transfer-encoding", "keep-alive", "upgrade", "expect", "te", "trailer"].includes(name)) fields.push(name, own[at + 1] as string);
     }
     const put = (name: string, value: string): void => {
         if (!headers.has(name)) fields.push(name, value);

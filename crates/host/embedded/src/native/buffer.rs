@@ -8,7 +8,7 @@ use std::ffi::CStr;
 
 use memchr::memmem;
 use rquickjs::function::Func;
-use rquickjs::{Ctx, Function, Object, Result, Value};
+use rquickjs::{Ctx, Object, Result, Value};
 
 use super::direct::{self, Body, Bytes, Call, Given, Table};
 use encoding::Encoding;
@@ -58,23 +58,8 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         let made = direct::function::<Buffers>(ctx, name, (*length, at as u8, 0), std::slice::from_ref(&base))?;
         group.set(name.to_str().unwrap_or_default(), made)?;
     }
-    group.set("reader", Func::from(reader))?;
-    group.set("writer", Func::from(writer))?;
+    group.set("numbers", Func::from(number::define))?;
     Ok(group)
-}
-
-/// A method that reads a number of the kind `kind` (see `number`); `fail` is called where it can't.
-fn reader<'js>(ctx: Ctx<'js>, name: String, kind: u32, fail: Function<'js>) -> Result<Value<'js>> {
-    numbers(&ctx, &name, (0, READ, kind), fail)
-}
-
-fn writer<'js>(ctx: Ctx<'js>, name: String, kind: u32, fail: Function<'js>) -> Result<Value<'js>> {
-    numbers(&ctx, &name, (1, WRITE, kind), fail)
-}
-
-fn numbers<'js>(ctx: &Ctx<'js>, name: &str, number: (i32, u8, u32), fail: Function<'js>) -> Result<Value<'js>> {
-    let name = std::ffi::CString::new(name).unwrap_or_default();
-    direct::function::<Buffers>(ctx, &name, number, &[fail.into_value()])
 }
 
 /// `(Class, string, encoding)`: its bytes in a new array.
@@ -86,7 +71,9 @@ fn encode(call: &Call<'_>) -> Given {
             return made;
         }
         if let Some(mut to) = call.bytes(made.seen()) {
-            to.write().iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            if let Some(to) = to.write().get_mut(..bytes.len()) {
+                to.copy_from_slice(bytes);
+            }
         }
         made
     })
@@ -154,7 +141,7 @@ fn forward(hay: &[u8], needle: &[u8], offset: usize, step: usize) -> Option<usiz
     let mut from = offset;
     loop {
         let at = from + finder.find(hay.get(from..)?)?;
-        if at % step == 0 {
+        if at.is_multiple_of(step) {
             return Some(at);
         }
         from = at + 1;
@@ -166,7 +153,7 @@ fn backward(hay: &[u8], needle: &[u8], offset: usize, step: usize) -> Option<usi
     let mut end = offset.saturating_add(needle.len()).min(hay.len());
     loop {
         let at = finder.rfind(hay.get(..end)?)?;
-        if at % step == 0 {
+        if at.is_multiple_of(step) {
             return Some(at);
         }
         end = at + needle.len() - 1;

@@ -81,10 +81,6 @@ impl<'a> Call<'a> {
         Seen(self.arguments.get(at).copied().unwrap_or(qjs::JS_UNDEFINED), PhantomData)
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.arguments.len()
-    }
-
     /// The value at `at` of those that the function was made with; `at` must be below their number.
     fn datum(&self, at: usize) -> qjs::JSValue {
         // SAFETY: callers name values that they gave when they made the function.
@@ -148,15 +144,17 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The property called by the value at `name`.
-    pub(super) fn property(&self, of: Seen<'_>, name: Seen<'_>) -> Given {
-        // SAFETY: the values are live, the atom is given back.
-        unsafe {
-            let atom = qjs::JS_ValueToAtom(self.ctx, name.0);
-            let found = qjs::JS_GetProperty(self.ctx, of.0, atom);
-            qjs::JS_FreeAtom(self.ctx, atom);
-            Given(found)
-        }
+    /// The name of a property: quick for literals and symbols, which are atoms already. `None` if the value throws as a name.
+    pub(super) fn name(&self, value: Seen<'_>) -> Option<Name<'_>> {
+        // SAFETY: the value is live; the atom is given back by `Name`.
+        let atom = unsafe { qjs::JS_ValueToAtom(self.ctx, value.0) };
+        (atom != qjs::JS_ATOM_NULL).then_some(Name { call: self, atom })
+    }
+
+    /// The property called `name`.
+    pub(super) fn property(&self, of: Seen<'_>, name: &Name<'_>) -> Given {
+        // SAFETY: value and atom are live.
+        Given(unsafe { qjs::JS_GetProperty(self.ctx, of.0, name.atom) })
     }
 
     /// One of the values that the function was made with.
@@ -223,12 +221,20 @@ impl<'a> Call<'a> {
         Given(unsafe { qjs::JS_NewBigUint64(self.ctx, value) })
     }
 
-    /// The low 64 bits of a BigInt.
-    pub(super) fn big_at(&self, at: usize) -> Option<i64> {
+    /// A BigInt of 64 bits; `None` if it is wider, or none.
+    pub(super) fn big_at(&self, at: usize, signed: bool) -> Option<u64> {
         let value = self.at(at).0;
         let mut bits = 0;
-        // SAFETY: the value is a BigInt, so nobody's `valueOf` runs.
-        unsafe { (qjs::JS_IsBigInt(value) && qjs::JS_ToBigInt64(self.ctx, &mut bits, value) == 0).then_some(bits) }
+        // SAFETY: the value is a BigInt, so nobody's `valueOf` runs; what is made to compare is given back.
+        unsafe {
+            if !qjs::JS_IsBigInt(value) || qjs::JS_ToBigInt64(self.ctx, &mut bits, value) != 0 {
+                return None;
+            }
+            let same = if signed { self.big(bits) } else { self.big_unsigned(bits as u64) };
+            let fits = qjs::JS_IsStrictEqual(self.ctx, value, same.0);
+            self.free(same);
+            fits.then_some(bits as u64)
+        }
     }
 
     /// The bytes of a Uint8Array, or of a class that extends it.
@@ -286,15 +292,6 @@ impl Seen<'_> {
         let number = self.number()?;
         (number >= 0.0 && number.fract() == 0.0).then_some(number as usize)
     }
-
-    /// Whether both are the same object or symbol, or the same small integer.
-    pub(super) fn is(self, other: Seen<'_>) -> bool {
-        // SAFETY: tags and pointers are compared, nothing is followed.
-        unsafe {
-            qjs::JS_VALUE_GET_TAG(self.0) == qjs::JS_VALUE_GET_TAG(other.0)
-                && qjs::JS_VALUE_GET_PTR(self.0) == qjs::JS_VALUE_GET_PTR(other.0)
-        }
-    }
 }
 
 impl Given {
@@ -303,6 +300,9 @@ impl Given {
     pub(super) fn seen(&self) -> Seen<'_> {
         Seen(self.0, PhantomData)
     }
+
+    /// An exception is pending.
+    pub(super) const THROWN: Self = Self(qjs::JS_EXCEPTION);
 
     pub(super) fn is_exception(&self) -> bool {
         // SAFETY: only the tag is looked at.
@@ -315,6 +315,25 @@ impl Given {
 
     pub(super) fn bool(value: bool) -> Self {
         Self(if value { qjs::JS_TRUE } else { qjs::JS_FALSE })
+    }
+}
+
+/// The name of a property.
+pub(super) struct Name<'c> {
+    call: &'c Call<'c>,
+    atom: qjs::JSAtom,
+}
+
+impl PartialEq for Name<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.atom == other.atom
+    }
+}
+
+impl Drop for Name<'_> {
+    fn drop(&mut self) {
+        // SAFETY: `Call::name` took it, once.
+        unsafe { qjs::JS_FreeAtom(self.call.ctx, self.atom) }
     }
 }
 

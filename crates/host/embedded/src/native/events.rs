@@ -2,7 +2,7 @@
 //! each name.
 
 use rquickjs::function::Func;
-use rquickjs::{Ctx, Function, Object, Result, Symbol, Value};
+use rquickjs::{Atom, Ctx, Function, Object, Result, Symbol, Value};
 
 use super::direct::{self, Body, Call, Given, Table};
 
@@ -28,39 +28,38 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 }
 
 fn make_emit<'js>(ctx: Ctx<'js>, rare: Function<'js>, capture: Symbol<'js>) -> Result<Value<'js>> {
-    let names = ["_events", "error"].map(|name| rquickjs::String::from_str(ctx.clone(), name));
-    let [events, error] = names;
-    let data = [rare.into_value(), capture.into_value(), events?.into_value(), error?.into_value()];
+    // Strings that are atoms: as names they cost nothing.
+    let name = |text| Atom::from_str(ctx.clone(), text)?.to_value();
+    let data = [rare.into_value(), capture.into_value(), name("_events")?, name("error")?];
     direct::function::<Events>(&ctx, c"emit", (1, 0, 0), &data)
 }
 
 /// Calls the listeners of one event. Errors, and emitters that capture rejections, have the rare way.
 fn emit(call: &Call<'_>) -> Given {
-    let (this, name) = (call.this(), call.at(0));
-    if !this.is_object() {
+    let this = call.this();
+    let names =
+        (call.name(call.at(0)), call.name(call.own(EVENTS)), call.name(call.own(ERROR)), call.name(call.own(CAPTURE)));
+    let (Some(name), Some(events), Some(error), Some(capture)) = names else { return Given::THROWN };
+    if !this.is_object() || name == error {
         return rare(call);
     }
-    let events = call.property(this, call.own(EVENTS));
+    let events = call.property(this, &events);
     if events.is_exception() {
         return events;
     }
     if !events.seen().is_object() {
         call.free(events);
-        return if is_error(call) { rare(call) } else { Given::bool(false) };
+        return Given::bool(false);
     }
-    let found = call.property(events.seen(), name);
+    let found = call.property(events.seen(), &name);
     call.free(events);
     if found.is_exception() {
         return found;
     }
-    if is_error(call) {
-        call.free(found);
-        return rare(call);
-    }
     if found.seen().is_undefined() {
         return Given::bool(false);
     }
-    let captures = call.property(this, call.own(CAPTURE));
+    let captures = call.property(this, &capture);
     let captured = captures.seen().is_true();
     call.free(captures);
     let given = if captured { rare(call) } else { deliver(call, &found) };
@@ -106,9 +105,4 @@ fn rare(call: &Call<'_>) -> Given {
     let given = call.call(call.own(RARE), &[call.at(0), rest.seen()]);
     call.free(rest);
     given
-}
-
-/// Whether the event is called "error". Strings of literals are mostly one and the same value; others are compared.
-fn is_error(call: &Call<'_>) -> bool {
-    call.at(0).is(call.own(ERROR)) || call.text(0).is_some_and(|name| name.bytes() == b"error")
 }

@@ -12,6 +12,7 @@ mod fs;
 mod later;
 mod modules;
 mod os;
+mod net;
 mod process;
 mod timers;
 mod types;
@@ -37,6 +38,7 @@ const GROUPS: &[(&str, Make)] = &[
     ("http", crate::serve::group),
     ("modules", modules::make),
     ("os", os::make),
+    ("net", net::make),
     ("process", process::make),
     ("timers", timers::make),
     ("types", types::make),

@@ -1,9 +1,13 @@
-//! Numbers in buffers: `readInt32LE` and its siblings.
-//!
-//! A kind is a width in bytes (0: the program says, 1 to 6) and flags.
+//! Numbers in buffers: `readInt32LE` and its siblings, which are methods of buffers themselves.
 
-use crate::native::direct::{Call, Given};
+use std::ffi::CString;
 
+use rquickjs::{Ctx, Function, Object, Result};
+
+use super::{Buffers, READ, WRITE};
+use crate::native::direct::{self, Call, Given};
+
+/// A kind is a width in bytes (0: the program says, 1 to 6) and flags.
 const WIDTH: u32 = 0x0f;
 const SIGNED: u32 = 0x10;
 const BIG_ENDIAN: u32 = 0x20;
@@ -11,6 +15,54 @@ const FLOAT: u32 = 0x40;
 const BIGINT: u32 = 0x80;
 /// The most bytes that a program may ask for.
 const WIDTH_MAX: usize = 6;
+
+const KINDS: &[(&str, u32)] = &[
+    ("UInt8", 1),
+    ("Int8", 1 | SIGNED),
+    ("UInt16LE", 2),
+    ("UInt16BE", 2 | BIG_ENDIAN),
+    ("Int16LE", 2 | SIGNED),
+    ("Int16BE", 2 | SIGNED | BIG_ENDIAN),
+    ("UInt32LE", 4),
+    ("UInt32BE", 4 | BIG_ENDIAN),
+    ("Int32LE", 4 | SIGNED),
+    ("Int32BE", 4 | SIGNED | BIG_ENDIAN),
+    ("UIntLE", 0),
+    ("UIntBE", BIG_ENDIAN),
+    ("IntLE", SIGNED),
+    ("IntBE", SIGNED | BIG_ENDIAN),
+    ("FloatLE", 4 | FLOAT),
+    ("FloatBE", 4 | FLOAT | BIG_ENDIAN),
+    ("DoubleLE", 8 | FLOAT),
+    ("DoubleBE", 8 | FLOAT | BIG_ENDIAN),
+    ("BigInt64LE", 8 | BIGINT | SIGNED),
+    ("BigInt64BE", 8 | BIGINT | SIGNED | BIG_ENDIAN),
+    ("BigUInt64LE", 8 | BIGINT),
+    ("BigUInt64BE", 8 | BIGINT | BIG_ENDIAN),
+];
+
+/// Defines all methods on `prototype`. What can't be read or written goes to `no_read(kind, offset, width)` and
+/// `no_write(kind, value, offset, width)`, which throw, or give what the method gives.
+pub(super) fn define<'js>(
+    ctx: Ctx<'js>,
+    prototype: Object<'js>,
+    no_read: Function<'js>,
+    no_write: Function<'js>,
+) -> Result<()> {
+    for (name, kind) in KINDS {
+        for (verb, length, body, fail) in [("read", 0, READ, &no_read), ("write", 1, WRITE, &no_write)] {
+            let full = format!("{verb}{name}");
+            let title = CString::new(full.as_str()).unwrap_or_default();
+            let data = [fail.clone().into_value()];
+            let made = direct::function::<Buffers>(&ctx, &title, (length, body, *kind), &data)?;
+            if name.contains("UInt") {
+                prototype.set(full.replace("UInt", "Uint"), made.clone())?;
+            }
+            prototype.set(full, made)?;
+        }
+    }
+    Ok(())
+}
 
 /// Where a number is: from which byte on, and how wide it is.
 fn place(call: &Call<'_>, offset_at: usize, length: usize) -> Option<(usize, usize)> {
@@ -24,9 +76,14 @@ fn place(call: &Call<'_>, offset_at: usize, length: usize) -> Option<(usize, usi
     (start.checked_add(width)? <= length).then_some((start, width))
 }
 
-/// `(offset, width)`, on a buffer. Where it can't, its `fail` is called with the same, which throws.
+/// `(offset, width)`, on a buffer.
 pub(super) fn read(call: &Call<'_>) -> Given {
-    try_read(call).unwrap_or_else(|| call.pass(call.own(0), 0))
+    try_read(call).unwrap_or_else(|| fail(call))
+}
+
+fn fail(call: &Call<'_>) -> Given {
+    let kind = Given::number(f64::from(call.kind));
+    call.call(call.own(0), &[kind.seen(), call.at(0), call.at(1), call.at(2)])
 }
 
 fn try_read(call: &Call<'_>) -> Option<Given> {
@@ -59,21 +116,21 @@ fn try_read(call: &Call<'_>) -> Option<Given> {
 
 /// `(value, offset, width)`, on a buffer: the offset behind what was written.
 pub(super) fn write(call: &Call<'_>) -> Given {
-    try_write(call).unwrap_or_else(|| call.pass(call.own(0), 0))
+    try_write(call).unwrap_or_else(|| fail(call))
 }
 
 fn try_write(call: &Call<'_>) -> Option<Given> {
     let mut bytes = call.bytes(call.this())?;
     let (start, width) = place(call, 1, bytes.len())?;
+    let signed = call.kind & SIGNED != 0;
     let bits = if call.kind & BIGINT != 0 {
-        call.big_at(0)? as u64
+        call.big_at(0, signed)?
     } else {
         let value = call.at(0).number()?;
         match (call.kind & FLOAT != 0, width) {
             (true, 4) => u64::from((value as f32).to_bits()),
             (true, _) => value.to_bits(),
             (false, _) => {
-                let signed = call.kind & SIGNED != 0;
                 let (least, most) = range(width, signed);
                 if value < least || value > most {
                     return None;
