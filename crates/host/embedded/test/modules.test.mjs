@@ -159,6 +159,23 @@ test("modules are kept on disk, and what is doubtful is compiled anew", () => {
     for (const nowhere of ["/proc/nothing", join(app, "main.cjs")]) assert.equal(program({ XDG_CACHE_HOME: nowhere }).stdout, "three\n");
 });
 
+test("stacks of translated modules say what their authors wrote", () => {
+    // Line 1 of the output is line 3 of the source.
+    const map = { version: 3, sources: ["original.ts"], names: [], mappings: "AAEA" };
+    const inline = Buffer.from(JSON.stringify(map)).toString("base64");
+    const body = "throw new Error('translated');\n";
+    const app = folder("mapped", {
+        "main.cjs": "for (const name of ['./inline.cjs', './beside.cjs', './gone.cjs', './plain.cjs']) try { require(name); } catch (error) { console.log(error.stack.split('\\n')[1].replace(/.*\\/|:\\d+\\)?$/g, '')); }\nimport('./inline.mjs').catch((error) => console.log(error.stack.split('\\n')[1].replace(/.*\\/|:\\d+\\)?$/g, '')));",
+        "inline.cjs": `${body}//# sourceMappingURL=data:application/json;base64,${inline}\n`,
+        "inline.mjs": `${body}//# sourceMappingURL=data:application/json;base64,${inline}\n`,
+        "beside.cjs": `${body}//# sourceMappingURL=beside.cjs.map`,
+        "beside.cjs.map": JSON.stringify({ ...map, sources: ["../lib/beside.ts"] }),
+        "gone.cjs": `${body}//# sourceMappingURL=nowhere.map`,
+        "plain.cjs": body,
+    });
+    assert.equal(run(leat, ["run", join(app, "main.cjs")]).stdout, "original.ts:3\nbeside.ts:3\ngone.cjs:1\nplain.cjs:1\noriginal.ts:3\n");
+});
+
 const MISTAKES = {
     "a.cjs": ["let a = 1;\n\tlet b = = 2;\n", /a\.cjs:2\n\tlet b = = 2;\n\t +\^\n\nSyntaxError: /],
     "a.mjs": ["export const a = 1;\nlet b = (;\n", /a\.mjs:2\nlet b = \(;\n +\^\n\nSyntaxError: /],

@@ -8,7 +8,7 @@ use rquickjs::function::{Func, This};
 use rquickjs::loader::{ImportAttributes, Loader as LoadModule, Resolver as ResolveModule};
 use rquickjs::module::{Declarations, Declared, Exports, ModuleDef};
 use rquickjs::promise::PromiseState;
-use rquickjs::{Ctx, Error, Exception, Function, JsLifetime, Module, Object, Promise, Result, Value};
+use rquickjs::{Array, Ctx, Error, Exception, Function, IntoJs, JsLifetime, Module, Object, Promise, Result, Value};
 
 use super::cache::{Cache, SOURCE_BYTES_MIN};
 use super::compile;
@@ -19,6 +19,7 @@ use super::refusal::Refusal;
 use super::resolve::{Found, Resolver};
 use super::scan::{Language, Way, scan};
 use super::source::{Format, format_of, has_module_syntax, text_of};
+use super::sourcemap::SourceMaps;
 use super::urls::{path_of, url_of};
 use crate::builtins;
 
@@ -48,6 +49,7 @@ pub(crate) struct Modules {
     /// Modules that failed to load, or stood in a graph with one: QuickJS may have freed what they point to.
     broken: RefCell<HashSet<String>>,
     facades: Cell<usize>,
+    pub(crate) maps: SourceMaps,
     cache: OnceCell<Option<Cache>>,
     caches: bool,
 }
@@ -101,6 +103,7 @@ impl Modules {
             importing: RefCell::default(),
             broken: RefCell::default(),
             facades: Cell::new(0),
+            maps: SourceMaps::default(),
             cache: OnceCell::new(),
             caches,
         })
@@ -164,6 +167,7 @@ impl Modules {
             self.ready.borrow_mut().insert(url.clone(), ready.clone());
             if let Ready::Source { text, .. } = ready {
                 self.running.borrow_mut().insert(url.clone());
+                self.note_map(ctx, &url, &text)?;
                 let mut children = Vec::new();
                 let scan = scan(&text, Language::Module);
                 if scan.awaits.is_some() {
@@ -194,6 +198,21 @@ impl Modules {
             }
         }
         Ok(())
+    }
+
+    /// Looks whether a module has a source map. The first that has one makes stacks ask.
+    pub(crate) fn note_map(&self, ctx: &Ctx<'_>, file: &str, text: &str) -> Result<()> {
+        if !self.maps.note(file, text) {
+            return Ok(());
+        }
+        let stack: Object<'_> = Object::from_value(builtins::require(ctx, "leat:stack")?)?;
+        let translate: Function<'_> = stack.get("mapFrames")?;
+        let map = |ctx: Ctx<'_>, file: String, line: u32, column: u32| -> Result<Option<List>> {
+            let modules = Modules::of(&ctx)?;
+            let place = modules.maps.place(modules.files(), &file, line, column);
+            Ok(place.map(|(file, line, column)| List(file, line, column)))
+        };
+        translate.call((Func::from(map),))
     }
 
     /// Whether the names that are asked of a built-in need nothing that it loads late.
@@ -400,6 +419,19 @@ impl Modules {
             reached.insert(url);
         }
         reached
+    }
+}
+
+/// A place, as JavaScript gets it.
+struct List(String, u32, u32);
+
+impl<'js> IntoJs<'js> for List {
+    fn into_js(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        let list = Array::new(ctx.clone())?;
+        list.set(0, self.0)?;
+        list.set(1, self.1)?;
+        list.set(2, self.2)?;
+        Ok(list.into_value())
     }
 }
 

@@ -16,6 +16,7 @@ mod refusal;
 mod resolve;
 mod scan;
 mod source;
+mod sourcemap;
 mod strip;
 mod urls;
 
