@@ -7,6 +7,7 @@ mod compile;
 mod esm;
 mod executable;
 mod files;
+mod foreign;
 mod graph;
 mod json;
 mod names;
@@ -28,8 +29,9 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Function, JsLifetime, Object, Promise, Result, Value};
 
 pub use bundle::open_carried;
-pub(crate) use esm::{Modules, OnImport};
+pub(crate) use esm::Modules;
 pub use executable::{Built, build};
+pub(crate) use foreign::OnImport;
 pub use graph::{Finding, check};
 
 pub(crate) use files::join;
