@@ -159,6 +159,34 @@ test("modules are kept on disk, and what is doubtful is compiled anew", () => {
     for (const nowhere of ["/proc/nothing", join(app, "main.cjs")]) assert.equal(program({ XDG_CACHE_HOME: nowhere }).stdout, "three\n");
 });
 
+test("express is Leat's: 5 where none is installed, and else the one of the version that is", () => {
+    const show = "console.log([typeof express, typeof express.Router, typeof express.application.lazyrouter, express === again, express.marker].join());";
+    const app = folder("express", {
+        "none/main.cjs": `const express = require('express'), again = require('leat/express'); ${show}`,
+        "none/main.mjs": `import express, { Router } from 'express'; import again from 'leat/express'; if (Router !== express.Router) throw new Error('Router'); ${show}`,
+        "four/main.cjs": `const express = require('express'), again = require('leat/express4'); ${show}`,
+        "four/main.mjs": `import express, { Router } from 'express'; import again from 'leat/express4'; if (Router !== express.Router) throw new Error('Router'); ${show}`,
+        "four/part.cjs": "console.log(require('express/lib/application') === require('express').application, require('express/lib/own').own, require.resolve('express').endsWith('four/node_modules/express/index.js'));",
+        "four/node_modules/express/package.json": '{ "name": "express", "version": "4.21.2" }',
+        "four/node_modules/express/index.js": "exports.marker = 'real';",
+        "four/node_modules/express/lib/application.js": "exports.marker = 'real';",
+        "four/node_modules/express/lib/own.js": "exports.own = 'own';",
+        "other/main.cjs": `const express = require('express'), again = express; express.application = {}; ${show}`,
+        "other/node_modules/express/package.json": '{ "name": "not-express", "version": "4.21.2" }',
+        "other/node_modules/express/index.js": "exports.marker = 'real';",
+    });
+    const printed = (file) => {
+        const { stdout, stderr } = run(leat, ["run", join(app, file)]);
+        return stdout || stderr;
+    };
+    assert.equal(printed("none/main.cjs"), "function,function,undefined,true,\n");
+    assert.equal(printed("none/main.mjs"), "function,function,undefined,true,\n");
+    assert.equal(printed("four/main.cjs"), "function,function,function,true,\n");
+    assert.equal(printed("four/main.mjs"), "function,function,function,true,\n");
+    assert.equal(printed("four/part.cjs"), "true own true\n");
+    assert.equal(printed("other/main.cjs"), "object,undefined,undefined,true,real\n");
+});
+
 test("stacks of translated modules say what their authors wrote", () => {
     // Line 1 of the output is line 3 of the source.
     const map = { version: 3, sources: ["original.ts"], names: [], mappings: "AAEA" };

@@ -12,8 +12,8 @@ use rustix::fs::{Mode, OFlags, Stat, fstat, openat, renameat, unlinkat};
 
 use crate::builtins::BUILD;
 
-/// Sources that are shorter are compiled as fast as they are read and checked.
-pub(crate) const SOURCE_BYTES_MIN: usize = 4 * 1024;
+/// Sources that are shorter are compiled nearly as fast as they are read and checked (of 4.5 KB: 0.7 ms against 0.25).
+pub(crate) const SOURCE_BYTES_MIN: usize = 2 * 1024;
 /// No module's bytecode is larger.
 const ENTRY_BYTES_MAX: u64 = 128 * 1024 * 1024;
 const MAGIC: &[u8; 8] = b"leat-bc1";
