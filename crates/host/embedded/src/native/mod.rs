@@ -13,6 +13,7 @@ mod later;
 mod modules;
 mod os;
 mod process;
+pub(crate) mod require;
 mod timers;
 mod types;
 mod url;
