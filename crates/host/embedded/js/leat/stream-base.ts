@@ -2,6 +2,8 @@
 
 type Callback = (...args: unknown[]) => unknown;
 
+export const kEmptyObject = Object.freeze({});
+
 /** `run` that runs once. */
 export function once(run: Callback): Callback {
     let called = false;
