@@ -70,10 +70,10 @@ fn encode(call: &Call<'_>) -> Given {
         if made.is_exception() {
             return made;
         }
-        if let Some(mut to) = call.bytes(made.seen()) {
-            if let Some(to) = to.write().get_mut(..bytes.len()) {
-                to.copy_from_slice(bytes);
-            }
+        if let Some(mut to) = call.bytes(made.seen())
+            && let Some(to) = to.write().get_mut(..bytes.len())
+        {
+            to.copy_from_slice(bytes);
         }
         made
     })

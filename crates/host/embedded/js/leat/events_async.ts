@@ -254,6 +254,8 @@ function makeAsyncResource(): unknown {
 }
 
 let asyncResource: unknown;
-const exported = exports as Record<string, unknown>;
-Object.defineProperty(exported, "EventEmitterAsyncResource", { enumerable: true, get: () => (asyncResource ??= makeAsyncResource()) });
-export declare const EventEmitterAsyncResource: unknown;
+
+/** The class of emitters whose listeners run in the context that they were made in. */
+export function emitterAsyncResource(): unknown {
+    return (asyncResource ??= makeAsyncResource());
+}
