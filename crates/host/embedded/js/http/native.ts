@@ -88,6 +88,10 @@ interface Http {
     opaque(exchange: number): void;
     closeConnection(connection: number): void;
     destroyConnection(connection: number, reset: boolean): void;
+    /** Whether text may stand in a field's value. */
+    isValue(text: string): boolean;
+    /** The entity tag of text or bytes, without `W/`. */
+    tag(body: string | Uint8Array): string | undefined;
     reasons(): [code: string, status: number, text: string][];
 }
 

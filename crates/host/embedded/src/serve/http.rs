@@ -144,6 +144,13 @@ impl Http {
                 http.flush();
             }
         }));
+        let end = Rc::downgrade(&http);
+        http.host.at_end(Box::new(move || {
+            if let Some(http) = end.upgrade() {
+                http.hooks.borrow_mut().take();
+                http.servers.borrow_mut().clear();
+            }
+        }));
         http
     }
 
