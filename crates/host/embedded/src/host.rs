@@ -360,7 +360,7 @@ pub(crate) struct Failure {
     /// The error's name where it is another than that of its class.
     pub(crate) name: Option<&'static str>,
     /// The second path of a call that takes two.
-    pub(crate) dest: Option<String>,
+    pub(crate) dest: Option<Box<str>>,
 }
 
 impl Failure {
@@ -383,7 +383,7 @@ impl Failure {
             object.prop("name", rquickjs::object::Property::from(name).configurable().writable())?;
         }
         if let Some(dest) = self.dest {
-            object.set("dest", dest)?;
+            object.set("dest", &*dest)?;
         }
         Ok(object.clone().into_value())
     }
