@@ -145,7 +145,7 @@ const LATE = new Set(["node:crypto", "node:diagnostics_channel", "node:dns", "no
 function late(text) {
     let out = text;
     let any = false;
-    for (const [whole, name, required, id] of text.matchAll(/(?<![.\w$])([a-z]\w*) = ((?:__toESM\()?require\("([^"]+)"\)\)?)/g)) {
+    for (const [whole, name, required, id] of text.matchAll(/(?<![.\w$])([a-z]\w*) = ((?:__toESM\()?require\("([^"]+)"\)\)?)(?=[,;])/g)) {
         if (!LATE.has(id)) continue;
         // Handed on as a whole, or assigned to: it is needed at once.
         const uses = out.split(new RegExp(`\\b${name}\\b`)).length - 1;
