@@ -9,7 +9,7 @@ import { spawnSync } from "node:child_process";
 import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { inspectNative } from "./inspect-native.mjs";
+import { inspectNative } from "./inspect_native.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const repository = resolve(here, "../../../..");

@@ -12,8 +12,8 @@ use rustix::fs::{Mode, OFlags, Stat, fstat, openat, renameat, unlinkat};
 
 use crate::builtins::BUILD;
 
-/// Sources that are shorter are compiled as fast as they are read and checked.
-pub(crate) const SOURCE_BYTES_MIN: usize = 4 * 1024;
+/// Sources that are shorter are compiled nearly as fast as they are read and checked (of 4.5 KB: 0.7 ms against 0.25).
+pub(crate) const SOURCE_BYTES_MIN: usize = 2 * 1024;
 /// No module's bytecode is larger.
 const ENTRY_BYTES_MAX: u64 = 128 * 1024 * 1024;
 const MAGIC: &[u8; 8] = b"leat-bc1";
@@ -24,13 +24,6 @@ const HEAD_BYTES: usize = MAGIC.len() + 8 + MAC_BYTES;
 const KEY_FILE: &str = "key";
 const GROUP_OR_OTHERS_WRITE: u32 = 0o022;
 const GROUP_OR_OTHERS: u32 = 0o077;
-
-/// What an entry is: a function around a CommonJS module, or a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    Script,
-    Module,
-}
 
 /// The folder of compiled modules.
 pub(crate) struct Cache {
@@ -66,8 +59,8 @@ impl Cache {
     }
 
     /// The bytecode of the module at `path`, if it was compiled from this very `source` by this very build.
-    pub(crate) fn read(&self, shape: Shape, path: &str, source: &str) -> Option<Vec<u8>> {
-        let file = open_file(&self.folder, &name_of(shape, path), GROUP_OR_OTHERS_WRITE)?;
+    pub(crate) fn read(&self, path: &str, source: &str) -> Option<Vec<u8>> {
+        let file = open_file(&self.folder, &name_of(path), GROUP_OR_OTHERS_WRITE)?;
         let mut bytes = Vec::new();
         file.take(ENTRY_BYTES_MAX).read_to_end(&mut bytes).ok()?;
         let (magic, rest) = bytes.split_at_checked(MAGIC.len())?;
@@ -76,15 +69,15 @@ impl Cache {
         if magic != MAGIC || build != BUILD.to_le_bytes() || bytecode.is_empty() {
             return None;
         }
-        let known = self.checksum(shape, path, source, bytecode);
+        let known = self.checksum(path, source, bytecode);
         aws_lc_rs::constant_time::verify_slices_are_equal(known.as_ref(), mac).ok()?;
         bytes.drain(..HEAD_BYTES);
         Some(bytes)
     }
 
     /// Keeps the bytecode of a module. Whoever reads meanwhile sees the old entry or the new one.
-    pub(crate) fn write(&self, shape: Shape, path: &str, source: &str, bytecode: &[u8]) {
-        let name = name_of(shape, path);
+    pub(crate) fn write(&self, path: &str, source: &str, bytecode: &[u8]) {
+        let name = name_of(path);
         let Some(suffix) = random_name() else { return };
         let own = format!("{name}.{suffix}");
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -92,7 +85,7 @@ impl Cache {
         let mut whole = Vec::with_capacity(HEAD_BYTES + bytecode.len());
         whole.extend_from_slice(MAGIC);
         whole.extend_from_slice(&BUILD.to_le_bytes());
-        whole.extend_from_slice(self.checksum(shape, path, source, bytecode).as_ref());
+        whole.extend_from_slice(self.checksum(path, source, bytecode).as_ref());
         whole.extend_from_slice(bytecode);
         let written = File::from(file).write_all(&whole).is_ok();
         if !written || renameat(&self.folder, own.as_str(), &self.folder, name.as_str()).is_err() {
@@ -100,11 +93,10 @@ impl Cache {
         }
     }
 
-    fn checksum(&self, shape: Shape, path: &str, source: &str, bytecode: &[u8]) -> hmac::Tag {
+    fn checksum(&self, path: &str, source: &str, bytecode: &[u8]) -> hmac::Tag {
         let mut context = hmac::Context::with_key(&self.key);
         context.update(MAGIC);
         context.update(&BUILD.to_le_bytes());
-        context.update(&[shape as u8]);
         for part in [path.as_bytes(), source.as_bytes(), bytecode] {
             context.update(&(part.len() as u64).to_le_bytes());
             context.update(part);
@@ -114,9 +106,8 @@ impl Cache {
 }
 
 /// An entry's file: one for each module, whatever its source is just now.
-fn name_of(shape: Shape, path: &str) -> String {
+fn name_of(path: &str) -> String {
     let mut context = digest::Context::new(&digest::SHA256);
-    context.update(&[shape as u8]);
     context.update(path.as_bytes());
     let hash = context.finish();
     hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect()

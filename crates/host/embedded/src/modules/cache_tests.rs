@@ -15,7 +15,7 @@ impl Fixture {
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("leat-cache-{}-{number}", std::process::id()));
         let fixture = Self(path);
-        fixture.open().expect("a cache").write(Shape::Script, PATH, SOURCE, b"bytecode");
+        fixture.open().expect("a cache").write(PATH, SOURCE, b"bytecode");
         assert_eq!(fixture.read().as_deref(), Some(&b"bytecode"[..]));
         fixture
     }
@@ -25,11 +25,11 @@ impl Fixture {
     }
 
     fn read(&self) -> Option<Vec<u8>> {
-        self.open()?.read(Shape::Script, PATH, SOURCE)
+        self.open()?.read(PATH, SOURCE)
     }
 
     fn entry(&self) -> PathBuf {
-        self.0.join(name_of(Shape::Script, PATH))
+        self.0.join(name_of(PATH))
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<u8>)) {
@@ -51,15 +51,14 @@ fn mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn another_source_path_or_shape_is_not_found() {
+fn another_source_or_path_is_not_found() {
     let fixture = Fixture::new();
     let cache = fixture.open().expect("a cache");
-    assert_eq!(cache.read(Shape::Script, PATH, "module.exports = 2"), None);
-    assert_eq!(cache.read(Shape::Module, PATH, SOURCE), None);
-    assert_eq!(cache.read(Shape::Script, "/app/b.js", SOURCE), None);
+    assert_eq!(cache.read(PATH, "module.exports = 2"), None);
+    assert_eq!(cache.read("/app/b.js", SOURCE), None);
     // Nor is one that was put in another's place.
-    std::fs::copy(fixture.entry(), fixture.0.join(name_of(Shape::Script, "/app/b.js"))).expect("copied");
-    assert_eq!(cache.read(Shape::Script, "/app/b.js", SOURCE), None);
+    std::fs::copy(fixture.entry(), fixture.0.join(name_of("/app/b.js"))).expect("copied");
+    assert_eq!(cache.read("/app/b.js", SOURCE), None);
 }
 
 #[test]

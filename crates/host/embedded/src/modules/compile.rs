@@ -5,7 +5,7 @@ use std::ffi::CString;
 
 use rquickjs::{Ctx, Error, Exception, Function, Result, qjs};
 
-use super::cache::{Cache, SOURCE_BYTES_MIN, Shape};
+use super::cache::{Cache, SOURCE_BYTES_MIN};
 use super::refusal::text_of;
 use super::source::excerpt;
 use crate::bytecode::{self, Compiled};
@@ -24,13 +24,13 @@ pub(crate) fn script<'js>(ctx: &Ctx<'js>, cache: Option<&Cache>, path: &str, tex
     let Some(cache) = cache.filter(|_| text.len() >= SOURCE_BYTES_MIN) else {
         return Function::from_value(compile(ctx, path, text)?.run()?);
     };
-    if let Some(bytes) = cache.read(Shape::Script, path, text) {
+    if let Some(bytes) = cache.read(path, text) {
         // SAFETY: the checksum says that this build wrote it, from this source.
         return Function::from_value(unsafe { bytecode::run(ctx, &bytes) }?);
     }
     let compiled = compile(ctx, path, text)?;
     if let Ok(bytes) = bytecode::write(ctx, &compiled) {
-        cache.write(Shape::Script, path, text, &bytes);
+        cache.write(path, text, &bytes);
     }
     Function::from_value(compiled.run()?)
 }

@@ -155,10 +155,10 @@ impl Walker<'_> {
 
     fn code(&mut self, path: &str, bytes: Vec<u8>, format: Format) {
         let raw = String::from_utf8_lossy(&bytes).into_owned();
-        if is_typescript(path) {
-            if let Err(problem) = super::strip::strip(raw.trim_start_matches('\u{feff}')) {
-                return self.tell(path, &raw, problem.at, problem.message, Weight::Error);
-            }
+        if is_typescript(path)
+            && let Err(problem) = super::strip::strip(raw.trim_start_matches('\u{feff}'))
+        {
+            return self.tell(path, &raw, problem.at, problem.message, Weight::Error);
         }
         let Ok(text) = text_of(path, bytes) else { return };
         let module = format == Format::Module || (format == Format::Unsaid && has_module_syntax(&text));

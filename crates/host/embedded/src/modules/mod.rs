@@ -7,6 +7,7 @@ mod compile;
 mod esm;
 mod executable;
 mod files;
+mod foreign;
 mod graph;
 mod json;
 mod names;
@@ -16,6 +17,7 @@ mod refusal;
 mod resolve;
 mod scan;
 mod source;
+mod sourcemap;
 mod strip;
 mod urls;
 
@@ -27,8 +29,9 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Function, JsLifetime, Object, Promise, Result, Value};
 
 pub use bundle::open_carried;
-pub(crate) use esm::{Modules, OnImport};
+pub(crate) use esm::Modules;
 pub use executable::{Built, build};
+pub(crate) use foreign::OnImport;
 pub use graph::{Finding, check};
 
 pub(crate) use files::join;
@@ -49,9 +52,14 @@ pub(crate) use strip::strip;
 const UNSETTLED: i32 = 13;
 
 /// The promise of the program's first module.
-#[derive(Clone, JsLifetime)]
-#[allow(elided_lifetimes_in_paths, reason = "the derived code has them")]
+#[derive(Clone)]
 struct Main<'js>(Promise<'js>);
+
+#[allow(unsafe_code, reason = "the derived code has hidden lifetimes, which are warned of")]
+// SAFETY: the same type with the other lifetime.
+unsafe impl<'js> JsLifetime<'js> for Main<'js> {
+    type Changed<'to> = Main<'to>;
+}
 
 /// Loads and runs the program at `path`.
 pub(crate) fn start(ctx: &Ctx<'_>, path: &Path) -> Result<()> {
