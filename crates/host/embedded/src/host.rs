@@ -372,7 +372,7 @@ pub(crate) struct Failure {
     /// The error's name where it is another than that of its class.
     pub(crate) name: Option<&'static str>,
     /// The second path of a call that takes two.
-    pub(crate) dest: Option<String>,
+    pub(crate) dest: Option<Box<str>>,
 }
 
 impl Failure {
@@ -395,7 +395,7 @@ impl Failure {
             object.prop("name", rquickjs::object::Property::from(name).configurable().writable())?;
         }
         if let Some(dest) = self.dest {
-            object.set("dest", dest)?;
+            object.set("dest", &*dest)?;
         }
         Ok(object.clone().into_value())
     }
