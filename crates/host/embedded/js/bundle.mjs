@@ -9,7 +9,7 @@ import { spawnSync } from "node:child_process";
 import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { inspectNative } from "./inspect-native.mjs";
+import { inspectNative } from "./inspect_native.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const repository = resolve(here, "../../../..");
@@ -145,7 +145,7 @@ const LATE = new Set(["node:crypto", "node:diagnostics_channel", "node:dns", "no
 function late(text) {
     let out = text;
     let any = false;
-    for (const [whole, name, required, id] of text.matchAll(/(?<![.\w$])([a-z]\w*) = ((?:__toESM\()?require\("([^"]+)"\)\)?)/g)) {
+    for (const [whole, name, required, id] of text.matchAll(/(?<![.\w$])([a-z]\w*) = ((?:__toESM\()?require\("([^"]+)"\)\)?)(?=[,;])/g)) {
         if (!LATE.has(id)) continue;
         // Handed on as a whole, or assigned to: it is needed at once.
         const uses = out.split(new RegExp(`\\b${name}\\b`)).length - 1;

@@ -1,5 +1,5 @@
 // How a program ends: errors that nobody caught, rejections that nobody handled, 'beforeExit', 'exit' and its code.
-import { failures } from "./turn";
+import { ending, failures } from "./turn";
 
 interface Native {
     readonly pid: number;
@@ -47,6 +47,7 @@ function leave(code: number, asked: boolean): number {
     if (asked) process.exitCode = code;
     if (process._exiting) return codeOf(process.exitCode, code);
     process._exiting = true;
+    ending.now = true;
     process.emit("exit", code);
     return codeOf(process.exitCode, code);
 }

@@ -2,6 +2,9 @@
 
 type Callback = (...args: unknown[]) => unknown;
 
+/** What options are where a program gives none. */
+export const kEmptyObject: object = Object.freeze({});
+
 /** `run` that runs once. */
 export function once(run: Callback): Callback {
     let called = false;

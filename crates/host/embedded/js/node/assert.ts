@@ -1,12 +1,12 @@
 // node:assert. What only a failed assertion needs is loaded when one fails.
 import { codes } from "../leat/errors";
 import { validateFunction } from "../leat/validate";
-import type { AssertionError as Failed } from "../leat/assertion-error";
+import type { AssertionError as Failed } from "../leat/assertion_error";
 
 type Run = (...args: unknown[]) => unknown;
 type Failure = ConstructorParameters<typeof Failed>[0];
 
-const failure = (): typeof Failed => (require("../leat/assertion-error") as { AssertionError: typeof Failed }).AssertionError;
+const failure = (): typeof Failed => (require("../leat/assertion_error") as { AssertionError: typeof Failed }).AssertionError;
 const equal = (one: unknown, other: unknown, strict: boolean): boolean =>
     (require("../leat/compare") as { isDeepEqual(one: unknown, other: unknown, strict: boolean): boolean }).isDeepEqual(one, other, strict);
 const inspect = (value: unknown): string => (require("../leat/inspect") as typeof import("node:util")).inspect(value);
