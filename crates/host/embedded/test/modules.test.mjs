@@ -208,6 +208,8 @@ const MISTAKES = {
     "a.cjs": ["let a = 1;\n\tlet b = = 2;\n", /a\.cjs:2\n\tlet b = = 2;\n\t +\^\n\nSyntaxError: /],
     "a.mjs": ["export const a = 1;\nlet b = (;\n", /a\.mjs:2\nlet b = \(;\n +\^\n\nSyntaxError: /],
     "imports.mjs": ["import './a.mjs';\n", /a\.mjs:2\nlet b = \(;\n +\^\n\nSyntaxError: /],
+    "export.mjs": ["import './fine.mjs';\nimport { nope } from './fine.mjs';\n", /export\.mjs:2\nimport \{ nope \} from '\.\/fine\.mjs';\n +\^\n\nSyntaxError: The requested module '\.\/fine\.mjs' does not provide an export named 'nope'/],
+    "builtin.mjs": ["import { nope } from 'events';\n", /builtin\.mjs:1\n.*\n +\^\n\nSyntaxError: The requested module 'events' does not provide an export named 'nope'/],
     "a.ts": ["let a: number = 1;\n  enum B { C }\n", /a\.ts:2\n {2}enum B \{ C \}\n {2}\^\n\nSyntaxError: TypeScript enum is not supported/],
     "addon.cjs": ["require('./x.node');\n", /x\.node is a native addon, which only Node\.js can load\nRequired by .*addon\.cjs\n.*node --import leat\/register/s],
     "lacks.cjs": ["require('node:trace_events');\n", /node:trace_events is not there in Leat's own host\nRequired by .*lacks\.cjs\n.*node --import leat\/register/s],
@@ -216,7 +218,7 @@ const MISTAKES = {
 };
 for (const [name, [text, expected]] of Object.entries(MISTAKES)) {
     test(`a mistake is said with its place: ${name}`, () => {
-        const app = folder("said", { "a.mjs": MISTAKES["a.mjs"][0], "x.node": "", [name]: text });
+        const app = folder("said", { "a.mjs": MISTAKES["a.mjs"][0], "x.node": "", "fine.mjs": "export const fine = 1;", [name]: text });
         const { status, stdout, stderr } = run(leat, ["run", join(app, name)]);
         assert.match(stderr, expected);
         assert.equal(stdout, "");

@@ -8,7 +8,7 @@ use rquickjs::function::{Func, This};
 use rquickjs::loader::{ImportAttributes, Loader as LoadModule, Resolver as ResolveModule};
 use rquickjs::module::Declared;
 use rquickjs::promise::PromiseState;
-use rquickjs::{Array, Ctx, Exception, Function, IntoJs, JsLifetime, Module, Object, Promise, Result, Value};
+use rquickjs::{Array, Ctx, Error, Exception, Function, IntoJs, JsLifetime, Module, Object, Promise, Result, Value};
 
 use super::cache::{Cache, SOURCE_BYTES_MIN};
 use super::compile;
@@ -18,8 +18,8 @@ use super::names::names;
 use super::part::part_of;
 use super::refusal::Refusal;
 use super::resolve::{Found, Resolver};
-use super::scan::{Language, Way, scan};
-use super::source::{Format, format_of, has_module_syntax, text_of};
+use super::scan::{Language, Request, Way, scan};
+use super::source::{Format, Problem, format_of, has_module_syntax, text_of};
 use super::sourcemap::SourceMaps;
 use super::urls::{path_of, url_of};
 use crate::builtins;
@@ -331,9 +331,38 @@ impl Modules {
     pub(crate) fn run_main<'js>(self: &Rc<Self>, ctx: &Ctx<'js>, path: &str) -> Result<Promise<'js>> {
         let url = url_of(path, "");
         self.link(ctx, &url, None)?;
-        let (_, promise) = self.declare(ctx, &url)?.eval()?;
+        let (_, promise) = self.declare(ctx, &url)?.eval().map_err(|error| self.explain_export(ctx, error))?;
         self.running.borrow_mut().clear();
         Ok(promise)
+    }
+
+    /// An import of a name that is not exported: who asks for it, and where, as Node.js says it. Other errors stay.
+    fn explain_export(&self, ctx: &Ctx<'_>, error: Error) -> Error {
+        if !matches!(error, Error::Exception) {
+            return error;
+        }
+        let thrown = ctx.catch();
+        let message = super::refusal::text_of(&thrown, "message").unwrap_or_default();
+        match missing_export(&message).and_then(|(name, module)| self.who_asks(name, module)) {
+            Some(refusal) => refusal.throw(ctx),
+            None => ctx.throw(thrown),
+        }
+    }
+
+    fn who_asks(&self, name: &str, module: &str) -> Option<Refusal> {
+        let ready = self.ready.borrow();
+        let linked = self.linked.borrow();
+        ready.iter().find_map(|(url, ready)| {
+            let Ready::Source { path, text } = ready else { return None };
+            let asks = |request: &Request| {
+                let specifier = request.specifier.clone()?;
+                let named = request.names.as_ref().is_some_and(|names| names.iter().any(|other| other == name));
+                (named && linked.get(&(url.clone(), specifier.clone()))? == module).then_some((specifier, request.at))
+            };
+            let (specifier, at) = scan(text, Language::Module).requests.iter().find_map(asks)?;
+            let message = format!("The requested module '{specifier}' does not provide an export named '{name}'");
+            Some(Problem { code: "", message, at }.refusal(path, text))
+        })
     }
 
     /// The namespace of an ES module that is required: it runs now, and must not wait.
@@ -424,6 +453,11 @@ impl<'js> IntoJs<'js> for List {
         list.set(2, self.2)?;
         Ok(list.into_value())
     }
+}
+
+/// Name and module of QuickJS's message.
+fn missing_export(message: &str) -> Option<(&str, &str)> {
+    message.strip_prefix("Could not find export '")?.strip_suffix('\'')?.split_once("' in module '")
 }
 
 /// A module that waits can't be required.
