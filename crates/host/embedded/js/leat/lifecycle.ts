@@ -58,19 +58,22 @@ export function exitNow(code: number | undefined): never {
         left = leave(left, code !== undefined);
     } catch (error) {
         show(error);
-        left = HANDLER_FAILED;
+        left = FAILED;
     }
     return exit(left);
 }
 
-/** Nothing is left to do: 'exit', and its code. */
+/** Nothing is left to do: 'exit', and its code. Microtasks of listeners still run, as on Node; nothing else does. */
 export function runExit(): void {
+    let code = FAILED;
     try {
-        ended(leave(codeOf(known.process?.exitCode, 0), false));
+        code = leave(codeOf(known.process?.exitCode, 0), false);
     } catch (error) {
         show(error);
-        ended(HANDLER_FAILED);
+        ended(code);
+        return;
     }
+    void Promise.resolve().then(() => ended(codeOf(known.process?.exitCode, code)));
 }
 
 /** Nothing is left to do, unless a listener finds something. */

@@ -58,7 +58,7 @@ function checkNumber(value: unknown, name: string): asserts value is number {
 
 function nextTick(callback: Callback, ...args: unknown[]): void {
     if (typeof callback !== "function") throw new codes.ERR_INVALID_ARG_TYPE("callback", "Function", callback);
-    later(callback, ...args);
+    if (!process._exiting) later(callback, ...args);
 }
 
 /** What an exit code may be: a whole number, or text that is one. */
