@@ -110,7 +110,13 @@ impl<'js> IntoJs<'js> for Piece {
 fn failed(error: &Error, syscall: &'static str) -> Failure {
     let number = errno::number(error);
     let code = errno::describe(number).0;
-    Failure { message: format!("{syscall} {code}"), code, errno: Some(-number), syscall: Some(syscall), ..Failure::default() }
+    Failure {
+        message: format!("{syscall} {code}"),
+        code,
+        errno: Some(-number),
+        syscall: Some(syscall),
+        ..Failure::default()
+    }
 }
 
 /// An address as JavaScript takes it: `[address, port, family]`.
@@ -223,7 +229,9 @@ impl Connection {
             let socket = SockRef::from(stream);
             socket.set_keepalive(on)?;
             if on && seconds >= 1.0 {
-                socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(Duration::from_secs_f64(seconds.min(32_767.0))))?;
+                socket.set_tcp_keepalive(
+                    &TcpKeepalive::new().with_time(Duration::from_secs_f64(seconds.min(32_767.0))),
+                )?;
             }
             std::io::Result::Ok(())
         });
@@ -255,7 +263,14 @@ impl<'js> IntoJs<'js> for Connected {
 }
 
 /// `(address or path, port or -1 for a path, local address or "", local port, callback)`; the address is no name.
-fn connect<'js>(ctx: Ctx<'js>, to: String, port: f64, from: String, from_port: u16, callback: Function<'js>) -> Result<()> {
+fn connect<'js>(
+    ctx: Ctx<'js>,
+    to: String,
+    port: f64,
+    from: String,
+    from_port: u16,
+    callback: Function<'js>,
+) -> Result<()> {
     later::answer(&ctx, callback, async move {
         if port < 0.0 {
             let opened = UnixStream::connect(&to).await;
