@@ -43,6 +43,8 @@ export const HAS_HOST = 8;
 export const HAS_EXPECT = 16;
 export const H2 = 32;
 export const HTTP10 = 64;
+/** The engine has no name for the method. */
+export const OTHER_METHOD = 128;
 
 /** Flags of a connection. */
 export const IPV6 = 1;

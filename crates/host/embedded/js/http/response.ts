@@ -484,6 +484,7 @@ function sendWhole(res: ServerResponse, chunk: Chunk | undefined, encoding: stri
         ended(res);
         return;
     }
+    if (res._eventsCount !== undefined && res._eventsCount !== 0) res.emit("prefinish");
     http.whole(res._exchange, res.statusCode, !res._last, res._header as string, body, isLatin1(encoding));
     res._emptyRest = true;
     if (isHeard(res, req)) process.nextTick(finished, res);
@@ -498,6 +499,7 @@ function isHeldOpen(res: ServerResponse, req: IncomingMessage): boolean {
 /** The last byte was sent. */
 function ended(res: ServerResponse): void {
     res.finished = true;
+    if (res._eventsCount !== undefined && res._eventsCount !== 0) res.emit("prefinish");
     const exchange = res._exchange;
     if (exchange < 0) {
         process.nextTick(finished, res);
