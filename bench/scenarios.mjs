@@ -10,6 +10,7 @@
 //           that figure, or an absolute figure
 
 import { expressScenarios } from './express_scenarios.mjs';
+import { runScenarios } from './run_scenarios.mjs';
 import { nodeScenarios } from './node_scenarios.mjs';
 
 const load = ['rps', 'p50_us', 'p99_us', 'p999_us', 'cpu_us', 'rss_mb', 'busy', 'foreign'];
@@ -159,4 +160,5 @@ export const scenarios = [
   },
   ...nodeScenarios,
   ...expressScenarios,
+  ...runScenarios,
 ];

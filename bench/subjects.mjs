@@ -8,6 +8,7 @@
 import { fileURLToPath } from 'node:url';
 import { expressSubjects } from './express_subjects.mjs';
 import { nodeSubjects } from './node_subjects.mjs';
+import { runSubjects } from './run_subjects.mjs';
 
 const undiciProxy = fileURLToPath(new URL('rivals/node/proxy.mjs', import.meta.url));
 
@@ -140,4 +141,5 @@ export const subjects = {
   },
   ...nodeSubjects,
   ...expressSubjects,
+  ...runSubjects,
 };

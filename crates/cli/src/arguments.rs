@@ -47,8 +47,19 @@ Exit codes: the app's own, 1 failed, 2 bad usage.")]
 Signals: SIGTERM and SIGINT drain and end; SIGHUP reloads the configuration and opens the access log again;
 SIGUSR2 starts the binary anew with the same sockets and then drains.")]
     Gateway(GatewayArguments),
-    /// Look configurations over: file:line:column, what is wrong, what to write
-    #[command(after_help = "Example:\n  leat check leat.yaml other.yaml")]
+    /// Make one self-contained executable of an app
+    #[command(after_help = "\
+Examples:
+  leat build app.js -o app           ./app runs it; its arguments are the app's own
+  leat build . -o app --include plugins/a.js
+
+It takes the settings of `leat run` from their LEAT_* variables.
+Exit codes: 0, 2 the app has mistakes, or a file can't be read or written.")]
+    Build(BuildArguments),
+    /// Look configurations and apps over: file:line:column, what is wrong, what to write
+    #[command(
+        after_help = "Example:\n  leat check leat.yaml other.yaml\n  leat check app.js          what it imports is looked over too; nothing is run"
+    )]
     Check(CheckArguments),
     /// Say of each middleware of an app on Node.js whether it works on leat/express
     #[command(after_help = "Examples:
@@ -147,6 +158,19 @@ pub(crate) struct GatewayArguments {
     /// Cores to use, instead of what the configuration says
     #[arg(long, env = "LEAT_WORKERS", value_name = "N")]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildArguments {
+    /// The app: .js, .mjs, .cjs or .ts, or a folder with a package.json
+    #[arg(value_hint = clap::ValueHint::AnyPath)]
+    pub(crate) app: PathBuf,
+    /// The executable
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+    /// Carry this module too, which the app asks for by a name that it calculates; may be given several times
+    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) include: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,8 @@ mod arguments;
 mod commands;
 mod event;
 mod process;
+#[cfg(test)]
+mod reference;
 
 use std::process::ExitCode;
 
@@ -12,7 +14,16 @@ use clap::Parser;
 use arguments::{Arguments, Command};
 
 fn main() -> ExitCode {
+    match leat_embedded::open_carried() {
+        Ok(None) => {}
+        Ok(Some(app)) => return commands::run::run_carried(app),
+        Err(message) => {
+            eprintln!("{message}");
+            return ExitCode::FAILURE;
+        }
+    }
     match Arguments::parse().command {
+        Command::Build(arguments) => commands::build::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Gateway(arguments) => commands::gateway::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),

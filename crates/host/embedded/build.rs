@@ -7,6 +7,7 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::hash::Hasher as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -35,16 +36,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     // By the modules' names: the table is searched by them, and their order is not that of the files.
     let module = |stem: &str| stem.replace('=', ":").replace('+', "/");
     names.sort_by_key(|stem| module(stem));
+    // Bytecode depends on the engine and on how it was built: so do the built-ins.
+    let mut build = std::hash::DefaultHasher::new();
+    build.write(env!("CARGO_PKG_VERSION").as_bytes());
+    build.write(std::env::var("TARGET")?.as_bytes());
     let mut table = String::from("pub(crate) static BUILTINS: &[(&str, &[u8])] = &[\n");
     for stem in &names {
         // File names have `+` for the slash of `node:fs/promises`, and `=` for the colon.
         let module = module(stem);
         let source = std::fs::read_to_string(bundled.join(format!("{stem}.js")))?;
         let bytecode = context.with(|ctx| compile(&ctx, &module, &source))?;
+        build.write(&bytecode);
         std::fs::write(bundled.join(format!("{stem}.bc")), bytecode)?;
         writeln!(table, "    ({module:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/js/{stem}.bc\"))),")?;
     }
     table.push_str("];\n");
+    writeln!(table, "/// What the built-ins and the engine of this binary are, as a number.")?;
+    writeln!(table, "pub(crate) const BUILD: u64 = {:#x};", build.finish())?;
     std::fs::write(Path::new(&out).join("builtins.rs"), table)?;
     Ok(())
 }

@@ -13,9 +13,36 @@ use crate::event::say;
 pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
     let mut good = true;
     for path in &arguments.paths {
-        good &= check(path).is_some();
+        good &= if is_app(path) { check_app(path) } else { check(path).is_some() };
     }
     if good { ExitCode::SUCCESS } else { ExitCode::from(BAD_CONFIG) }
+}
+
+/// Whether a path is a program's: a file that `leat run` takes, or a folder with a package.json.
+fn is_app(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    matches!(extension, "js" | "mjs" | "cjs" | "ts" | "mts" | "cts") || path.join("package.json").is_file()
+}
+
+/// Looks a program over without running it.
+fn check_app(path: &Path) -> bool {
+    let (files, findings) = match leat_embedded::check(path) {
+        Ok(checked) => checked,
+        Err(message) => {
+            say(format_args!("{message}"));
+            return false;
+        }
+    };
+    for finding in &findings {
+        say(format_args!("{finding}"));
+    }
+    let errors = findings.iter().filter(|finding| finding.is_error()).count();
+    if errors > 0 {
+        say(format_args!("{}: {} to mend", path.display(), count(errors, "problem")));
+        return false;
+    }
+    println!("{}: good; {}", path.display(), count(files, "file"));
+    true
 }
 
 /// Reads a configuration and prints what is wrong or doubtful; `None` if it can't be run.

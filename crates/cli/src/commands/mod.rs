@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;

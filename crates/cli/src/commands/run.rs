@@ -1,11 +1,26 @@
+use std::ffi::OsStr;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use leat_embedded::{Limits, Options, env_file};
 
 use super::BAD_CONFIG;
-use crate::arguments::{OnError, RunArguments};
+use clap::Parser as _;
+
+use crate::arguments::{Arguments, Command, OnError, RunArguments};
+
+/// The app that the executable carries: all arguments are its own, settings come from `LEAT_*` variables.
+pub(crate) fn run_carried(app: &Path) -> ExitCode {
+    let Command::Run(mut arguments) =
+        Arguments::parse_from([OsStr::new("leat"), OsStr::new("run"), app.as_os_str()]).command
+    else {
+        return ExitCode::FAILURE;
+    };
+    arguments.arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+    run(&arguments)
+}
 
 /// `leat run`.
 pub(crate) fn run(arguments: &RunArguments) -> ExitCode {

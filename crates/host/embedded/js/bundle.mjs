@@ -9,7 +9,7 @@ import { spawnSync } from "node:child_process";
 import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { inspectNative } from "./inspect-native.mjs";
+import { inspectNative } from "./inspect_native.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const repository = resolve(here, "../../../..");
@@ -103,6 +103,9 @@ const views = {
     },
 };
 
+/** Files of the package's http that need nothing of Node's host. */
+const SHARED = new Set(["http/parse_errors.ts"]);
+
 /** What is another entry stays outside, under its name. */
 const between = {
     name: "between",
@@ -124,7 +127,7 @@ const between = {
             else if (existsSync(join(file, "index.ts"))) file = join(file, "index.ts");
             // Express on Node's messages becomes Express on this host's.
             const inPackage = relative(join(leat, "src"), file).replaceAll(sep, "/");
-            if (inPackage.startsWith("http/") || inPackage.startsWith("native/")) return { path: "leat:http", external: true };
+            if ((inPackage.startsWith("http/") && !SHARED.has(inPackage)) || inPackage.startsWith("native/")) return { path: "leat:http", external: true };
             // The files of the folder `http` are one module.
             const inHttp = relative(join(here, "http"), file);
             const fromHttp = relative(join(here, "http"), asked.importer);
@@ -142,7 +145,7 @@ const LATE = new Set(["node:crypto", "node:diagnostics_channel", "node:dns", "no
 function late(text) {
     let out = text;
     let any = false;
-    for (const [whole, name, required, id] of text.matchAll(/\b([a-z]\w*) = ((?:__toESM\()?require\("([^"]+)"\)\)?)/g)) {
+    for (const [whole, name, required, id] of text.matchAll(/(?<![.\w$])([a-z]\w*) = ((?:__toESM\()?require\("([^"]+)"\)\)?)(?=[,;])/g)) {
         if (!LATE.has(id)) continue;
         // Handed on as a whole, or assigned to: it is needed at once.
         const uses = out.split(new RegExp(`\\b${name}\\b`)).length - 1;

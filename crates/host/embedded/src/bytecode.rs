@@ -23,3 +23,56 @@ pub(crate) unsafe fn run<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>
         Ok(Value::from_raw(ctx.clone(), value))
     }
 }
+
+/// Writes what was compiled as bytecode. Sources stay in it, for `Function.prototype.toString`.
+///
+/// # Errors
+/// Out of memory.
+pub(crate) fn write(ctx: &Ctx<'_>, compiled: &Compiled<'_>) -> Result<Vec<u8>> {
+    let raw = ctx.as_raw().as_ptr();
+    // SAFETY: the context and the value are live; what was written is copied before it is freed.
+    unsafe {
+        let mut length = 0;
+        let bytes = qjs::JS_WriteObject(raw, &raw mut length, compiled.value, qjs::JS_WRITE_OBJ_BYTECODE as i32);
+        if bytes.is_null() {
+            return Err(Error::Exception);
+        }
+        let copied = std::slice::from_raw_parts(bytes, length as usize).to_vec();
+        qjs::js_free(raw, bytes.cast());
+        Ok(copied)
+    }
+}
+
+/// A script that was compiled and has not run.
+pub(crate) struct Compiled<'js> {
+    ctx: Ctx<'js>,
+    value: qjs::JSValue,
+}
+
+impl<'js> Compiled<'js> {
+    /// # Safety
+    /// `value` is the result of compiling without running, is no exception, and is nobody else's.
+    pub(crate) unsafe fn new(ctx: &Ctx<'js>, value: qjs::JSValue) -> Self {
+        Self { ctx: ctx.clone(), value }
+    }
+
+    /// Runs it; gives its value.
+    pub(crate) fn run(self) -> Result<Value<'js>> {
+        let this = std::mem::ManuallyDrop::new(self);
+        // SAFETY: the context is live; `JS_EvalFunction` takes over the script, which is not dropped; the result is ours.
+        unsafe {
+            let value = qjs::JS_EvalFunction(this.ctx.as_raw().as_ptr(), this.value);
+            if qjs::JS_IsException(value) {
+                return Err(Error::Exception);
+            }
+            Ok(Value::from_raw(this.ctx.clone(), value))
+        }
+    }
+}
+
+impl Drop for Compiled<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the value is this one's alone.
+        unsafe { qjs::JS_FreeValue(self.ctx.as_raw().as_ptr(), self.value) };
+    }
+}

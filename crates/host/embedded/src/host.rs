@@ -357,6 +357,8 @@ pub(crate) struct Failure {
     pub(crate) errno: Option<i32>,
     pub(crate) syscall: Option<&'static str>,
     pub(crate) path: Option<String>,
+    /// The error's name where it is another than that of its class.
+    pub(crate) name: Option<&'static str>,
     /// The second path of a call that takes two.
     pub(crate) dest: Option<String>,
 }
@@ -376,6 +378,9 @@ impl Failure {
         }
         if let Some(path) = self.path {
             object.set("path", path)?;
+        }
+        if let Some(name) = self.name {
+            object.prop("name", rquickjs::object::Property::from(name).configurable().writable())?;
         }
         if let Some(dest) = self.dest {
             object.set("dest", dest)?;

@@ -27,6 +27,7 @@ mod world;
 
 pub use host::{Host, Life, OnError, UnderWay};
 pub use listeners::{Listening, Place};
+pub use modules::{Built, Finding, build, check, open_carried};
 pub use options::{COLLECT_BYTES, Limits, MEMORY_BYTES, MEMORY_BYTES_MIN, Options, TURN_MS, WORKERS_MAX};
 pub use process::Hears;
 pub use run::run;

@@ -14,6 +14,9 @@ use crate::modules;
 /// Times that ticks and jobs may call for each other in one turn before the connections have their turn.
 const SETTLE_ROUNDS_MAX: usize = 1 << 20;
 
+/// How often something may be stopped in one turn until the ticks that are left are given up: one of them makes others.
+const STOPS_MAX: u32 = 3;
+
 /// One JavaScript world: a QuickJS runtime with its built-in modules.
 pub struct World {
     host: Rc<Host>,
@@ -21,8 +24,8 @@ pub struct World {
     heap: Rc<Heap>,
     /// Garbage is collected when the heap is larger than this.
     collect_above: Cell<usize>,
-    /// Something of the turn that runs was stopped.
-    interrupted: Cell<bool>,
+    /// How often something was stopped in the turn that runs.
+    stops: Cell<u32>,
     // Dropped in this order.
     context: Context,
     runtime: Runtime,
@@ -56,15 +59,8 @@ impl World {
         runtime.set_interrupt_handler(Some(Box::new(move || asked.must_stop())));
         let context = Context::full(&runtime)?;
         let expose_gc = options.expose_gc;
-        let world = Rc::new(Self {
-            host,
-            guard,
-            heap,
-            collect_above: Cell::new(0),
-            interrupted: Cell::new(false),
-            context,
-            runtime,
-        });
+        let world =
+            Rc::new(Self { host, guard, heap, collect_above: Cell::new(0), stops: Cell::new(0), context, runtime });
         world.host.belongs_to(&world);
         world.runtime.set_host_promise_rejection_tracker(Some(Box::new(rejected)));
         modules::prepare(&world.runtime);
@@ -103,7 +99,7 @@ impl World {
             self.guard.begin();
         }
         self.host.turn();
-        self.interrupted.set(false);
+        self.stops.set(0);
         self.host.turn();
         let value = self.context.with(|ctx| {
             let result = match run(&ctx) {
@@ -134,7 +130,7 @@ impl World {
         if let Some(metrics) = self.host.seat().metrics() {
             metrics.heap_bytes.set(self.heap.used() as u64);
         }
-        if self.interrupted.get() { Entered::Interrupted } else { Entered::Done(value) }
+        if self.stops.get() > 0 { Entered::Interrupted } else { Entered::Done(value) }
     }
 
     /// Tells of what was stopped for its time, if anything was; what runs next has time of its own. Where it was is the most
@@ -144,7 +140,7 @@ impl World {
             return;
         }
         self.guard.take_stopped();
-        self.interrupted.set(true);
+        self.stops.set(self.stops.get() + 1);
         if let Some(metrics) = self.host.seat().metrics() {
             metrics.interrupted.add(1);
         }
@@ -180,7 +176,14 @@ impl World {
             }
             self.host.contexts().leave();
             if self.host.take_ticks() {
+                let stops = self.stops.get();
                 self.call_hook(ctx, "ticks");
+                match self.stops.get() {
+                    now if now == stops => {}
+                    // What is queued may be other requests'.
+                    now if now < STOPS_MAX => self.host.tick(),
+                    _ => self.call_hook(ctx, "dropTicks"),
+                }
                 continue;
             }
             if self.run_jobs(ctx) {

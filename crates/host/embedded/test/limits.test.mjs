@@ -52,7 +52,7 @@ test("what never ends costs its request", async (t) => {
         assert.deepEqual(await ask(at), { status: 200, text: "alive" }, path);
     }
     assert.ok((await metric(metrics, 'leat_run_turns_interrupted_total{worker="0"}')) >= endless.length);
-    assert.match(seen.stderr, /ran for more than 200 ms and was stopped[^]*app\.cjs:5/);
+    assert.match(seen.stderr, /ran for more than 200 ms and was stopped[^]*app\.cjs:6/);
 });
 
 test("a world that runs out of memory is made anew on the same socket", async (t) => {

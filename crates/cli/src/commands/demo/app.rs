@@ -31,6 +31,9 @@ pub(super) const NOTES: Example = example!("node-http", "server.js", "notes.js",
 /// An app on `leat/express`.
 pub(super) const LINKS: Example = example!("express", "server.js", "app.js", "links.js", "public/index.html");
 
+/// An Express app in TypeScript, without Node.js.
+const NOTICES: Example = example!("embedded", "server.ts", "app.ts", "board.ts");
+
 /// The name of what is loaded before an example.
 const WITH_DEMO_NAME: &str = "with_demo.cjs";
 
@@ -62,16 +65,34 @@ impl App {
         node()?;
         let folder =
             write(example, folder, &package).map_err(|error| format!("its files can't be written: {error}"))?;
-        let mut child = Command::new("node")
-            .args(["--require", &format!("./{WITH_DEMO_NAME}"), "server.js"])
-            .current_dir(&folder)
+        let mut command = Command::new("node");
+        command.args(["--require", &format!("./{WITH_DEMO_NAME}"), "server.js"]);
+        Self::spawn(command, &folder, package)
+    }
+
+    /// Starts the example that this binary runs itself.
+    pub(super) fn start_embedded(folder: &Path) -> Result<Self, String> {
+        let failed = |error: std::io::Error| format!("its files can't be written: {error}");
+        let folder = folder.join(NOTICES.name);
+        put(&NOTICES, &folder).map_err(failed)?;
+        std::fs::write(folder.join(WITH_DEMO_NAME), format!("{WITH_DEMO}import(\"./server.ts\");\n"))
+            .map_err(failed)?;
+        let binary = std::env::current_exe().map_err(|error| format!("this binary's place is not known: {error}"))?;
+        let mut command = Command::new(binary);
+        command.args(["run", WITH_DEMO_NAME]);
+        Self::spawn(command, &folder, PathBuf::new())
+    }
+
+    fn spawn(mut command: Command, folder: &Path, package: PathBuf) -> Result<Self, String> {
+        let mut child = command
+            .current_dir(folder)
             // Uploads go with the demo's folder, too.
             .envs([("PORT", "0".as_ref()), ("HOST", "127.0.0.1".as_ref()), ("TMPDIR", folder.as_os_str())])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| format!("`node` can't be started: {error}"))?;
+            .map_err(|error| format!("{} can't be started: {error}", command.get_program().to_string_lossy()))?;
         let (lines, heard) = channel();
         if let (Some(out), Some(errors)) = (child.stdout.take(), child.stderr.take()) {
             read(out, lines.clone(), Line::Out);
@@ -140,12 +161,19 @@ fn write(example: &Example, folder: &Path, package: &Path) -> std::io::Result<Pa
     let modules = app.join("node_modules");
     std::fs::create_dir_all(&modules)?;
     std::os::unix::fs::symlink(package, modules.join("leat"))?;
-    for (name, text) in example.files.iter().chain([&(WITH_DEMO_NAME, WITH_DEMO)]) {
+    put(example, &app)?;
+    std::fs::write(app.join(WITH_DEMO_NAME), WITH_DEMO)?;
+    Ok(app)
+}
+
+/// Writes an example's files.
+fn put(example: &Example, app: &Path) -> std::io::Result<()> {
+    for (name, text) in example.files {
         let path = app.join(name);
         path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
         std::fs::write(path, text)?;
     }
-    Ok(app)
+    Ok(())
 }
 
 fn read(from: impl Read + Send + 'static, to: Sender<Line>, line_of: fn(String) -> Line) {

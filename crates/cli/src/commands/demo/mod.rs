@@ -33,7 +33,8 @@ fn start(arguments: &DemoArguments) -> Result<(), String> {
     let start = |example| app::App::start(example, &folder.0, arguments.package.as_deref());
     // Where one can't be started the other can't either, for the same reason.
     let apps = start(&app::NOTES).and_then(|notes| start(&app::LINKS).map(|links| (notes, links)));
-    let about_apps = site::about_apps(&apps, &config_path);
+    let notices = app::App::start_embedded(&folder.0);
+    let about_apps = format!("{}{}", site::about_apps(&apps, &config_path), site::about_notices(&notices));
     let shown = config_path.clone();
     let settings = Settings {
         config_path,

@@ -97,6 +97,21 @@ An Express app with leat/express on {links} (examples/express)
     }
 }
 
+/// What there is to try on the app without Node.js.
+pub(super) fn about_notices(app: &Result<App, String>) -> String {
+    match app {
+        Ok(App { base, .. }) => format!(
+            "
+An Express app in TypeScript without Node.js, by `leat run`, on {base} (examples/embedded)
+
+  curl -i {base}/notices --json '{{\"text\":\"the mill is open\"}}'   a notice is put up
+  curl -i {base}/notices                     all notices
+"
+        ),
+        Err(why) => format!("\nNo app by `leat run`: {why}\n"),
+    }
+}
+
 const PAGE: &str = "<!doctype html>
 <html lang=\"en\">
 <meta charset=\"utf-8\">

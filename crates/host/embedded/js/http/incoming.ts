@@ -226,7 +226,8 @@ Object.assign(proto, {
     },
 
     _destroy(this: IncomingMessage, error: Error | null, callback: (error?: Error | null) => void): void {
-        if (!this.readableEnded || !this.complete) {
+        // A request without a body is whole from the start.
+        if (!this.readableEnded || !(this.complete || this._bodyDone)) {
             this.aborted = true;
             this.emit("aborted");
         }

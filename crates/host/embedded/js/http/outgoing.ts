@@ -277,7 +277,7 @@ function storeHeader(this: OutgoingMessage, firstLine: string, headers: unknown)
     if (this._removedConnection) {
         this._last = !this.shouldKeepAlive;
     } else if (!seen.connection) {
-        const keep = this.shouldKeepAlive && (seen.contentLength || this.useChunkedEncodingByDefault);
+        const keep = this.shouldKeepAlive && (seen.contentLength || this.useChunkedEncodingByDefault || Boolean((this as { agent?: unknown }).agent));
         if (keep && this.maxRequestsOnConnectionReached) {
             head += "Connection: close\r\n";
         } else if (keep) {

@@ -44,6 +44,8 @@ export interface Server extends EventEmitter {
     _number: number;
     _lines: Set<Line>;
     _listening: Listening | null;
+    /** The call of `listen` that is about to begin. */
+    _begins: object | null;
     _path: string | undefined;
     _options: Options;
     _responsePrototype: object;
@@ -106,6 +108,7 @@ const defaults = {
     httpAllowHalfOpen: false,
     _number: -1,
     _listening: null,
+    _begins: null,
     _path: undefined,
     _messagesOf: undefined,
     _reffed: true,
@@ -205,7 +208,7 @@ function messagesOf(server: Server): { request: object; response: object } {
 const members = {
     listen(this: Server, ...args: unknown[]): Server {
         const callback = args.findLast((one) => typeof one === "function") as Listener | undefined;
-        if (this._listening !== null || this.listening) throw new codes.ERR_SERVER_ALREADY_LISTEN();
+        if (this._listening !== null) throw new codes.ERR_SERVER_ALREADY_LISTEN();
         const where = whereOf(args);
         if (callback !== undefined) this.once("listening", callback);
         const { host } = where;
@@ -222,7 +225,15 @@ const members = {
         } else if (host === "") {
             delete where.host;
         }
-        begin(this, where);
+        if (where.host === undefined) {
+            begin(this, where);
+            return this;
+        }
+        // With a host it takes a turn, as a name would.
+        const begins = (this._begins = {});
+        process.nextTick(() => {
+            if (this._begins === begins) begin(this, where);
+        });
         return this;
     },
 
@@ -234,6 +245,7 @@ const members = {
     },
 
     close(this: Server, callback?: (error?: Error) => void): Server {
+        this._begins = null;
         if (this._listening === null) {
             if (callback) this.once("close", () => callback(new codes.ERR_SERVER_NOT_RUNNING()));
             process.nextTick(() => {
@@ -296,36 +308,33 @@ const members = {
 
     /** Bytes came that are no request. */
     _fault(this: Server, line: Line, exchange: number, code: string, status: number, text: string, bytes: Uint8Array): void {
+        const { clientError, answerTo } = faults();
         const socket = line.socketOf();
         socket._faulty = true;
         opaque(socket, exchange, null);
-        const error = Object.assign(new Error(`Parse Error: ${text}`), { code: nodeCode(code), reason: text, rawPacket: Buffer.from(bytes), bytesParsed: 0 });
-        if (this.listenerCount("clientError") > 0) {
-            this.emit("clientError", error, socket);
+        const error = clientError({ code, status, text } as Parameters<typeof clientError>[0], bytes.length > 0 ? Buffer.from(bytes) : undefined);
+        if (error === undefined) {
+            socket.destroy();
             return;
         }
-        answerFault(socket, status);
+        const told = (failure: Error): void => {
+            socket.removeListener("error", told);
+            if (socket.listenerCount("error") === 0) socket.on("error", ignore);
+            if (this.emit("clientError", failure, socket)) return;
+            if (socket.writable && line.current?._headerSent !== true) socket.write(answerTo((failure as { code?: string }).code), "latin1");
+            socket.destroy(failure);
+        };
+        told(error);
     },
 };
 for (const name of Reflect.ownKeys(members)) {
     Object.defineProperty(Server.prototype, name, { configurable: true, enumerable: false, writable: true, value: (members as Record<symbol | string, unknown>)[name] });
 }
 
-function nodeCode(code: string): string {
-    if (code === "limit.head_bytes" || code === "limit.field_bytes") return "HPE_HEADER_OVERFLOW";
-    return code.startsWith("time.") ? "ERR_HTTP_REQUEST_TIMEOUT" : "HPE_INVALID_METHOD";
-}
+const ignore = (): void => undefined;
 
-const FAULTS: Record<number, string> = {
-    408: "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n",
-    413: "HTTP/1.1 413 Payload Too Large\r\nConnection: close\r\n\r\n",
-    431: "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n",
-};
-
-function answerFault(socket: Socket, status: number): void {
-    socket.end(FAULTS[status] ?? "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
-    socket.destroySoon();
-}
+/** Loaded at the first bytes that are no request. */
+const faults = (): typeof import("../../../../../packages/leat/src/http/parse_errors") => require("../../../../../packages/leat/src/http/parse_errors");
 
 function begin(server: Server, where: Where): void {
     let listening: Listening;

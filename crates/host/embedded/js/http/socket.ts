@@ -180,7 +180,13 @@ const members = {
             });
         }
         process.nextTick(() => this.emit("close", error !== null));
-        callback(error);
+        if (error === null || this.listenerCount("error") > 0) {
+            callback(error);
+            return;
+        }
+        // The server hears of it in the program's place.
+        process.nextTick(() => void line.server.emit("clientError", error, this));
+        callback();
     },
 
     resetAndDestroy(this: Socket): Socket {

@@ -2,7 +2,7 @@
 // is first touched.
 import { rejected, runBeforeExit, runExit, runRejections, uncaught } from "./lifecycle";
 import { install } from "./stack";
-import { contexts, failures, runTicks } from "./turn";
+import { contexts, dropTicks, failures, runTicks } from "./turn";
 
 interface ProcessNative {
     hooks(hooks: Record<string, (...args: never[]) => unknown>): void;
@@ -17,6 +17,7 @@ install();
 
 (native("process") as ProcessNative).hooks({
     ticks: runTicks,
+    dropTicks,
     rejected,
     rejections: runRejections,
     uncaught: (error: unknown) => uncaught(error),

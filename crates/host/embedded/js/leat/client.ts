@@ -1,9 +1,12 @@
 // Requests of node:http and node:https: ClientRequest and its response over native exchanges, whose pools are those of fetch.
-import { IncomingMessage, OutgoingMessage } from "../http";
+import { OutgoingMessage } from "../http";
 import { codes } from "./errors";
 import { Agent, globalAgent, secureGlobalAgent, type AgentOptions } from "./agent";
-import { ClientSocket } from "./client-socket";
-import { Told, abort, connectError, end, read, start, write, type Asked } from "../web/exchange";
+import { errorOf, hangUp, unsupported } from "./client_error";
+import { ClientMessage } from "./client_message";
+import { normalised, type RequestOptions } from "./client_options";
+import { ClientSocket } from "./client_socket";
+import { Told, abort, end, start, write, type Asked } from "../web/exchange";
 
 type Callback = (error?: Error | null) => void;
 /** `OutgoingMessage` as a class that can be extended. */
@@ -12,85 +15,11 @@ const Outgoing = OutgoingMessage as unknown as new () => InstanceType<typeof Out
     flushHeaders(): void;
 };
 
-export interface RequestOptions {
-    protocol?: string | null;
-    host?: string | null;
-    hostname?: string | null;
-    port?: number | string | null;
-    defaultPort?: number | string;
-    path?: string | null;
-    socketPath?: string | null;
-    method?: string;
-    headers?: unknown;
-    auth?: string | null;
-    agent?: Agent | boolean | null;
-    timeout?: number;
-    setHost?: boolean;
-    signal?: AbortSignal;
-    servername?: string;
-    ca?: unknown;
-    rejectUnauthorized?: boolean;
-    createConnection?: unknown;
-    joinDuplicateHeaders?: boolean;
-    [name: string]: unknown;
-}
-
 const NO_BODY = ["GET", "HEAD", "DELETE", "OPTIONS", "TRACE", "CONNECT"];
 /** Bytes that `write` takes before it says that it is enough, as Node's. */
 const HIGH_WATER_MARK = 16 * 1024;
 /** What would be ignored silently otherwise. */
 const UNSUPPORTED = ["cert", "key", "pfx", "crl", "checkServerIdentity", "secureContext", "localAddress", "lookup", "createConnection"];
-
-class ClientMessage extends IncomingMessage {
-    /** The exchange it is read from. */
-    _source: number;
-    req: ClientRequest;
-    constructor(source: number, req: ClientRequest, status: number, reason: string, fields: string[], minor: number) {
-        super();
-        this._source = source;
-        this.req = req;
-        this.statusCode = status;
-        this.statusMessage = reason;
-        this.rawHeaders = fields;
-        this.httpVersionMajor = 1;
-        this.httpVersionMinor = minor;
-        this.httpVersion = `1.${minor}`;
-    }
-    override _read(): void {
-        this._consuming = true;
-        read(this._source);
-    }
-    override _destroy(error: Error | null, callback: Callback): void {
-        let told = error;
-        if (!this.readableEnded || !this.complete) {
-            this.aborted = true;
-            this.emit("aborted");
-            this.req._giveUp();
-            if (told === null && !this.readableEnded) told = Object.assign(new Error("aborted"), { code: "ECONNRESET" });
-        }
-        if (told !== null && this.listenerCount("error") === 0) told = null;
-        process.nextTick(callback, told);
-    }
-}
-Object.defineProperty(ClientMessage.prototype, "socket", {
-    configurable: true,
-    enumerable: true,
-    get(this: ClientMessage): object | null {
-        return this.req.socket;
-    },
-    set(): void {
-        // The request's; it is made when somebody looks.
-    },
-});
-Object.defineProperty(ClientMessage, "name", { value: "IncomingMessage" });
-
-function unsupported(what: string): Error {
-    return Object.assign(new Error(`leat run does not have ${what} of requests; node --import leat/register runs this program on Node.js`), { code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM" });
-}
-
-function hangUp(): Error {
-    return Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
-}
 
 export class ClientRequest extends Outgoing {
     method: string;
@@ -119,7 +48,8 @@ export class ClientRequest extends Outgoing {
     #needsDrain = false;
     #isFinished = false;
     #isOver = false;
-    #error: Error | null = null;
+    /** How a request ends that was destroyed before it had a socket: told when it would have got it. */
+    #tellLater: (() => void) | undefined;
 
     constructor(input: unknown, given?: unknown, listener?: unknown) {
         super();
@@ -248,6 +178,10 @@ export class ClientRequest extends Outgoing {
         return this.socket;
     }
     #offerSocket(): void {
+        if (this.#tellLater !== undefined) {
+            this.#tellLater();
+            this.#tellLater = undefined;
+        }
         if (this.#isOver || this.#hasSocket) return;
         this.#hasSocket = true;
         if (this.timeout !== undefined && this.timeout > 0) (this.socket as ClientSocket).setTimeout(this.timeout);
@@ -545,7 +479,6 @@ export class ClientRequest extends Outgoing {
         if (this.#id !== undefined) abort(this.#id);
         const { res } = this;
         this.res?._dump();
-        this.#error = error ?? null;
         this.#release();
         this.#socket?._close();
         if (this.#isOver) return this;
@@ -558,13 +491,15 @@ export class ClientRequest extends Outgoing {
             });
             return this;
         }
-        const told = error ?? hangUp();
+        const told = error ?? (this.aborted && !this.#hasSocket ? null : hangUp());
         this.errored = told;
-        process.nextTick(() => {
-            this.emit("error", told);
+        const tell = (): void => {
+            if (told !== null) this.emit("error", told);
             this._closed = true;
             this.emit("close");
-        });
+        };
+        if (this.#hasSocket) process.nextTick(tell);
+        else this.#tellLater = tell;
         return this;
     }
 
@@ -603,46 +538,6 @@ export class ClientRequest extends Outgoing {
     get writableCorked(): number {
         return 0;
     }
-}
-
-function errorOf(kind: string, detail: string, asked: Asked): Error {
-    switch (kind) {
-        case "resolve":
-        case "connect":
-            return connectError(kind, asked);
-        case "connectTime":
-            return Object.assign(new Error(`connect ETIMEDOUT ${asked.host}:${asked.port}`), { errno: -110, code: "ETIMEDOUT", syscall: "connect", address: asked.host, port: asked.port });
-        case "reset":
-            return hangUp();
-        case "tls":
-            return Object.assign(new Error(`the TLS handshake with ${asked.host}:${asked.port} failed: its certificate is not trusted, or it speaks no TLS`), { code: "ERR_TLS_HANDSHAKE" });
-        case "headBytes":
-            return Object.assign(new Error("Parse Error: Header overflow"), { code: "HPE_HEADER_OVERFLOW" });
-        case "length":
-            return Object.assign(new Error("Request body length does not match content-length header"), { code: "ERR_HTTP_CONTENT_LENGTH_MISMATCH" });
-        case "invalid":
-            return Object.assign(new Error(`Parse Error: Expected HTTP/ (${detail})`), { code: "HPE_INVALID_CONSTANT" });
-        default:
-            return Object.assign(new Error(detail || kind), { code: "ECONNABORTED" });
-    }
-}
-
-/** The ways to call `http.request`. */
-function normalised(input: unknown, given: unknown, listener: unknown): { options: RequestOptions; callback: ((res: unknown) => void) | undefined } {
-    let options: RequestOptions;
-    if (typeof input === "string" || input instanceof URL) {
-        const { urlToHttpOptions } = require("leat:web/url") as { urlToHttpOptions(url: URL): RequestOptions };
-        options = urlToHttpOptions(typeof input === "string" ? new URL(input) : input);
-    } else {
-        options = {};
-        listener = given;
-        given = input;
-    }
-    if (typeof given === "function") {
-        listener = given;
-        given = undefined;
-    }
-    return { options: { ...options, ...(given as RequestOptions | undefined) }, callback: typeof listener === "function" ? (listener as (res: unknown) => void) : undefined };
 }
 
 export function request(input: unknown, options?: unknown, callback?: unknown): ClientRequest {

@@ -8,6 +8,8 @@ import { validateString } from "./validate";
 
 const GCM = 6;
 const MODES: Record<number, string> = { 1: "ecb", 2: "cbc", 5: "ctr", 6: "gcm" };
+/** OpenSSL's numbers, for keys of 128, 192 and 256 bits. */
+const NUMBERS: Record<string, number[]> = { ecb: [418, 422, 426], cbc: [419, 423, 427], ctr: [904, 905, 906], gcm: [895, 898, 901] };
 const KEY = "of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey";
 const DATA = "of type string or an instance of Buffer, TypedArray, or DataView";
 
@@ -141,6 +143,6 @@ export function getCipherInfo(name: unknown, options?: { keyLength?: number; ivL
     if (options?.keyLength !== undefined && options.keyLength !== keyLength) return undefined;
     if (options?.ivLength !== undefined && options.ivLength !== ivLength && mode !== GCM) return undefined;
     const known = MODES[mode] ?? "stream";
-    return { mode: known, name: known === "gcm" ? `id-${name.toLowerCase().replace("aes-", "aes").replace("id-", "")}` : name.toLowerCase(), ...(blockSize > 1 ? { blockSize } : {}), ...(ivLength > 0 ? { ivLength: options?.ivLength ?? ivLength } : {}), keyLength };
+    return { mode: known, name: known === "gcm" ? `id-${name.toLowerCase().replace("aes-", "aes").replace("id-", "")}` : name.toLowerCase(), nid: NUMBERS[known]?.[(keyLength - 16) / 8], blockSize, ...(ivLength > 0 ? { ivLength: options?.ivLength ?? ivLength } : {}), keyLength };
 }
 

@@ -75,7 +75,7 @@ export function privateJwk(pkcs8: Uint8Array, spki: Uint8Array): Jwk {
     const jwk = publicJwk(spki);
     const inner = readAll(readValue(pkcs8)?.body ?? pkcs8)[2]?.body ?? pkcs8;
     const value = readValue(inner);
-    if (jwk["kty"] === "OKP") return { ...jwk, d: text(value?.body) };
+    if (jwk["kty"] === "OKP") return { crv: jwk["crv"], d: text(value?.body), x: jwk["x"], kty: "OKP" };
     const parts = readAll(value?.body ?? inner);
     if (jwk["kty"] === "EC") return { ...jwk, d: text(parts[1]?.body) };
     const names = ["d", "p", "q", "dp", "dq", "qi"];

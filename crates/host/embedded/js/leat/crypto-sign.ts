@@ -1,5 +1,5 @@
 // Signatures: RSA (PKCS #1 v1.5 and PSS), ECDSA and Ed25519.
-import { codedTypeError } from "./coded";
+import { codedError, codedTypeError } from "./coded";
 import { bytesOf, lib, type NativeKey } from "./crypto";
 import { CURVES } from "./crypto-jwk";
 import { signingKey, verifyingKey } from "./crypto-keys";
@@ -72,7 +72,7 @@ lateStream<Signer>(Signer.prototype, (signer) => {
 
 export class Sign extends Signer {
     sign(key: unknown, encoding?: unknown): Buffer | string {
-        if (key === undefined || key === null) throw codedTypeError("ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
+        if (key === undefined || key === null) throw codedError("ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
         const made = signature(this.digest, this.data(), key);
         return encoding === undefined || encoding === null || encoding === "buffer" ? made : made.toString(encoding as BufferEncoding);
     }
@@ -103,7 +103,7 @@ function digestFor(algorithm: unknown, key: unknown, find: (key: unknown) => Nat
 
 export function sign(algorithm: unknown, data: unknown, key: unknown, callback?: unknown): Buffer | void {
     if (callback !== undefined) validateFunction(callback, "callback");
-    if (key === undefined || key === null) throw codedTypeError("ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
+    if (key === undefined || key === null) throw codedError("ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
     const bytes = bytesOf(data, "data", undefined, "an instance of ArrayBuffer, Buffer, TypedArray, or DataView");
     const made = signature(digestFor(algorithm, key, signingKey), bytes, key);
     if (callback === undefined) return made;

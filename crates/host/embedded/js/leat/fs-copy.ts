@@ -20,7 +20,15 @@ type Step = { name: string; given: unknown[] };
 type Work = Generator<Step | Promise<boolean>, void, never>;
 
 const step = (name: string, ...given: unknown[]): Step => ({ name, given });
-const failure = (code: string, message: string): Error => codedError(code, message);
+/** An error as of a call of the system: Node's SystemError. */
+function failure(code: string, message: string, errno = 22): Error {
+    const error = codedError(code, message) as Error & { errno?: number; syscall?: string; path?: string };
+    error.name = "SystemError";
+    error.errno = errno;
+    error.syscall = "cp";
+    error.path = message.slice(message.lastIndexOf(" ") + 1);
+    return error;
+}
 
 function* look(path: string, follow: boolean): Generator<Step, Stats | undefined, never> {
     const facts = (yield step(follow ? "stat" : "lstat", path)) as Facts | Error;
@@ -45,7 +53,7 @@ function* copy(from: string, to: string, options: Options, depth: number): Work 
     const there = (yield* look(to, false)) as Stats | undefined;
     if (there !== undefined && there.ino === found.ino && there.dev === found.dev) throw failure("ERR_FS_CP_EINVAL", `Invalid src or dest: cp returned EINVAL (src and dest cannot be the same) ${to}`);
     if (found.isDirectory()) {
-        if (options.recursive !== true) throw failure("ERR_FS_EISDIR", `Recursive option not enabled, cannot copy a directory: cp returned EISDIR (${from} is a directory (not copied)) ${from}`);
+        if (options.recursive !== true) throw failure("ERR_FS_EISDIR", `Path is a directory: cp returned EISDIR (${from} is a directory (not copied)) ${from}`);
         if (there !== undefined && !there.isDirectory()) throw failure("ERR_FS_CP_DIR_TO_NON_DIR", `Cannot overwrite non-directory with directory: cp returned EISDIR (cannot overwrite non-directory ${to} with directory ${from}) ${to}`);
         if (`${to}/`.startsWith(`${from}/`)) throw failure("ERR_FS_CP_EINVAL", `Cannot copy a directory to a subdirectory of self: cp returned EINVAL (cannot copy ${from} to a subdirectory of self ${to}) ${to}`);
         if (depth > DEPTH_MAX) throw failure("ELOOP", `ELOOP: too many folders below each other, cp '${from}' -> '${to}'`);

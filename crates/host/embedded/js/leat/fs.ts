@@ -66,7 +66,7 @@ export function toDescriptor(fd: unknown): number {
 
 /** A path, or a descriptor. */
 export function toFile(file: unknown): string | Uint8Array | number {
-    return typeof file === "number" ? toDescriptor(file) : toPath(file);
+    return typeof file === "number" && Number.isInteger(file) && file >= 0 ? file : toPath(file);
 }
 
 export const constants = Object.freeze(

@@ -1,5 +1,5 @@
 // How a program ends: errors that nobody caught, rejections that nobody handled, 'beforeExit', 'exit' and its code.
-import { failures } from "./turn";
+import { ending, failures } from "./turn";
 
 interface Native {
     readonly pid: number;
@@ -47,6 +47,7 @@ function leave(code: number, asked: boolean): number {
     if (asked) process.exitCode = code;
     if (process._exiting) return codeOf(process.exitCode, code);
     process._exiting = true;
+    ending.now = true;
     process.emit("exit", code);
     return codeOf(process.exitCode, code);
 }
@@ -58,19 +59,22 @@ export function exitNow(code: number | undefined): never {
         left = leave(left, code !== undefined);
     } catch (error) {
         show(error);
-        left = HANDLER_FAILED;
+        left = FAILED;
     }
     return exit(left);
 }
 
-/** Nothing is left to do: 'exit', and its code. */
+/** Nothing is left to do: 'exit', and its code. Microtasks of listeners still run, as on Node; nothing else does. */
 export function runExit(): void {
+    let code = FAILED;
     try {
-        ended(leave(codeOf(known.process?.exitCode, 0), false));
+        code = leave(codeOf(known.process?.exitCode, 0), false);
     } catch (error) {
         show(error);
-        ended(HANDLER_FAILED);
+        ended(code);
+        return;
     }
+    void Promise.resolve().then(() => ended(codeOf(known.process?.exitCode, code)));
 }
 
 /** Nothing is left to do, unless a listener finds something. */

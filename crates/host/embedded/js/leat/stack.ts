@@ -13,6 +13,15 @@ const raw = (Object.getOwnPropertyDescriptor(prototype, "stack") as { get: Gette
 const capture = ErrorClass.captureStackTrace as (target: object, above?: unknown) => void;
 const preparing = Object.getOwnPropertyDescriptor(ErrorClass, "prepareStackTrace") as { set(this: unknown, value: unknown): void };
 
+/** Frames that V8 does not have: what is called by these is called by who called them. */
+const PASSING = new Set(["    at call (native)", "    at apply (native)"]);
+const passing = (site: object): boolean => {
+    const { getFunctionName, isNative } = site as { getFunctionName(): string | null; isNative(): boolean };
+    if (!isNative.call(site)) return false;
+    const name = getFunctionName.call(site);
+    return name === "call" || name === "apply";
+};
+
 let map: FrameMap | undefined;
 let prepare: unknown;
 
@@ -50,7 +59,7 @@ function frame(line: string): string {
 /** The frames of `text`, each on a line of its own that begins with a line feed. */
 function frames(text: string): string {
     let out = "";
-    for (const line of text.split("\n")) if (line !== "") out += `\n${frame(line)}`;
+    for (const line of text.split("\n")) if (line !== "" && !PASSING.has(line)) out += `\n${frame(line)}`;
     return out;
 }
 
@@ -66,7 +75,7 @@ function keep(target: object, value: unknown): void {
 
 function captureStackTrace(target: object, above?: unknown): void {
     capture(target, typeof above === "function" ? above : captureStackTrace);
-    const own = Object.getOwnPropertyDescriptor(target, "stack")?.value as unknown;
+    const own = (target as { stack?: unknown }).stack;
     if (!isRaw(own)) return;
     Object.defineProperty(target, "stack", {
         configurable: true,
@@ -147,7 +156,8 @@ export function install(): void {
                 completeSites();
             }
             prepare = value;
-            preparing.set.call(ErrorClass, typeof value === "function" ? (value as Prepare) : undefined);
+            const wrapped = (error: unknown, sites: object[]): unknown => (value as Prepare).call(ErrorClass, error, sites.filter((site) => !passing(site)));
+            preparing.set.call(ErrorClass, typeof value === "function" ? wrapped : undefined);
         },
     });
 }

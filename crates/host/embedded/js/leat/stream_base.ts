@@ -2,7 +2,8 @@
 
 type Callback = (...args: unknown[]) => unknown;
 
-export const kEmptyObject = Object.freeze({});
+/** What options are where a program gives none. */
+export const kEmptyObject: object = Object.freeze({});
 
 /** `run` that runs once. */
 export function once(run: Callback): Callback {

@@ -20,6 +20,12 @@ type Called = Record<"_onTimeout" | "_onImmediate", (...args: unknown[]) => unkn
 /** The longest that a timer can wait, in milliseconds; what is longer is 1, as in Node. */
 export const DELAY_MS_MAX = 2 ** 31 - 1;
 
+/** Lists that may be kept while they are empty. */
+const EMPTY_LISTS_MAX = 32;
+
+const kId = Symbol("asyncId");
+const kContext = Symbol("context");
+
 const clock = native("timers") as Native;
 
 /** Timers of one duration; the list is a ring through `_idleNext`, and its ends meet here. */
@@ -134,7 +140,8 @@ function unlink(timer: Timeout): void {
     next._idlePrev = previous;
     timer._idleNext = null;
     timer._idlePrev = null;
-    if (next === previous && next instanceof List) drop(next);
+    // A list that others of its duration are soon put into stays until it is due; many do not.
+    if (next === previous && lists.size > EMPTY_LISTS_MAX) drop(next as List);
 }
 
 /** What setTimeout and setInterval give. */
@@ -148,8 +155,10 @@ export class Timeout implements Link {
     _repeat: number | null;
     _destroyed = false;
     #refed = true;
-    #id = 0;
-    #context: unknown;
+    /** Only once it was turned into a number. */
+    declare [kId]?: number;
+    /** Only once the program uses asynchronous contexts. */
+    declare [kContext]?: unknown;
 
     constructor(run: Run, delay: unknown, args: unknown[] | undefined, repeat: boolean) {
         let ms = Number(delay);
@@ -162,7 +171,7 @@ export class Timeout implements Link {
         this._onTimeout = run;
         this._timerArgs = args;
         this._repeat = repeat ? ms : null;
-        this.#context = contexts.used?.current();
+        if (contexts.used !== undefined) this[kContext] = contexts.used.current();
         insert(this, clock.now());
         count(1);
     }
@@ -204,11 +213,11 @@ export class Timeout implements Link {
     }
 
     [Symbol.toPrimitive](): number {
-        if (this.#id === 0) {
-            this.#id = ++lastId;
-            if (!this._destroyed) numbered.set(this.#id, this);
+        if (this[kId] === undefined) {
+            this[kId] = ++lastId;
+            if (!this._destroyed) numbered.set(this[kId], this);
         }
-        return this.#id;
+        return this[kId];
     }
 
     [Symbol.dispose](): void {
@@ -220,7 +229,7 @@ export class Timeout implements Link {
         unlink(timer);
         if (timer._destroyed) return;
         timer._destroyed = true;
-        if (timer.#id !== 0) numbered.delete(timer.#id);
+        if (timer[kId] !== undefined) numbered.delete(timer[kId]);
         if (timer.#refed) count(-1);
     }
 
@@ -233,7 +242,7 @@ export class Timeout implements Link {
             Timeout.end(timer);
             if (run === null) return;
         }
-        contexts.used?.enter(timer.#context);
+        if (contexts.used !== undefined) contexts.used.enter(timer[kContext]);
         try {
             const args = timer._timerArgs;
             // As a method, which costs no frame.
@@ -287,6 +296,10 @@ export function runTimers(first: boolean): boolean {
                 arm(list.expiry);
                 return false;
             }
+        }
+        if (list._idleNext === list) {
+            drop(list);
+            continue;
         }
         const timer = list._idleNext as Timeout;
         const due = timer._idleStart + list.ms;

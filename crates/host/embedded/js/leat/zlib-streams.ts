@@ -23,7 +23,7 @@ abstract class ZlibBase extends Transform {
         const plan = planOf(mode, options);
         super({ autoDestroy: true, ...(options as TransformOptions | undefined) });
         this.#plan = plan;
-        this.#engine = lib.open(mode, plan.settings, plan.dictionary);
+        this.#engine = lib.open(mode, plan.settings, plan.dictionary ?? null);
     }
 
     get _closed(): boolean {
@@ -140,7 +140,7 @@ abstract class ZlibBase extends Transform {
 
     reset(): void {
         if (this.#engine === undefined) throw new Error("zlib binding closed");
-        this.#engine = lib.open(this.#plan.mode, this.#plan.settings, this.#plan.dictionary);
+        this.#engine = lib.open(this.#plan.mode, this.#plan.settings, this.#plan.dictionary ?? null);
     }
 
     params(level: number, strategy: number, done?: Done): void {

@@ -10,7 +10,7 @@ export interface Engine {
     params(level: number, strategy: number): boolean;
 }
 interface Native {
-    open(mode: number, settings: number[], dictionary?: Uint8Array): Engine;
+    open(mode: number, settings: number[], dictionary: Uint8Array | null): Engine;
     once(mode: number, settings: number[], dictionary: Uint8Array | null, input: Uint8Array, ending: [number, number], told?: (error: Error | null, made: ArrayBuffer) => void): ArrayBuffer;
     crc32(bytes: Uint8Array, start: number): number;
 }
@@ -33,8 +33,7 @@ export interface Options {
 const CODES = { Z_OK: 0, Z_STREAM_END: 1, Z_NEED_DICT: 2, Z_ERRNO: -1, Z_STREAM_ERROR: -2, Z_DATA_ERROR: -3, Z_MEM_ERROR: -4, Z_BUF_ERROR: -5, Z_VERSION_ERROR: -6 };
 export const errorCodes = Object.freeze(Object.assign(Object.fromEntries(Object.entries(CODES).map(([name, number]) => [number, name])), CODES));
 
-export const constants: Readonly<Record<string, number>> = Object.freeze(
-    Object.assign(Object.create(null) as Record<string, number>, {
+export const constants: Readonly<Record<string, number>> = Object.assign(Object.create(null) as Record<string, number>, {
         Z_NO_FLUSH: 0, Z_PARTIAL_FLUSH: 1, Z_SYNC_FLUSH: 2, Z_FULL_FLUSH: 3, Z_FINISH: 4, Z_BLOCK: 5, Z_OK: 0, Z_STREAM_END: 1, Z_NEED_DICT: 2, Z_ERRNO: -1, Z_STREAM_ERROR: -2, Z_DATA_ERROR: -3,
         Z_MEM_ERROR: -4, Z_BUF_ERROR: -5, Z_VERSION_ERROR: -6, Z_NO_COMPRESSION: 0, Z_BEST_SPEED: 1, Z_BEST_COMPRESSION: 9, Z_DEFAULT_COMPRESSION: -1, Z_FILTERED: 1, Z_HUFFMAN_ONLY: 2, Z_RLE: 3, Z_FIXED: 4,
         Z_DEFAULT_STRATEGY: 0, ZLIB_VERNUM: 4880, DEFLATE: 1, INFLATE: 2, GZIP: 3, GUNZIP: 4, DEFLATERAW: 5, INFLATERAW: 6, UNZIP: 7, BROTLI_DECODE: 8, BROTLI_ENCODE: 9, Z_MIN_WINDOWBITS: 8, Z_MAX_WINDOWBITS: 15,
@@ -46,8 +45,7 @@ export const constants: Readonly<Record<string, number>> = Object.freeze(
         BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT: 2, BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT: 3, BROTLI_DECODER_PARAM_DISABLE_RING_BUFFER_REALLOCATION: 0, BROTLI_DECODER_PARAM_LARGE_WINDOW: 1,
         BROTLI_DECODER_NO_ERROR: 0, BROTLI_DECODER_SUCCESS: 1, BROTLI_DECODER_NEEDS_MORE_INPUT: 2, BROTLI_DECODER_NEEDS_MORE_OUTPUT: 3,
         ZSTD_e_continue: 0, ZSTD_e_flush: 1, ZSTD_e_end: 2, ZSTD_COMPRESS: 10, ZSTD_DECOMPRESS: 11, ZSTD_c_compressionLevel: 100, ZSTD_c_checksumFlag: 201, ZSTD_CLEVEL_DEFAULT: 3,
-    }),
-);
+    });
 
 export const { DEFLATE, INFLATE, GZIP, GUNZIP, DEFLATERAW, INFLATERAW, UNZIP, BROTLI_DECODE, BROTLI_ENCODE, ZSTD_COMPRESS, ZSTD_DECOMPRESS } = constants as Record<string, number> & {
     [name in "DEFLATE" | "INFLATE" | "GZIP" | "GUNZIP" | "DEFLATERAW" | "INFLATERAW" | "UNZIP" | "BROTLI_DECODE" | "BROTLI_ENCODE" | "ZSTD_COMPRESS" | "ZSTD_DECOMPRESS"]: number;

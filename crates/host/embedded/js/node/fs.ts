@@ -1,5 +1,6 @@
 // node:fs. Streams, watchers and promises are modules of their own, loaded when they are first touched.
 import { Dirent, Stats, call, checkCallback, constants, invalidType, later, outOfRange, readInto, toBytes, toData, toDescriptor, toPath, writeFrom, type Callback } from "../leat/fs";
+import { kValidateObjectAllowNullable, validateObject } from "../leat/validate";
 import { operations, planOf, plans, type Plan } from "../leat/fs-plans";
 
 type Anything = (...given: unknown[]) => unknown;
@@ -17,13 +18,12 @@ function run({ name, given, finish }: Plan): unknown {
 
 function start({ name, given, finish }: Plan, callback: Callback): void {
     if (finish === undefined) return later(name, ...given, callback);
-    later(name, ...given, (error: Error | null, value: unknown) => (error ? callback(error, undefined) : callback(null, finish(value as never))));
+    later(name, ...given, (error: Error | null, value: unknown) => (error ? (callback as (error: Error) => void)(error) : callback(null, finish(value as never))));
 }
 
-/** Splits off the callback. */
-function withCallback(given: unknown[]): Callback {
-    const callback = given.pop();
-    return checkCallback(callback);
+/** Splits off the callback, which stands behind at least `before` others. */
+function withCallback(given: unknown[], before = 0): Callback {
+    return checkCallback(given.length > before ? given.pop() : undefined);
 }
 
 const without = new Set(["mkdir", "readFile", "readdir", "stat", "lstat", "fstat", "open", "readlink", "realpath", "realpathNative", "mkdtemp"]);
@@ -33,11 +33,11 @@ for (const name of operations) {
     // Node gives callbacks of operations without a value the error alone.
     fs[name] = without.has(name)
         ? (...given: unknown[]) => {
-              const callback = withCallback(given);
+              const callback = withCallback(given, 1);
               start(planned(...given), callback);
           }
         : (...given: unknown[]) => {
-              const callback = withCallback(given) as (error: Error | null) => void;
+              const callback = withCallback(given, 1) as (error: Error | null) => void;
               start(planned(...given), (error) => callback(error));
           };
 }
@@ -138,7 +138,9 @@ function place(position: unknown): number {
     return Number(position);
 }
 
-fs["readSync"] = (fd: unknown, view: unknown, offset?: unknown, length?: unknown, position?: unknown): number => {
+fs["readSync"] = (fd: unknown, view: unknown, ...rest: unknown[]): number => {
+    const [offset, length, position] = rest;
+    if (rest.length === 1 && offset !== undefined) validateObject(offset, "options", kValidateObjectAllowNullable);
     const to = region(view, offset, length, position);
     return to.length === 0 ? 0 : readInto(toDescriptor(fd), to.bytes, to.offset, to.length, to.position);
 };

@@ -1,57 +1,62 @@
-// node:net as far as a server of HTTP needs it: what its sockets are, and addresses. Sockets of one's own are not there.
-import { Socket } from "../http";
+// node:net. Sockets and servers are a module of their own, loaded when the first is made.
+import { isIP, isIPv4, isIPv6 } from "../leat/ip";
 
-export { Socket, Socket as Stream };
+type Net = typeof import("../leat/net");
 
-const OCTET = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
-const V4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`);
-const GROUP = /^[0-9a-f]{1,4}$/i;
-const ZONE = /^[0-9a-z\-.:]+$/i;
-const GROUPS = 8;
-/** Longer than any address with its zone; what is longer is not looked at. */
-const TEXT_MAX = 256;
+const net: Record<string, unknown> = { isIP, isIPv4, isIPv6 };
+const real = (): Net => require("../leat/net") as Net;
 
-export function isIPv4(input: unknown): boolean {
-    const text = String(input);
-    return text.length <= TEXT_MAX && V4.test(text);
+function late(name: string, load: () => unknown): void {
+    const put = (value: unknown): void => {
+        Object.defineProperty(net, name, { configurable: true, enumerable: true, writable: true, value });
+    };
+    Object.defineProperty(net, name, {
+        configurable: true,
+        enumerable: true,
+        get() {
+            const value = load();
+            put(value);
+            return value;
+        },
+        set: put,
+    });
 }
-
-export function isIPv6(input: unknown): boolean {
-    const text = String(input);
-    if (text.length > TEXT_MAX) return false;
-    const zone = text.indexOf("%");
-    if (zone !== -1 && !ZONE.test(text.slice(zone + 1))) return false;
-    const halves = (zone === -1 ? text : text.slice(0, zone)).split("::");
-    if (halves.length > 2) return false;
-    let count = 0;
-    for (const [at, half] of halves.entries()) {
-        if (half === "") continue;
-        const groups = half.split(":");
-        if (at === halves.length - 1 && isIPv4(groups.at(-1))) {
-            groups.pop();
-            count += 2;
-        }
-        if (!groups.every((group) => GROUP.test(group))) return false;
-        count += groups.length;
-    }
-    return halves.length === 2 ? count < GROUPS : count === GROUPS;
+/** Programs call these without `new` too. */
+function callable(Class: new (...given: never[]) => object): unknown {
+    const made = function (this: unknown, ...given: never[]): object {
+        return Reflect.construct(Class, given, new.target ?? Class) as object;
+    };
+    Object.defineProperty(made, "name", { value: Class.name });
+    made.prototype = Class.prototype as object;
+    return made;
 }
+/** The sockets of HTTP are views of the engine's connections, of a class of their own; they count as this class's too. */
+late("Socket", () => {
+    const { Socket } = real();
+    const made = callable(Socket as unknown as new () => object) as object;
+    Object.defineProperty(made, Symbol.hasInstance, { value: (value: unknown) => value instanceof Socket || value instanceof (require("../http") as typeof import("../http")).Socket });
+    return made;
+});
+late("Stream", () => net["Socket"]);
+late("Server", () => callable(real().Server as unknown as new () => object));
+late("BlockList", () => (require("../leat/block_list") as typeof import("../leat/block_list")).BlockList);
+late("SocketAddress", () => (require("../leat/block_list") as typeof import("../leat/block_list")).SocketAddress);
 
-/** 4, 6, or 0 for what is no address. */
-export const isIP = (input: unknown): 0 | 4 | 6 => (isIPv4(input) ? 4 : isIPv6(input) ? 6 : 0);
-
-function absent(name: string): never {
-    const error = new Error(`net.${name}() is not there in Leat's own host; run the program on Node.js: node --import leat/register APP`);
-    throw Object.assign(error, { code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM" });
+function connect(...given: unknown[]): unknown {
+    const { Socket, normalize } = real();
+    const [options] = normalize(given);
+    const socket = new Socket(options);
+    return socket.connect(...given);
 }
+net["connect"] = connect;
+net["createConnection"] = connect;
+net["createServer"] = (options?: object, listener?: () => void) => new (real().Server)(options, listener);
 
-export const connect = (): never => absent("connect");
-export const createConnection = (): never => absent("createConnection");
-export const createServer = (): never => absent("createServer");
+let selects = true;
+let attemptMs = 250;
+net["getDefaultAutoSelectFamily"] = () => selects;
+net["setDefaultAutoSelectFamily"] = (value: boolean) => void (selects = value);
+net["getDefaultAutoSelectFamilyAttemptTimeout"] = () => attemptMs;
+net["setDefaultAutoSelectFamilyAttemptTimeout"] = (value: number) => void (attemptMs = value);
 
-/** Refuses to be made. */
-export class Server {
-    constructor() {
-        absent("Server");
-    }
-}
+module.exports = net;

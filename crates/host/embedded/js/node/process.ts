@@ -3,7 +3,7 @@
 import EventEmitter from "node:events";
 import { coded, codes } from "../leat/errors";
 import { exitNow, known, type Listening, uncaught, VERSION } from "../leat/lifecycle";
-import { nextTick as later } from "../leat/turn";
+import { nextTick } from "../leat/turn";
 
 interface Native {
     readonly pid: number;
@@ -23,8 +23,6 @@ interface Native {
     monotonic(): [seconds: number, nanoseconds: number];
     exit(code: number): never;
 }
-
-type Callback = (...args: never[]) => unknown;
 
 const native_ = native("process") as Native;
 const { cwd, monotonic, procFile } = native_;
@@ -54,11 +52,6 @@ function late(name: string, make: () => unknown): void {
 
 function checkNumber(value: unknown, name: string): asserts value is number {
     if (typeof value !== "number") throw new codes.ERR_INVALID_ARG_TYPE(name, "number", value);
-}
-
-function nextTick(callback: Callback, ...args: unknown[]): void {
-    if (typeof callback !== "function") throw new codes.ERR_INVALID_ARG_TYPE("callback", "Function", callback);
-    later(callback, ...args);
 }
 
 /** What an exit code may be: a whole number, or text that is one. */
@@ -232,13 +225,13 @@ function emitWarning(warning: string | Error, type?: unknown, code?: unknown, ab
     if (error.name === "DeprecationWarning") {
         if (process.noDeprecation) return;
         if (process.throwDeprecation) {
-            later(() => {
+            nextTick(() => {
                 throw error;
             });
             return;
         }
     }
-    later(() => void process.emit("warning", error));
+    nextTick(() => void process.emit("warning", error));
 }
 
 /** Node's streams for descriptors 1 and 2 (`leat:stdio`). */

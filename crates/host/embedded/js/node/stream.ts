@@ -74,8 +74,21 @@ function withPromise(run: object, name: string): unknown {
     return run;
 }
 
-late(Stream, "Readable", readable);
-late(Stream, "Writable", () => require("readable-stream/lib/internal/streams/writable"));
+const adapters = (): Record<string, (...given: unknown[]) => unknown> => require("../web/adapters") as Record<string, (...given: unknown[]) => unknown>;
+
+late(Stream, "Readable", () =>
+    Object.assign(readable() as object, {
+        toWeb: (...given: unknown[]) => adapters()["readableToWeb"]?.(...given),
+        fromWeb: (...given: unknown[]) => adapters()["readableFromWeb"]?.(...given),
+    }),
+);
+late(Stream, "Writable", () => {
+    const made = require("readable-stream/lib/internal/streams/writable") as object;
+    return Object.assign(made, {
+        toWeb: (...given: unknown[]) => adapters()["writableToWeb"]?.(...given),
+        fromWeb: (...given: unknown[]) => adapters()["writableFromWeb"]?.(...given),
+    });
+});
 late(Stream, "Duplex", () => require("readable-stream/lib/internal/streams/duplex"));
 late(Stream, "Transform", () => require("readable-stream/lib/internal/streams/transform"));
 late(Stream, "PassThrough", () => require("readable-stream/lib/internal/streams/passthrough"));

@@ -25,7 +25,7 @@ interface FormatOptions {
 }
 
 const web = (): Web => require("leat:web/url") as Web;
-const legacy = (): Legacy => require("../leat/url-legacy") as Legacy;
+const legacy = (): Legacy => require("../leat/url_legacy") as Legacy;
 
 function parse(url: unknown, query?: boolean, slashes?: boolean): LegacyUrl {
     if (url instanceof legacy().Url) return url as LegacyUrl;

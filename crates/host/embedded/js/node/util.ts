@@ -268,7 +268,7 @@ function late(name: string, load: () => unknown): void {
 
 late("inspect", () => inspecting().inspect);
 late("types", () => require("../leat/types"));
-late("parseArgs", () => (require("../leat/parse-args") as { parseArgs: unknown }).parseArgs);
+late("parseArgs", () => (require("../leat/parse_args") as { parseArgs: unknown }).parseArgs);
 for (const name of ["TextEncoder", "TextDecoder", "AbortController", "AbortSignal"]) late(name, () => (globalThis as unknown as Anything)[name]);
 
 module.exports = util;

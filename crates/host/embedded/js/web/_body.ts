@@ -94,8 +94,17 @@ export abstract class Body {
         return this.#isUsed || (this.#stream !== undefined && isDisturbed(this.#stream));
     }
 
+    /** Whether there is a body; its stream is not made for that. */
+    hasBody(): boolean {
+        return this.#source !== null;
+    }
+    /** Whether it was read, or somebody is reading it. */
+    isUnusable(): boolean {
+        return this.bodyUsed || this.#stream?.locked === true;
+    }
+
     async #read(): Promise<Uint8Array> {
-        if (this.bodyUsed || this.#stream?.locked === true) throw new TypeError("Body is unusable: Body has already been read");
+        if (this.isUnusable()) throw new TypeError("Body is unusable: Body has already been read");
         this.#isUsed = this.#source !== null;
         const source = this.#stream ?? this.#source;
         if (source === null) return new Uint8Array(0);
@@ -149,7 +158,7 @@ export abstract class Body {
     }
     /** The body for a second message, which has its own reading. */
     protected split(): Source | null {
-        if (this.bodyUsed || this.#stream?.locked === true) throw new TypeError(`${this.constructor.name}.clone: Body has already been consumed.`);
+        if (this.isUnusable()) throw new TypeError(`${this.constructor.name}.clone: Body has already been consumed.`);
         if (this.#source === null || isWhole(this.#source)) return this.#source;
         const [one, other] = (this.body as Stream).tee() as [Stream, Stream];
         this.#stream = one;

@@ -9,6 +9,8 @@ export class Incoming {
     #controller: ReadableByteStreamController | undefined;
     #pulled: (() => void) | undefined;
     #isOver = false;
+    /** Somebody reads it, or has its stream. */
+    #isAsked = false;
     #error: unknown;
     /** Called when nothing can be aborted any more. */
     onOver: (() => void) | undefined;
@@ -46,6 +48,10 @@ export class Incoming {
         if (!this.#isOver) abort(this.#id);
         this.#over();
     }
+    /** The response is gone, and nobody had asked for its body. */
+    abandon(): void {
+        if (!this.#isAsked) this.cancel();
+    }
     #over(): void {
         this.#isOver = true;
         this.onOver?.();
@@ -54,6 +60,7 @@ export class Incoming {
 
     /** All bytes. */
     whole(): Promise<Uint8Array> {
+        this.#isAsked = true;
         if (this.#isOver) return this.#error === undefined ? Promise.resolve(new Uint8Array(0)) : Promise.reject(this.#error);
         this.#pieces = [];
         read(this.#id);
@@ -62,6 +69,7 @@ export class Incoming {
         });
     }
     stream(): ReadableStream<Uint8Array> {
+        this.#isAsked = true;
         const { ReadableStream: Stream } = require("leat:web/streams") as { ReadableStream: typeof ReadableStream };
         const source = {
             type: "bytes" as const,

@@ -1,7 +1,7 @@
 // fetch (WHATWG Fetch) as a server has it: no CORS, no cookies, no cache. What fails is a TypeError whose cause has Node's codes.
 import { DOMException, type AbortSignal } from "./events";
 import { Told, abort, connectError, end, start, write, type Asked } from "./exchange";
-import { Headers, received } from "./headers";
+import { Headers, inOrder, received } from "./headers";
 import { Incoming, Request, Response, bytesNow, isWhole, responded } from "./request";
 import { URL } from "./url";
 import type { Source } from "./_body";
@@ -64,6 +64,9 @@ function causeOf(kind: string, detail: string, asked: Asked): Error {
     }
 }
 
+/** A body that nobody will read gives its connection back. */
+const abandoned = new FinalizationRegistry<Incoming>((incoming) => incoming.abandon());
+
 /** One request and what comes back, without redirects. */
 function once(url: URL, method: string, headers: Headers, source: Source | null, signal: AbortSignal | undefined, redirects: number): Promise<Response> {
     return new Promise((resolve, reject) => {
@@ -90,6 +93,8 @@ function once(url: URL, method: string, headers: Headers, source: Source | null,
             return reject(failed(causeOf("length", "", asked)));
         }
         let incoming: Incoming | undefined;
+        // Forgotten once there is a response: they know their promise, and it knows the response, which nobody else may want any more.
+        let ends: { resolve: typeof resolve; reject: typeof reject } | undefined = { resolve, reject };
         let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
         let room: (() => void) | undefined;
         const over = (): void => {
@@ -102,14 +107,17 @@ function once(url: URL, method: string, headers: Headers, source: Source | null,
             const reason = signal?.reason ?? new DOMException("This operation was aborted", "AbortError");
             reader?.cancel(reason).catch(() => {});
             if (incoming !== undefined) incoming.fail(reason);
-            else reject(reason);
+            else ends?.reject(reason);
         };
         const id = start(asked, (told, one, two, three) => {
             switch (told) {
                 case Told.Response: {
                     incoming = new Incoming(id);
                     incoming.onOver = over;
-                    resolve(responded(incoming, one as number, two as string, received(three as string[]), url.href.split("#", 1)[0] as string, redirects > 0));
+                    const response = responded(incoming, one as number, two as string, received(three as string[]), url.href.split("#", 1)[0] as string, redirects > 0);
+                    abandoned.register(response, incoming);
+                    ends?.resolve(response);
+                    ends = undefined;
                     return false;
                 }
                 case Told.Data:
@@ -122,7 +130,7 @@ function once(url: URL, method: string, headers: Headers, source: Source | null,
                     over();
                     reader?.cancel(cause).catch(() => {});
                     if (incoming !== undefined) incoming.fail(new TypeError("terminated", { cause }));
-                    else reject(failed(cause));
+                    else ends?.reject(failed(cause));
                     return false;
                 }
                 case Told.Drained:
@@ -156,7 +164,7 @@ function once(url: URL, method: string, headers: Headers, source: Source | null,
                 abort(id);
                 over();
                 if (incoming !== undefined) incoming.fail(error);
-                else reject(error instanceof TypeError ? failed(error) : error);
+                else ends?.reject(error instanceof TypeError ? failed(error) : error);
             });
         }
     });
@@ -164,9 +172,11 @@ function once(url: URL, method: string, headers: Headers, source: Source | null,
 
 function fieldsOf(url: URL, headers: Headers, isTLS: boolean): string[] {
     const fields = ["host", headers.get("host") ?? url.host, "connection", "keep-alive"];
-    for (const [name, value] of headers) {
+    const own = inOrder(headers);
+    for (let at = 0; at < own.length; at += 2) {
+        const name = own[at] as string;
         // What frames a message, or concerns the connection, is not the program's to say.
-        if (!["host", "connection", "transfer-encoding", "keep-alive", "upgrade", "expect", "te", "trailer"].includes(name)) fields.push(name, value);
+        if (!["host", "connection", "transfer-encoding", "keep-alive", "upgrade", "expect", "te", "trailer"].includes(name)) fields.push(name, own[at + 1] as string);
     }
     const put = (name: string, value: string): void => {
         if (!headers.has(name)) fields.push(name, value);
@@ -250,7 +260,7 @@ async function go(request: Request): Promise<Response> {
     }
 }
 
-export function fetch(input: unknown, init?: Record<string, unknown> | null): Promise<Response> {
+export function fetch(input: unknown, init: Record<string, unknown> | null | undefined = undefined): Promise<Response> {
     if (arguments.length === 0) return Promise.reject(new TypeError("The 'input' argument must be specified"));
     let request: Request;
     try {

@@ -19,6 +19,7 @@ function byteString(value: unknown, where: string): string {
 }
 
 let freeze: (headers: Headers) => void;
+let listed: (headers: Headers) => List;
 let put: (headers: Headers, name: string, value: string) => void;
 
 export class Headers {
@@ -26,6 +27,7 @@ export class Headers {
     #isFrozen = false;
 
     static {
+        listed = (headers) => headers.#list;
         freeze = (headers) => void (headers.#isFrozen = true);
         put = (headers, name, value) => {
             const key = name.toLowerCase();
@@ -64,7 +66,7 @@ export class Headers {
     }
     #value(value: unknown, where: string): string {
         const text = byteString(value, `Headers.${where}`).replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, "");
-        if (!isValue(text)) throw new TypeError(`Headers.${where}: ${text} is an invalid header value.`);
+        if (!isValue(text)) throw new TypeError(`Headers.${where}: "${text}" is an invalid header value.`);
         return text;
     }
     #write(): void {
@@ -140,4 +142,11 @@ export function received(fields: string[]): Headers {
 export function immutable(headers: Headers): Headers {
     freeze(headers);
     return headers;
+}
+
+/** Names and values in turn, in the order in which they were set: as they are sent. */
+export function inOrder(headers: Headers): string[] {
+    const fields: string[] = [];
+    for (const [name, values] of listed(headers)) fields.push(name, values.join(", "));
+    return fields;
 }

@@ -83,8 +83,8 @@ export class Request extends Body {
             if (typeof (source as { getReader?: unknown }).getReader === "function" && given.duplex === undefined) {
                 throw new TypeError("RequestInit: duplex option is required when sending a body.");
             }
-        } else if (from !== undefined && from.body !== null) {
-            if (from.bodyUsed || from.body.locked) throw new TypeError("Cannot construct a Request with a Request object that has already been used.");
+        } else if (from !== undefined && from.hasBody()) {
+            if (from.isUnusable()) throw new TypeError("Cannot construct a Request with a Request object that has already been used.");
             source = from.take();
         }
         super(source);

@@ -3,10 +3,12 @@
 
 use std::ffi::CString;
 
-use rquickjs::{Ctx, Error, Exception, Function, Result, Value, qjs};
+use rquickjs::{Ctx, Error, Exception, Function, Result, qjs};
 
+use super::cache::{Cache, SOURCE_BYTES_MIN};
 use super::refusal::text_of;
 use super::source::excerpt;
+use crate::bytecode::{self, Compiled};
 
 /// What a CommonJS source stands in. Its lines come before the first, so that lines and columns are the source's.
 const HEAD: &str = "(function (exports, require, module, __filename, __dirname) {\n\n";
@@ -14,11 +16,40 @@ const HEAD: &str = "(function (exports, require, module, __filename, __dirname) 
 const HEAD_LINE: i32 = -1;
 const TAIL: &str = "\n})";
 
-/// The function around a CommonJS source.
+/// The function around a CommonJS source: out of `cache` if it was compiled before.
 ///
 /// # Errors
 /// Its syntax is wrong.
-pub(crate) fn script<'js>(ctx: &Ctx<'js>, path: &str, text: &str) -> Result<Function<'js>> {
+pub(crate) fn script<'js>(ctx: &Ctx<'js>, cache: Option<&Cache>, path: &str, text: &str) -> Result<Function<'js>> {
+    let Some(cache) = cache.filter(|_| text.len() >= SOURCE_BYTES_MIN) else {
+        return Function::from_value(compile(ctx, path, text)?.run()?);
+    };
+    if let Some(bytes) = cache.read(path, text) {
+        // SAFETY: the checksum says that this build wrote it, from this source.
+        return Function::from_value(unsafe { bytecode::run(ctx, &bytes) }?);
+    }
+    let compiled = compile(ctx, path, text)?;
+    if let Ok(bytes) = bytecode::write(ctx, &compiled) {
+        cache.write(path, text, &bytes);
+    }
+    Function::from_value(compiled.run()?)
+}
+
+/// The function around a CommonJS module that the executable carries.
+pub(crate) fn carried<'js>(ctx: &Ctx<'js>, bytes: &'static [u8]) -> Result<Function<'js>> {
+    // SAFETY: the same executable wrote it; the checksum over all that it carries was right.
+    Function::from_value(unsafe { bytecode::run(ctx, bytes) }?)
+}
+
+/// The bytecode of a CommonJS source.
+///
+/// # Errors
+/// Its syntax is wrong.
+pub(crate) fn bytes_of(ctx: &Ctx<'_>, path: &str, text: &str) -> Result<Vec<u8>> {
+    bytecode::write(ctx, &compile(ctx, path, text)?)
+}
+
+fn compile<'js>(ctx: &Ctx<'js>, path: &str, text: &str) -> Result<Compiled<'js>> {
     let mut whole = String::with_capacity(HEAD.len() + text.len() + TAIL.len());
     whole.push_str(HEAD);
     match text.strip_prefix("#!") {
@@ -35,19 +66,18 @@ pub(crate) fn script<'js>(ctx: &Ctx<'js>, path: &str, text: &str) -> Result<Func
     let raw = ctx.as_raw().as_ptr();
     let mut options = qjs::JSEvalOptions {
         version: 1,
-        eval_flags: qjs::JS_EVAL_TYPE_GLOBAL as i32,
+        eval_flags: (qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY) as i32,
         filename: file.as_ptr(),
         line_num: HEAD_LINE,
     };
     // SAFETY: the context is live; text and name are NUL-terminated and outlive the call; the value is ours.
-    let value = unsafe {
+    unsafe {
         let value = qjs::JS_Eval2(raw, whole.as_ptr(), length as _, &raw mut options);
         if qjs::JS_IsException(value) {
             return Err(Error::Exception);
         }
-        Value::from_raw(ctx.clone(), value)
-    };
-    Function::from_value(value)
+        Ok(Compiled::new(ctx, value))
+    }
 }
 
 /// Puts file, line and a caret in front of the stack of a syntax error that compiling `text` gave. Other errors stay.

@@ -1,23 +1,26 @@
 //! ES modules: QuickJS links and runs them; what they ask for is looked up and read before, so that nothing half loaded stays.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use rquickjs::function::{Func, This};
 use rquickjs::loader::{ImportAttributes, Loader as LoadModule, Resolver as ResolveModule};
-use rquickjs::module::{Declarations, Declared, Exports, ModuleDef};
+use rquickjs::module::Declared;
 use rquickjs::promise::PromiseState;
-use rquickjs::{Ctx, Error, Exception, Function, JsLifetime, Module, Object, Promise, Result, Value};
+use rquickjs::{Array, Ctx, Exception, Function, IntoJs, JsLifetime, Module, Object, Promise, Result, Value};
 
+use super::cache::{Cache, SOURCE_BYTES_MIN};
 use super::compile;
 use super::files::Files;
+use super::foreign::{Foreign, late_names};
 use super::names::names;
 use super::part::part_of;
 use super::refusal::Refusal;
 use super::resolve::{Found, Resolver};
 use super::scan::{Language, Way, scan};
 use super::source::{Format, format_of, has_module_syntax, text_of};
+use super::sourcemap::SourceMaps;
 use super::urls::{path_of, url_of};
 use crate::builtins;
 
@@ -34,7 +37,7 @@ pub(crate) struct Modules {
     pub(crate) resolver: Resolver,
     /// What `import` resolves relative to where nothing else is known.
     pub(crate) main: RefCell<String>,
-    ready: RefCell<HashMap<String, Ready>>,
+    pub(super) ready: RefCell<HashMap<String, Ready>>,
     /// By who asks and what for: the URL.
     linked: RefCell<HashMap<(String, String), String>>,
     imports: RefCell<HashMap<String, Vec<String>>>,
@@ -43,15 +46,18 @@ pub(crate) struct Modules {
     /// Modules whose evaluation may be under way.
     running: RefCell<HashSet<String>>,
     /// CommonJS modules that an `import` runs just now.
-    importing: RefCell<Vec<String>>,
+    pub(super) importing: RefCell<Vec<String>>,
     /// Modules that failed to load, or stood in a graph with one: QuickJS may have freed what they point to.
     broken: RefCell<HashSet<String>>,
     facades: Cell<usize>,
+    pub(crate) maps: SourceMaps,
+    cache: OnceCell<Option<Cache>>,
+    caches: bool,
 }
 
 /// What is known of a module before QuickJS has it.
 #[derive(Clone)]
-enum Ready {
+pub(super) enum Ready {
     Source {
         path: String,
         text: Rc<str>,
@@ -74,13 +80,9 @@ enum Ready {
 #[derive(Clone, JsLifetime)]
 pub(crate) struct ModulesRef(pub(crate) Rc<Modules>);
 
-/// The function that loads a CommonJS module for an `import`.
-#[derive(Clone, JsLifetime)]
-#[allow(elided_lifetimes_in_paths, reason = "the derived code has them")]
-pub(crate) struct OnImport<'js>(pub(crate) Function<'js>);
-
 impl Modules {
-    pub(crate) fn new(files: Rc<Files>) -> Rc<Self> {
+    /// Of a world; `caches`: compiled modules are kept on disk.
+    pub(crate) fn new(files: Rc<Files>, caches: bool) -> Rc<Self> {
         Rc::new(Self {
             resolver: Resolver { files },
             main: RefCell::default(),
@@ -92,6 +94,9 @@ impl Modules {
             importing: RefCell::default(),
             broken: RefCell::default(),
             facades: Cell::new(0),
+            maps: SourceMaps::default(),
+            cache: OnceCell::new(),
+            caches,
         })
     }
 
@@ -102,6 +107,14 @@ impl Modules {
 
     pub(crate) fn files(&self) -> &Files {
         &self.resolver.files
+    }
+
+    /// Where compiled modules are kept, if a source of `length` bytes is worth it. Opened when it is first asked for.
+    pub(crate) fn cache(&self, length: usize) -> Option<&Cache> {
+        if !self.caches || length < SOURCE_BYTES_MIN {
+            return None;
+        }
+        self.cache.get_or_init(Cache::open).as_ref()
     }
 
     /// The URL that `specifier` in the module `base` (a URL or a path) leads to.
@@ -145,10 +158,13 @@ impl Modules {
             self.ready.borrow_mut().insert(url.clone(), ready.clone());
             if let Ready::Source { text, .. } = ready {
                 self.running.borrow_mut().insert(url.clone());
+                self.note_map(ctx, &url, &text)?;
                 let mut children = Vec::new();
-                for request in
-                    scan(&text, Language::Module).requests.iter().filter(|request| request.way == Way::Import)
-                {
+                let scan = scan(&text, Language::Module);
+                if scan.awaits.is_some() {
+                    self.awaiting.borrow_mut().insert(url.clone());
+                }
+                for request in scan.requests.iter().filter(|request| request.way == Way::Import) {
                     let Some(specifier) = &request.specifier else { continue };
                     match self.locate(specifier, &url) {
                         Ok(child)
@@ -175,6 +191,21 @@ impl Modules {
         Ok(())
     }
 
+    /// Looks whether a module has a source map. The first that has one makes stacks ask.
+    pub(crate) fn note_map(&self, ctx: &Ctx<'_>, file: &str, text: &str) -> Result<()> {
+        if !self.maps.note(file, text) {
+            return Ok(());
+        }
+        let stack: Object<'_> = Object::from_value(builtins::require(ctx, "leat:stack")?)?;
+        let translate: Function<'_> = stack.get("mapFrames")?;
+        let map = |ctx: Ctx<'_>, file: String, line: u32, column: u32| -> Result<Option<List>> {
+            let modules = Modules::of(&ctx)?;
+            let place = modules.maps.place(modules.files(), &file, line, column);
+            Ok(place.map(|(file, line, column)| List(file, line, column)))
+        };
+        translate.call((Func::from(map),))
+    }
+
     /// Whether the names that are asked of a built-in need nothing that it loads late.
     fn is_plain(&self, ctx: &Ctx<'_>, url: &str, names: Option<&[String]>) -> Result<bool> {
         let Some(names) = names else { return Ok(false) };
@@ -194,10 +225,8 @@ impl Modules {
         let Some((path, _)) = path_of(url) else {
             return Ok(Ready::Builtin { name: url.trim_end_matches(ALL).to_owned(), all: url.ends_with(ALL) });
         };
-        if let Some((name, member)) = part_of(self.files(), &path) {
-            if member.is_empty() {
-                return Ok(Ready::Builtin { name: name.to_owned(), all: true });
-            }
+        if let Some((name, "")) = part_of(self.files(), &path) {
+            return Ok(Ready::Builtin { name: name.to_owned(), all: true });
         }
         match format_of(self.files(), &path)? {
             Format::Module => self.source(path),
@@ -384,11 +413,24 @@ impl Modules {
     }
 }
 
+/// A place, as JavaScript gets it.
+struct List(String, u32, u32);
+
+impl<'js> IntoJs<'js> for List {
+    fn into_js(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        let list = Array::new(ctx.clone())?;
+        list.set(0, self.0)?;
+        list.set(1, self.1)?;
+        list.set(2, self.2)?;
+        Ok(list.into_value())
+    }
+}
+
 /// A module that waits can't be required.
 fn waits(path: &str, from: &str) -> Refusal {
     let message = format!(
         "require() cannot be used on an ESM graph with top-level await. Use import() instead. To see where the top-level \
-         await comes from, use --experimental-print-required-tla.\n  From {from} \n  Requiring {path} "
+         await comes from, use --experimental-print-required-tla.\n  From {from}\n  Requiring {path}"
     );
     Refusal::error("ERR_REQUIRE_ASYNC_MODULE", message)
 }
@@ -479,121 +521,4 @@ impl LoadModule for Hooks {
     ) -> Result<Module<'js, Declared>> {
         Modules::of(ctx)?.declare(ctx, name)
     }
-}
-
-/// A module that is not QuickJS's: CommonJS, JSON, or built in.
-struct Foreign;
-
-impl ModuleDef for Foreign {
-    fn declare<'js>(to: &Declarations<'js>) -> Result<()> {
-        let ctx = to.module().ctx().clone();
-        let url: String = to.module().name()?;
-        to.declare("default")?;
-        let modules = Modules::of(&ctx)?;
-        let ready = modules.ready.borrow().get(&url).cloned();
-        match ready {
-            Some(Ready::CommonJs { names, .. }) => {
-                for name in names.iter() {
-                    to.declare(name.as_str())?;
-                }
-            }
-            Some(Ready::Builtin { name, all }) => {
-                let value = builtins::require(&ctx, &name)?;
-                let late = if all { Vec::new() } else { late_names(&value)? };
-                for name in keys(&value).into_iter().filter(|name| !late.contains(name)) {
-                    to.declare(name)?;
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn evaluate<'js>(ctx: &Ctx<'js>, exports: &Exports<'js>) -> Result<()> {
-        let url: String = exports.module().name()?;
-        let modules = Modules::of(ctx)?;
-        let ready = modules.ready.borrow().get(&url).cloned();
-        match ready {
-            Some(Ready::CommonJs { path, names }) => {
-                modules.importing.borrow_mut().push(url);
-                let value = load_commonjs(ctx, &path);
-                modules.importing.borrow_mut().pop();
-                let value = value?;
-                if let Some(object) = value.as_object() {
-                    for name in names.iter() {
-                        if object.contains_key(name.as_str())? {
-                            exports.export(name.as_str(), object.get::<_, Value<'js>>(name.as_str())?)?;
-                        }
-                    }
-                }
-                exports.export("default", value)?;
-            }
-            Some(Ready::Builtin { name, all }) => {
-                let value = builtins::require(ctx, &name)?;
-                let late = if all { Vec::new() } else { late_names(&value)? };
-                for name in keys(&value).into_iter().filter(|name| !late.contains(name)) {
-                    // What a built-in can't load is not there for who takes all of it.
-                    let found = value.as_object().and_then(|object| object.get::<_, Value<'js>>(name.as_str()).ok());
-                    let found = found.unwrap_or_else(|| {
-                        let _ = ctx.catch();
-                        Value::new_undefined(ctx.clone())
-                    });
-                    exports.export(name.as_str(), found)?;
-                }
-                let default = value.as_object().and_then(|object| object.get::<_, Value<'js>>("default").ok());
-                let default = default.filter(|default| !default.is_undefined()).unwrap_or(value);
-                exports.export("default", default)?;
-            }
-            Some(Ready::Json { path }) => {
-                let bytes = modules.files().read(&path).map_err(|refusal| refusal.throw(ctx))?;
-                let value = ctx.json_parse(bytes).map_err(|error| in_file(ctx, error, &path))?;
-                exports.export("default", value)?;
-            }
-            _ => return Err(Error::Unknown),
-        }
-        Ok(())
-    }
-}
-
-/// Names of a built-in's exports.
-fn keys(value: &Value<'_>) -> Vec<String> {
-    let Some(object) = value.as_object() else { return Vec::new() };
-    let names = object.keys::<String>().flatten();
-    names.filter(|name| name != "default").collect()
-}
-
-/// Those that are loaded when they are first read.
-fn late_names(value: &Value<'_>) -> Result<Vec<String>> {
-    let Some(object) = value.as_object() else { return Ok(Vec::new()) };
-    let class: Object<'_> = value.ctx().globals().get("Object")?;
-    let describe: Function<'_> = class.get("getOwnPropertyDescriptor")?;
-    let mut late = Vec::new();
-    for name in keys(value) {
-        let property: Option<Object<'_>> = describe.call((object.clone(), name.as_str()))?;
-        if property.is_some_and(|property| property.get::<_, Value<'_>>("get").is_ok_and(|getter| getter.is_function()))
-        {
-            late.push(name);
-        }
-    }
-    Ok(late)
-}
-
-fn load_commonjs<'js>(ctx: &Ctx<'js>, path: &str) -> Result<Value<'js>> {
-    if ctx.userdata::<OnImport<'js>>().is_none() {
-        builtins::require(ctx, "node:module")?;
-    }
-    let load = ctx.userdata::<OnImport<'js>>().map(|load| load.0.clone());
-    let load = load.ok_or_else(|| Exception::throw_message(ctx, "node:module is not ready"))?;
-    load.call((path,))
-}
-
-/// Puts the file before the message of a JSON error.
-fn in_file(ctx: &Ctx<'_>, error: Error, path: &str) -> Error {
-    let Error::Exception = error else { return error };
-    let thrown = ctx.catch();
-    if let Some(object) = thrown.as_object() {
-        let message = super::refusal::text_of(&thrown, "message").unwrap_or_default();
-        let _ = object.set("message", format!("{path}: {message}"));
-    }
-    ctx.throw(thrown)
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Read as _;
 use std::rc::Rc;
 
-use super::bundle::Bundle;
+use super::bundle::{Bundle, carried};
 use super::package::Package;
 use super::refusal::Refusal;
 
@@ -26,23 +26,24 @@ pub(crate) enum Kind {
 /// Reads files; remembers what does not change while a program runs: package.json files and the real paths of folders.
 #[derive(Default)]
 pub(crate) struct Files {
-    bundle: Option<Rc<Bundle>>,
     packages: RefCell<HashMap<String, Option<Rc<Package>>>>,
     real_folders: RefCell<HashMap<String, String>>,
 }
 
 impl Files {
-    /// Those of a self-contained executable, besides those on disk.
-    pub(crate) fn of_bundle(bundle: Rc<Bundle>) -> Self {
-        Self { bundle: Some(bundle), ..Self::default() }
+    /// The executable's own, if it has any and `path` can only be one of them.
+    fn carried(&self, path: &str) -> Option<&'static Bundle> {
+        carried().filter(|_| Bundle::covers(path))
     }
 
-    pub(crate) fn bundle(&self) -> Option<&Rc<Bundle>> {
-        self.bundle.as_ref()
+    /// Compiled when the executable was made.
+    pub(crate) fn bytecode(&self, path: &str) -> Option<&'static [u8]> {
+        self.carried(path)?.bytecode(path)
     }
 
-    fn carried(&self, path: &str) -> Option<&Rc<Bundle>> {
-        self.bundle.as_ref().filter(|_| Bundle::covers(path))
+    /// Where a request led when the executable was made.
+    pub(crate) fn target(&self, from: &str, import: bool, specifier: &str) -> Option<&'static str> {
+        self.carried(from)?.target(from, import, specifier)
     }
 
     /// What `path` is. One system call.
@@ -82,7 +83,7 @@ impl Files {
     /// As `fs.readFileSync` would throw it, in short.
     pub(crate) fn read(&self, path: &str) -> Result<Vec<u8>, Refusal> {
         if let Some(bundle) = self.carried(path) {
-            let found = bundle.source(path);
+            let found = bundle.source(path).map(<[u8]>::to_vec);
             return found
                 .ok_or_else(|| Refusal::error("ENOENT", format!("ENOENT: no such file or directory, open '{path}'")));
         }
@@ -99,7 +100,7 @@ impl Files {
         }
         let path = format!("{folder}/package.json");
         let bytes = match self.carried(folder) {
-            Some(bundle) => bundle.source(&path),
+            Some(bundle) => bundle.source(&path).map(<[u8]>::to_vec),
             None => read(&path, MANIFEST_BYTES_MAX).ok(),
         };
         let package = match bytes {

@@ -2,9 +2,13 @@
 
 mod addon;
 mod bundle;
+mod cache;
 mod compile;
 mod esm;
+mod executable;
 mod files;
+mod foreign;
+mod graph;
 mod json;
 mod names;
 mod package;
@@ -13,6 +17,7 @@ mod refusal;
 mod resolve;
 mod scan;
 mod source;
+mod sourcemap;
 mod strip;
 mod urls;
 
@@ -23,7 +28,12 @@ use rquickjs::function::This;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Function, JsLifetime, Object, Promise, Result, Value};
 
-pub(crate) use esm::{Modules, OnImport};
+pub use bundle::open_carried;
+pub(crate) use esm::Modules;
+pub use executable::{Built, build};
+pub(crate) use foreign::OnImport;
+pub use graph::{Finding, check};
+
 pub(crate) use files::join;
 pub(crate) use part::part_of;
 pub(crate) use refusal::Refusal;
@@ -35,23 +45,28 @@ use crate::builtins;
 use crate::host::Host;
 
 pub(crate) use addon::refusal as addon_refusal;
-pub(crate) use compile::{explain, script};
+pub(crate) use compile::{carried, explain, script};
 pub(crate) use strip::strip;
 
 /// Node's exit code for a top level that waits for what can't come any more.
 const UNSETTLED: i32 = 13;
 
 /// The promise of the program's first module.
-#[derive(Clone, JsLifetime)]
-#[allow(elided_lifetimes_in_paths, reason = "the derived code has them")]
+#[derive(Clone)]
 struct Main<'js>(Promise<'js>);
+
+#[allow(unsafe_code, reason = "the derived code has hidden lifetimes, which are warned of")]
+// SAFETY: the same type with the other lifetime.
+unsafe impl<'js> JsLifetime<'js> for Main<'js> {
+    type Changed<'to> = Main<'to>;
+}
 
 /// Loads and runs the program at `path`.
 pub(crate) fn start(ctx: &Ctx<'_>, path: &Path) -> Result<()> {
     let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
     let path = join(folder.as_deref().unwrap_or("/"), &path.to_string_lossy());
     let files = Rc::new(files::Files::default());
-    let modules = Modules::new(files);
+    let modules = Modules::new(files, Host::of(ctx)?.seat().process.options.cache);
     let _ = ctx.store_userdata(esm::ModulesRef(Rc::clone(&modules)));
     let found = modules.resolver.require(&path, "/", &[]).map_err(|refusal| refusal.throw(ctx))?;
     let Some(Found::File { path, .. }) = found else {
@@ -112,6 +127,7 @@ fn unsettled(modules: &Modules) -> String {
 fn is_module(modules: &Modules, path: &str) -> std::result::Result<bool, Refusal> {
     Ok(match format_of(modules.files(), path)? {
         Format::Module => true,
+        Format::Unsaid if modules.files().bytecode(path).is_some() => false,
         Format::Unsaid => has_module_syntax(&text_of(path, modules.files().read(path)?)?),
         _ => false,
     })

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
     Argument, AssignmentExpression, AssignmentTarget, CallExpression, Expression, ObjectExpression, ObjectPropertyKind,
-    Program, PropertyKey, Statement, VariableDeclarator,
+    PropertyKey, Statement, VariableDeclarator,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::GetSpan;
@@ -174,10 +174,6 @@ impl Finder<'_> {
 }
 
 impl<'a> Visit<'a> for Finder<'_> {
-    fn visit_program(&mut self, program: &Program<'a>) {
-        walk::walk_program(self, program);
-    }
-
     fn visit_variable_declarator(&mut self, it: &VariableDeclarator<'a>) {
         let value = match &it.init {
             // `_interopRequireWildcard(require('a'))` and the like.
@@ -222,10 +218,11 @@ impl<'a> Visit<'a> for Finder<'_> {
     }
 
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
-        if let Expression::StaticMemberExpression(member) = &it.callee {
-            if member.property.name == "defineProperty" && is_named(&member.object, "Object") {
-                self.define(it);
-            }
+        if let Expression::StaticMemberExpression(member) = &it.callee
+            && member.property.name == "defineProperty"
+            && is_named(&member.object, "Object")
+        {
+            self.define(it);
         }
         self.star(it);
         self.keys(it);

@@ -3,7 +3,7 @@
 
 use rquickjs::{Ctx, Function, IntoJs, Null, Persistent, Result};
 
-use crate::host::{Failure, Host};
+use crate::host::{Failure, Hold, Host};
 
 /// Runs `work` on a thread for blocking work, then calls `callback` with null and what it gave, or with the error.
 pub(super) fn later<'js, T>(
@@ -30,14 +30,32 @@ pub(super) fn answer<'js, T>(
 where
     T: for<'a> IntoJs<'a> + 'static,
 {
+    let hold = Host::of(ctx)?.hold();
+    answer_holding(ctx, callback, Some(hold), work)
+}
+
+/// As [`answer`], with the hold that keeps the program running until then, if anything shall.
+pub(super) fn answer_holding<'js, T>(
+    ctx: &Ctx<'js>,
+    callback: Function<'js>,
+    hold: Option<Hold>,
+    work: impl Future<Output = std::result::Result<T, Failure>> + 'static,
+) -> Result<()>
+where
+    T: for<'a> IntoJs<'a> + 'static,
+{
     let host = Host::of(ctx)?;
-    let hold = host.hold();
+    let context = host.contexts().current(ctx);
+    let context = (!context.is_undefined()).then(|| Persistent::save(ctx, context));
     let host = std::rc::Rc::downgrade(&host);
     let callback = Persistent::save(ctx, callback);
     tokio::task::spawn_local(async move {
         let done = work.await;
         let Some(world) = host.upgrade().and_then(|host| host.world()) else { return };
         world.enter(|ctx| {
+            if let Some(context) = context {
+                world.host().contexts().enter(ctx, context.restore(ctx)?);
+            }
             let callback = callback.restore(ctx)?;
             match done {
                 Ok(value) => callback.call::<_, ()>((Null, value)),

@@ -11,6 +11,7 @@ mod fetch;
 mod fs;
 mod later;
 mod modules;
+mod net;
 mod os;
 mod process;
 pub(crate) mod require;
@@ -38,6 +39,7 @@ const GROUPS: &[(&str, Make)] = &[
     ("http", crate::serve::group),
     ("modules", modules::make),
     ("os", os::make),
+    ("net", net::make),
     ("process", process::make),
     ("timers", timers::make),
     ("types", types::make),

@@ -5,8 +5,8 @@ use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
 use crate::builtins;
 use crate::modules::{
-    Format, Found, Modules, OnImport, addon_refusal, builtin, explain, format_of, has_module_syntax, lacks, part_of,
-    path_of, script, strip, text_of,
+    Format, Found, Modules, OnImport, addon_refusal, builtin, carried, explain, format_of, has_module_syntax, lacks,
+    part_of, path_of, script, strip, text_of,
 };
 
 pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -23,6 +23,7 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     group.set("path", Func::from(|url: String| path_of(&url).map(|(path, _)| path).into_option()))?;
     group.set("refuseAddon", Func::from(refuse_addon))?;
     group.set("strip", Func::from(strip_types))?;
+    group.set("findMap", Func::from(find_map))?;
     group.set("onImport", Func::from(on_import))?;
     Ok(group)
 }
@@ -73,11 +74,17 @@ fn compile<'js>(
     if format == Format::Module && source.0.is_none() {
         return Ok(Nullable(None));
     }
+    if let Some(bytes) = modules.files().bytecode(&path).filter(|_| source.0.is_none()) {
+        let source = modules.files().read(&path).map_err(thrown)?;
+        modules.note_map(&ctx, &path, &String::from_utf8_lossy(&source))?;
+        return Ok(Nullable(Some(carried(&ctx, bytes)?)));
+    }
     let text = match source.0 {
         Some(text) => text,
         None => text_of(&path, modules.files().read(&path).map_err(thrown)?).map_err(thrown)?,
     };
-    match script(&ctx, &path, &text) {
+    modules.note_map(&ctx, &path, &text)?;
+    match script(&ctx, modules.cache(text.len()), &path, &text) {
         Ok(function) => Ok(Nullable(Some(function))),
         Err(_) if matches!(format, Format::Unsaid | Format::Module) && has_module_syntax(&text) => {
             let _ = ctx.catch();
@@ -111,6 +118,11 @@ fn refuse_addon(ctx: Ctx<'_>, path: String, from: String) -> Result<()> {
 
 fn strip_types(ctx: Ctx<'_>, source: String) -> Result<String> {
     strip(&source).map_err(|problem| problem.refusal("[eval]", &source).throw(&ctx))
+}
+
+fn find_map(ctx: Ctx<'_>, file: String) -> Result<Nullable<String>> {
+    let modules = Modules::of(&ctx)?;
+    Ok(Nullable(modules.maps.text(modules.files(), &file)))
 }
 
 fn on_import<'js>(ctx: Ctx<'js>, load: Function<'js>) -> Result<()> {

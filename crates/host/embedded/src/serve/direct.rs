@@ -4,7 +4,7 @@ use leat_message::{Ended, Exchange, Fault, Handler, Head, Peer, Reason, Reply, S
 use leat_script::{Plan, Script};
 
 use super::http::{Http, Made};
-use crate::host::Hold;
+use crate::host::{Hold, Life};
 
 /// One connection's way to JavaScript on this thread: its requests are calls.
 #[derive(Clone)]
@@ -54,8 +54,14 @@ impl Handler for Direct {
     }
 
     async fn exchange<X: Exchange>(&self, plan: Plan, exchange: &mut X) -> Result<(), Fault> {
-        let _under_way = self.0.http.host().begin();
-        self.0.script.exchange(plan, exchange).await
+        let host = self.0.http.host();
+        let _under_way = host.begin();
+        let done = self.0.script.exchange(plan, exchange).await;
+        if host.life() == Life::Lost {
+            // The connection ends with its world.
+            exchange.keep_alive(false);
+        }
+        done
     }
 
     fn refused(&self, reason: Reason, peer: &Peer) -> Option<Plan> {

@@ -199,7 +199,7 @@ impl Http {
         server.join(&self.lane, number.into());
         let prototype = Persistent::save(ctx, prototype);
         let hold = Some(self.host.hold());
-        self.servers.borrow_mut().insert(number, Listening { server, prototype, hold, socket: socket });
+        self.servers.borrow_mut().insert(number, Listening { server, prototype, hold, socket });
         Ok((number, address))
     }
 

@@ -133,7 +133,8 @@ fn change<'js>(ctx: Ctx<'js>, server: u32, options: Object<'js>) -> Result<()> {
     Ok(())
 }
 
-/// A whole reply: its head as text of Latin-1, its body as text (UTF-8, or Latin-1 if `latin1`), bytes, or nothing.
+/// A whole reply: its body is text (UTF-8, or Latin-1 if `latin1`), bytes, or nothing. The head is text of Latin-1, but leaves as
+/// the body's text does if there is any, as Node joins the two.
 fn whole<'js>(
     ctx: Ctx<'js>,
     exchange: u32,
@@ -146,7 +147,7 @@ fn whole<'js>(
     let http = Http::of(&ctx)?;
     let mut failed = None;
     let mut write = |out: &mut Vec<u8>| {
-        let wrote = append_text(out, &head, true).and_then(|()| {
+        let wrote = append_text(out, &head, latin1 || !body.is_string()).and_then(|()| {
             let head_len = out.len();
             append(out, &body, latin1).map(|()| head_len)
         });
@@ -174,7 +175,7 @@ fn head<'js>(
     latin1: bool,
 ) -> Result<()> {
     let mut bytes = Vec::new();
-    append_text(&mut bytes, &head, true)?;
+    append_text(&mut bytes, &head, latin1 || !first.is_string())?;
     let head_len = bytes.len();
     append(&mut bytes, &first, latin1)?;
     Http::of(&ctx)?.push(HEAD, flags, exchange, status.into(), head_len as u32, &bytes);
@@ -223,16 +224,35 @@ fn append_bytes(out: &mut Vec<u8>, bytes: &TypedArray<'_, u8>) {
     }
 }
 
-/// Text as UTF-8, or one byte a character: of others the low byte, as Node's buffers do it.
+/// Text as UTF-8, or one byte a character: of others the low byte, as Node's buffers do it. Half a surrogate pair becomes U+FFFD.
 fn append_text(out: &mut Vec<u8>, text: &String<'_>, latin1: bool) -> Result<()> {
     let text = text.clone().to_cstring()?;
-    let utf8 = text.as_str();
+    let Ok(utf8) = std::str::from_utf8(text.as_bytes()) else {
+        append_halves(out, text.as_bytes(), latin1);
+        return Ok(());
+    };
     if !latin1 || utf8.is_ascii() {
         out.extend_from_slice(utf8.as_bytes());
     } else {
         out.extend(utf8.encode_utf16().map(|unit| unit as u8));
     }
     Ok(())
+}
+
+/// Text with halves of surrogate pairs, each three bytes of what is no UTF-8.
+fn append_halves(out: &mut Vec<u8>, bytes: &[u8], latin1: bool) {
+    for chunk in bytes.utf8_chunks() {
+        let valid = chunk.valid();
+        if latin1 {
+            out.extend(valid.encode_utf16().map(|unit| unit as u8));
+        } else {
+            out.extend_from_slice(valid.as_bytes());
+        }
+        // The first of the three bytes stands for all of them.
+        if chunk.invalid().first().is_some_and(|byte| *byte >= 0xc0) {
+            out.extend_from_slice(if latin1 { &[0xfd] } else { "\u{fffd}".as_bytes() });
+        }
+    }
 }
 
 /// Reasons by number: `[code, status, text]`; number 0 is none.

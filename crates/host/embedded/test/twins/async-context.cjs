@@ -9,12 +9,12 @@ const returned = als.run({ id: 1 }, () => {
     show("in run");
     process.nextTick(() => show("tick"));
     queueMicrotask(() => show("microtask"));
-    setTimeout(() => show("timer"), 5);
+    setTimeout(() => show("timer"), 60);
     setImmediate(() => show("immediate"));
     Promise.resolve().then(() => show("then")).finally(() => show("finally"));
     early.then(() => show("then of an early promise"));
     Promise.reject(new Error("x")).catch(() => show("catch"));
-    other.run("inner", () => setTimeout(() => show("both"), 6));
+    other.run("inner", () => setTimeout(() => show("both"), 70));
     als.exit(() => show("exit"));
     show("after inner");
     return "value";
@@ -68,5 +68,5 @@ setTimeout(async () => {
     await null;
     show("still entered");
     setTimeout(() => show("in the timer"), 1);
-}, 20);
-setTimeout(() => show("not entered"), 200);
+}, 150);
+setTimeout(() => show("not entered"), 600);

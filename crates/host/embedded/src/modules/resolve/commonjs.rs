@@ -25,16 +25,19 @@ impl Resolver {
         if request.starts_with("node:") {
             return Err(unknown(request));
         }
+        if let Some(path) = self.files.target(from, false, request) {
+            return Ok(Some(Found::File { path: path.to_owned(), suffix: String::new() }));
+        }
         let folder = parent(from);
         if is_path(request) {
             let path = join(folder, request);
             let found = self.file_or_folder(&path, ends_as_folder(request), extensions)?;
             return Ok(found.map(|path| self.real_file(&path)));
         }
-        if request.starts_with('#') {
-            if let Some(found) = self.require_import(request, from, extensions)? {
-                return Ok(Some(found));
-            }
+        if request.starts_with('#')
+            && let Some(found) = self.require_import(request, from, extensions)?
+        {
+            return Ok(Some(found));
         }
         if let Some(path) = self.own(request, from)? {
             return Ok(Some(self.real_file(&path)));
@@ -63,16 +66,15 @@ impl Resolver {
 
     /// A package or file below one `node_modules`.
     fn in_folder(&self, request: &str, modules: &str, extensions: &[String]) -> Result<Option<String>, Refusal> {
-        if let Some((name, subpath)) = split_package(request) {
-            if let Some(package) = self.files.package(&format!("{modules}/{name}"))? {
-                if let Some(exports) = &package.exports {
-                    let path = targets::exported(&package, exports, &subpath, Conditions::Require, None)?;
-                    return match self.files.kind(&path) {
-                        Kind::File => Ok(Some(path)),
-                        _ => Err(gone(&path, &package)),
-                    };
-                }
-            }
+        if let Some((name, subpath)) = split_package(request)
+            && let Some(package) = self.files.package(&format!("{modules}/{name}"))?
+            && let Some(exports) = &package.exports
+        {
+            let path = targets::exported(&package, exports, &subpath, Conditions::Require, None)?;
+            return match self.files.kind(&path) {
+                Kind::File => Ok(Some(path)),
+                _ => Err(gone(&path, &package)),
+            };
         }
         self.file_or_folder(&join(modules, request), ends_as_folder(request), extensions)
     }

@@ -26,6 +26,11 @@ impl Resolver {
         if specifier.starts_with("node:") {
             return Err(unknown(specifier));
         }
+        if let Some(path) = self.files.target(from, true, specifier) {
+            let suffix =
+                specifier.find(['?', '#']).filter(|at| *at > 0).and_then(|at| specifier.get(at..)).unwrap_or("");
+            return Ok(Found::File { path: path.to_owned(), suffix: suffix.to_owned() });
+        }
         if let Some(url) = specifier.strip_prefix("file://") {
             return self.path(url, from);
         }
@@ -106,11 +111,11 @@ impl Resolver {
             let message = format!("Invalid module \"{specifier}\" is not a valid package name imported from {from}");
             return Err(Refusal::type_error("ERR_INVALID_MODULE_SPECIFIER", message));
         };
-        if let Some(own) = self.files.scope(from)?.filter(|own| own.name.as_deref() == Some(name)) {
-            if let Some(exports) = &own.exports {
-                let path = targets::exported(&own, exports, &subpath, Conditions::Import, Some(from))?;
-                return self.finish(&path, "", from);
-            }
+        if let Some(own) = self.files.scope(from)?.filter(|own| own.name.as_deref() == Some(name))
+            && let Some(exports) = &own.exports
+        {
+            let path = targets::exported(&own, exports, &subpath, Conditions::Import, Some(from))?;
+            return self.finish(&path, "", from);
         }
         let mut at = if name.is_empty() { None } else { Some(parent(from)) };
         while let Some(above) = at {

@@ -125,10 +125,11 @@ fn is_main(package: &Package, exports: &Json) -> Result<bool, Refusal> {
 /// The entry for `name`: the one that is equal, else the pattern with the longest beginning.
 fn pick<'a>(map: &'a Json, name: &'a str) -> Option<(&'a str, &'a Json, Option<&'a str>)> {
     let Json::Object(members) = map else { return None };
-    if !name.contains('*') && !name.ends_with('/') {
-        if let Some((key, value)) = members.iter().rfind(|(key, _)| key == name) {
-            return Some((key, value, None));
-        }
+    if !name.contains('*')
+        && !name.ends_with('/')
+        && let Some((key, value)) = members.iter().rfind(|(key, _)| key == name)
+    {
+        return Some((key, value, None));
     }
     let mut best: Option<(&str, &Json, &str, usize)> = None;
     for (key, value) in members {

@@ -174,9 +174,11 @@ impl State {
 
 /// OpenSSL gives extendable digests these lengths where none is asked for.
 fn default_length(algorithm: Algorithm) -> usize {
-    match algorithm.size() {
-        0 => 32,
-        size => size,
+    // SAFETY: a static algorithm.
+    match unsafe { lc::EVP_MD_type(algorithm.raw()) } {
+        lc::NID_shake128 => 16,
+        lc::NID_shake256 => 32,
+        _ => algorithm.size(),
     }
 }
 

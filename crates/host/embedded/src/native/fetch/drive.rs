@@ -172,6 +172,10 @@ impl<'a> Way<'a> {
                     self.time(self.request.idle_ms);
                 }
                 Turn::End => {
+                    if self.is_sent {
+                        // What JavaScript sends next finds the connection free.
+                        self.call = None;
+                    }
                     let trailers = std::mem::take(&mut self.trailers);
                     exchange.tell(|_, on| on.call((event::END, trailers)));
                     self.has_told_end = true;
@@ -264,14 +268,20 @@ impl<'a> Way<'a> {
         while self.over.is_none() && self.ready.len() < READ_AHEAD_BYTES {
             if let Some(inflate) = self.inflate.as_mut().filter(|_| !self.is_inflated) {
                 match inflate.read() {
-                    Ok(Inflated::Data(bytes)) if self.ready.is_empty() => self.ready = bytes,
-                    Ok(Inflated::Data(bytes)) => self.ready.extend_from_slice(&bytes),
+                    Ok(Inflated::Data(bytes)) => {
+                        if self.ready.is_empty() {
+                            self.ready = bytes;
+                        } else {
+                            self.ready.extend_from_slice(&bytes);
+                        }
+                        continue;
+                    }
                     Ok(Inflated::More) => {}
                     Ok(Inflated::End) => self.is_inflated = true,
-                    Err(error) => self.over = Some(Err(Problem::new("inflate", error.to_string()))),
-                }
-                if self.over.is_some() || !self.ready.is_empty() {
-                    continue;
+                    Err(error) => {
+                        self.over = Some(Err(Problem::new("inflate", error.to_string())));
+                        continue;
+                    }
                 }
             }
             let read = match call.poll_body(cx) {

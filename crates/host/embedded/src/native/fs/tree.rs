@@ -97,6 +97,10 @@ pub(super) fn remove(arguments: &mut Arguments) -> Done {
         return Err(Failure {
             message: format!("Path is a directory: rm returned EISDIR (is a directory) {}", path.to_string_lossy()),
             code: "ERR_FS_EISDIR",
+            name: Some("SystemError"),
+            errno: Some(Errno::ISDIR.raw_os_error()),
+            syscall: Some("rm"),
+            path: Some(path.to_string_lossy().into_owned()),
             ..Failure::default()
         });
     }

@@ -119,7 +119,7 @@ impl Decoder {
         let (read, written) = (self.inflate.total_in(), self.inflate.total_out());
         let mut status = self.inflate.decompress(input, output, flush);
         if let (Err(InflateError::NeedDict { .. }), Some(dictionary)) = (&status, &self.dictionary) {
-            let bad = |_| failed("Bad dictionary", "Z_DATA_ERROR", -3);
+            let bad = |_| failed("Bad dictionary", "Z_NEED_DICT", 2);
             self.inflate.set_dictionary(dictionary).map_err(bad)?;
             let taken = (self.inflate.total_in() - read) as usize;
             let given = (self.inflate.total_out() - written) as usize;

@@ -147,13 +147,8 @@ impl Engine {
     }
 }
 
-fn open<'js>(
-    ctx: Ctx<'js>,
-    mode: i32,
-    settings: Vec<i32>,
-    dictionary: Opt<TypedArray<'js, u8>>,
-) -> Result<Class<'js, Engine>> {
-    let dictionary = dictionary.0.map(|bytes| view::read(&bytes, <[u8]>::to_vec));
+fn open<'js>(ctx: Ctx<'js>, mode: i32, settings: Vec<i32>, dictionary: Value<'js>) -> Result<Class<'js, Engine>> {
+    let dictionary = view::array(&dictionary).map(|bytes| view::read(&bytes, <[u8]>::to_vec));
     let codec = codec(mode, &settings, dictionary).map_err(|failure| failure.throw(&ctx))?;
     Class::instance(ctx, Engine { codec, consumed: 0, more: false, ended: false })
 }

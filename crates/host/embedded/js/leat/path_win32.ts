@@ -1,5 +1,5 @@
 // The rules of Windows's paths, for programs that name them (`path.win32`). Here they are never the system's.
-import { posix } from "./path-posix";
+import { posix } from "./path_posix";
 import { validateObject, validateString } from "./validate";
 
 /** A path in parts: `C:` or `\\server\share`, whether it begins at the root, and the rest with either slash. */

@@ -1,0 +1,22 @@
+use std::process::ExitCode;
+
+use super::BAD_CONFIG;
+use crate::arguments::BuildArguments;
+
+/// `leat build`.
+pub(crate) fn run(arguments: &BuildArguments) -> ExitCode {
+    match leat_embedded::build(&arguments.app, &arguments.output, &arguments.include) {
+        Ok(built) => {
+            for warning in &built.warnings {
+                eprintln!("{warning}");
+            }
+            let size = leat_embedded::Size::new(built.bytes);
+            println!("{}: {} files of the app, {size} in all", arguments.output.display(), built.files);
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(BAD_CONFIG)
+        }
+    }
+}

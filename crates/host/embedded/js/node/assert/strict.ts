@@ -1,0 +1,2 @@
+// node:assert/strict.
+module.exports = (require("../assert") as { strict: unknown }).strict;

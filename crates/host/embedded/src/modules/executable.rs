@@ -1,0 +1,112 @@
+//! One self-contained executable: the running one, and behind its end the files of a program.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use rquickjs::{Context, Runtime};
+
+use super::bundle::{self, Bundle, ROOT};
+use super::compile;
+use super::files::parent;
+use super::graph::{Finding, Graph, walk};
+use super::source::{Format, format_of, has_module_syntax, text_of};
+
+/// What was made.
+#[derive(Debug)]
+pub struct Built {
+    /// Files that it carries.
+    pub files: usize,
+    /// Its size.
+    pub bytes: usize,
+    /// What can't be known before it runs.
+    pub warnings: Vec<Finding>,
+}
+
+/// Makes an executable at `to` of the program at `app`, with the files of `include` and what they ask for besides.
+///
+/// # Errors
+/// The program has mistakes, one a line; or a file can't be read or written.
+pub fn build(app: &Path, to: &Path, include: &[String]) -> Result<Built, String> {
+    let graph = walk(app, include)?;
+    let (errors, warnings): (Vec<Finding>, Vec<Finding>) = graph.findings.iter().cloned().partition(Finding::is_error);
+    if !errors.is_empty() {
+        return Err(errors.iter().map(Finding::to_string).collect::<Vec<_>>().join("\n"));
+    }
+    let bundle = bundle_of(&graph)?;
+    let own = std::env::current_exe().and_then(fs::read).map_err(|error| format!("the running executable: {error}"))?;
+    let mut whole = bundle::bare(&own).to_vec();
+    whole.extend_from_slice(&bundle.write());
+    write(to, &whole).map_err(|error| format!("{}: {error}", to.display()))?;
+    Ok(Built { files: graph.sources.len(), bytes: whole.len(), warnings })
+}
+
+/// Whoever runs the old file meanwhile keeps it.
+fn write(to: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut name = to.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let own = to.with_file_name(name);
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o755).open(&own)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&own, to));
+    if written.is_err() {
+        let _ = fs::remove_file(&own);
+    }
+    written
+}
+
+fn bundle_of(graph: &Graph) -> Result<Bundle, String> {
+    let packages: Vec<String> = graph.files.packages_read();
+    let packages: Vec<&String> = packages
+        .iter()
+        .filter(|folder| graph.sources.keys().any(|path| path.starts_with(&format!("{folder}/"))))
+        .collect();
+    let folders = graph.sources.keys().map(|path| parent(path)).chain(packages.iter().map(|folder| folder.as_str()));
+    let root = common(folders);
+    let moved = |path: &str| format!("{ROOT}{}", path.strip_prefix(root.as_str()).unwrap_or(path));
+    let mut bundle = Bundle::new(moved(&graph.main));
+    let failed = |error: rquickjs::Error| format!("JavaScript can't start: {error}");
+    let runtime = Runtime::new().map_err(failed)?;
+    let context = Context::full(&runtime).map_err(failed)?;
+    for (path, bytes) in &graph.sources {
+        let bytecode = compiled(graph, &context, path, &moved(path)).unwrap_or_default();
+        bundle.put(moved(path), bytes.clone(), bytecode);
+    }
+    for folder in packages {
+        let path = format!("{folder}/package.json");
+        let source = graph.files.read(&path).map_err(|refusal| refusal.message)?;
+        bundle.put(moved(&path), source, Vec::new());
+    }
+    for (from, import, specifier, to) in &graph.edges {
+        bundle.link(moved(from), *import, specifier.clone(), moved(to));
+    }
+    Ok(bundle)
+}
+
+/// The bytecode of a CommonJS module; others are compiled when they run.
+fn compiled(graph: &Graph, context: &Context, path: &str, name: &str) -> Option<Vec<u8>> {
+    let format = format_of(&graph.files, path).ok()?;
+    let text = text_of(path, graph.sources.get(path)?.clone()).ok()?;
+    let script = format == Format::CommonJs || (format == Format::Unsaid && !has_module_syntax(&text));
+    if !script {
+        return None;
+    }
+    context.with(|ctx| {
+        let bytes = compile::bytes_of(&ctx, name, &text);
+        if bytes.is_err() {
+            let _ = ctx.catch();
+        }
+        bytes.ok()
+    })
+}
+
+/// The folder that all of them are in.
+fn common<'a>(mut folders: impl Iterator<Item = &'a str>) -> String {
+    let mut root = folders.next().unwrap_or_default().to_owned();
+    for folder in folders {
+        while folder != root && !folder.starts_with(&format!("{root}/")) {
+            root = parent(&root).to_owned();
+        }
+    }
+    root
+}
