@@ -271,3 +271,31 @@ fn reasons(ctx: Ctx<'_>) -> Result<Array<'_>> {
     }
     Ok(list)
 }
+
+/// Whether text may stand in a field's value: tabs and what Latin-1 can show.
+fn is_value(text: String<'_>) -> Result<bool> {
+    let text = text.to_cstring()?;
+    let text = text.as_str();
+    let plain = |byte: &u8| matches!(byte, b'\t' | b' '..=b'~');
+    Ok(text.as_bytes().iter().all(plain) || text.chars().all(|c| matches!(c, '\t' | ' '..='~' | '\u{80}'..='\u{ff}')))
+}
+
+/// The entity tag of a body, without `W/`: its length in hexadecimal and 27 characters of its SHA-1 in base64, as npm's `etag`
+/// makes it. Text is hashed as UTF-8. Undefined for anything else.
+fn tag(body: Value<'_>) -> Result<Option<std::string::String>> {
+    if let Some(text) = body.as_string() {
+        return Ok(Some(tag_of(text.clone().to_cstring()?.as_str().as_bytes())));
+    }
+    let Some(array) = body.as_object().and_then(|object| object.as_typed_array::<u8>()) else { return Ok(None) };
+    let mut bytes = Vec::new();
+    append_bytes(&mut bytes, array);
+    Ok(Some(tag_of(&bytes)))
+}
+
+fn tag_of(bytes: &[u8]) -> std::string::String {
+    use base64::Engine as _;
+    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY, bytes);
+    let mut text = base64::engine::general_purpose::STANDARD_NO_PAD.encode(digest);
+    text.truncate(27);
+    format!("\"{:x}-{text}\"", bytes.len())
+}
