@@ -23,6 +23,7 @@ export const DELAY_MS_MAX = 2 ** 31 - 1;
 /** Lists that may be kept while they are empty. */
 const EMPTY_LISTS_MAX = 32;
 
+const kRefed = Symbol("refed");
 const kId = Symbol("asyncId");
 const kContext = Symbol("context");
 
@@ -144,17 +145,17 @@ function unlink(timer: Timeout): void {
     if (next === previous && lists.size > EMPTY_LISTS_MAX) drop(next as List);
 }
 
-/** What setTimeout and setInterval give. */
+/** What setTimeout and setInterval give. What it has is set in the constructor: fields of a class cost QuickJS twice as much. */
 export class Timeout implements Link {
-    _idleTimeout: number;
-    _idlePrev: Link | null = null;
-    _idleNext: Link | null = null;
-    _idleStart = 0;
-    _onTimeout: Run | null;
-    _timerArgs: unknown[] | undefined;
-    _repeat: number | null;
-    _destroyed = false;
-    #refed = true;
+    declare _idleTimeout: number;
+    declare _idlePrev: Link | null;
+    declare _idleNext: Link | null;
+    declare _idleStart: number;
+    declare _onTimeout: Run | null;
+    declare _timerArgs: unknown[] | undefined;
+    declare _repeat: number | null;
+    declare _destroyed: boolean;
+    declare [kRefed]: boolean;
     /** Only once it was turned into a number. */
     declare [kId]?: number;
     /** Only once the program uses asynchronous contexts. */
@@ -168,32 +169,37 @@ export class Timeout implements Link {
         }
         ms = Math.trunc(ms);
         this._idleTimeout = ms;
+        this._idlePrev = null;
+        this._idleNext = null;
+        this._idleStart = 0;
         this._onTimeout = run;
         this._timerArgs = args;
         this._repeat = repeat ? ms : null;
+        this._destroyed = false;
+        this[kRefed] = true;
         if (contexts.used !== undefined) this[kContext] = contexts.used.current();
         insert(this, clock.now());
         count(1);
     }
 
     ref(): this {
-        if (!this.#refed) {
-            this.#refed = true;
+        if (!this[kRefed]) {
+            this[kRefed] = true;
             if (!this._destroyed) count(1);
         }
         return this;
     }
 
     unref(): this {
-        if (this.#refed) {
-            this.#refed = false;
+        if (this[kRefed]) {
+            this[kRefed] = false;
             if (!this._destroyed) count(-1);
         }
         return this;
     }
 
     hasRef(): boolean {
-        return this.#refed;
+        return this[kRefed];
     }
 
     refresh(): this {
@@ -201,7 +207,7 @@ export class Timeout implements Link {
         unlink(this);
         if (this._destroyed) {
             this._destroyed = false;
-            if (this.#refed) count(1);
+            if (this[kRefed]) count(1);
         }
         insert(this, clock.now());
         return this;
@@ -230,7 +236,7 @@ export class Timeout implements Link {
         if (timer._destroyed) return;
         timer._destroyed = true;
         if (timer[kId] !== undefined) numbered.delete(timer[kId]);
-        if (timer.#refed) count(-1);
+        if (timer[kRefed]) count(-1);
     }
 
     static run(timer: Timeout, now: number): void {
