@@ -70,11 +70,10 @@ function open(port, until) {
             if (waiting.left === 0) waiting.resolve();
           }
         });
-        socket.on('error', reject);
+        socket.on('close', () => waiting?.reject(new Error('the connection was closed')));
         resolve({
           ask: (count) => new Promise((answered, failed) => {
-            waiting = { left: count, resolve: answered };
-            socket.once('close', failed);
+            waiting = { left: count, resolve: answered, reject: failed };
             socket.write(REQUEST.repeat(count));
           }),
           end: () => socket.destroy(),

@@ -5,7 +5,7 @@
  * `needs` of commands that want packages from npm.
  *
  * - "```sh test": commands that must succeed; "```sh test NAME…" with these packages from npm.
- * - "```js NAME": a program, left as that file for later blocks.
+ * - "```js NAME", "```ts NAME": a program, left as that file for later blocks.
  * - "```yaml": a whole configuration, which must be right; "```yaml NAME" also leaves it as that file for later blocks.
  * - "```yaml part": a part of a configuration, not checked; every other fence is for people only.
  */
@@ -23,7 +23,7 @@ export function blocks(text) {
         const word = rest.trim();
         const [first, ...needs] = word.split(/\s+/);
         if (language === "sh" && first === "test") found.push({ kind: "commands", line: start, body, needs });
-        if (language === "js" && word !== "") found.push({ kind: "program", line: start, body, file: word });
+        if ((language === "js" || language === "ts") && word !== "") found.push({ kind: "program", line: start, body, file: word });
         if (language === "yaml" && word !== "part") found.push({ kind: "config", line: start, body, file: word || undefined });
     }
     return found;

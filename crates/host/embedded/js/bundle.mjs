@@ -73,7 +73,7 @@ async function library(made, { path, resolveDir, kind }) {
 
 const streams = join(here, "node_modules/readable-stream/lib/");
 /** What the parts of readable-stream share has a form of its own here: errors and checks are those of all built-in modules. */
-const instead = { "ours/errors": "leat:errors", "ours/util": "leat:stream-base", "internal/validators": "leat:validate", stream: "node:stream", "stream.js": "node:stream", "internal/shims/process": "node:process" };
+const instead = { "ours/errors": "leat:errors", "ours/util": "leat:stream_base", "internal/validators": "leat:validate", stream: "node:stream", "stream.js": "node:stream", "internal/shims/process": "node:process" };
 
 /** The parts of readable-stream are modules of their own: a program that reads a body does not pay for `compose`. */
 function streamPart(file) {

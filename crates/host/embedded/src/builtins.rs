@@ -73,9 +73,11 @@ fn loaded<'js>(ctx: &Ctx<'js>) -> Result<Loaded<'js>> {
     if let Some(loaded) = ctx.userdata::<Loaded<'js>>() {
         return Ok(loaded.clone());
     }
+    let modules = Object::new(ctx.clone())?;
+    let load = Function::new(ctx.clone(), required)?;
     let loaded = Loaded {
-        modules: Object::new(ctx.clone())?,
-        require: Function::new(ctx.clone(), required)?.with_name("require")?,
+        require: native::require::make(ctx, &modules, load)?,
+        modules,
         native: Function::new(ctx.clone(), native::get)?.with_name("native")?,
     };
     // Nobody borrows it: it was not there.

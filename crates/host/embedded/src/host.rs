@@ -39,6 +39,8 @@ pub struct Host {
     moved: Notify,
     contexts: Contexts,
     turn_end: RefCell<Option<TurnEnd>>,
+    /// What lets go of values of the world before it ends.
+    at_end: RefCell<Vec<TurnEnd>>,
 }
 
 /// What an error does that nobody caught.
@@ -91,6 +93,7 @@ impl Host {
             moved: Notify::new(),
             contexts: Contexts::default(),
             turn_end: RefCell::default(),
+            at_end: RefCell::default(),
         })
     }
 
@@ -241,6 +244,15 @@ impl Host {
     pub(crate) fn forget(&self) {
         self.hooks.borrow_mut().take();
         self.contexts.forget();
+        self.turn_end.borrow_mut().take();
+        for forget in self.at_end.borrow_mut().drain(..) {
+            forget();
+        }
+    }
+
+    /// `run` lets go of values of the world that stand outside of it; it is called before the world ends.
+    pub(crate) fn at_end(&self, run: TurnEnd) {
+        self.at_end.borrow_mut().push(run);
     }
 
     /// The asynchronous contexts of the world.
@@ -360,7 +372,7 @@ pub(crate) struct Failure {
     /// The error's name where it is another than that of its class.
     pub(crate) name: Option<&'static str>,
     /// The second path of a call that takes two.
-    pub(crate) dest: Option<String>,
+    pub(crate) dest: Option<Box<str>>,
 }
 
 impl Failure {
@@ -383,7 +395,7 @@ impl Failure {
             object.prop("name", rquickjs::object::Property::from(name).configurable().writable())?;
         }
         if let Some(dest) = self.dest {
-            object.set("dest", dest)?;
+            object.set("dest", &*dest)?;
         }
         Ok(object.clone().into_value())
     }

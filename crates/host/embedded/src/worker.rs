@@ -81,7 +81,7 @@ pub(crate) async fn work(process: &Arc<Process>, worker: usize) -> i32 {
 async fn live(process: &Arc<Process>, worker: usize, phase: &mut watch::Receiver<Phase>) -> Ended {
     let tasks = LocalSet::new();
     let (world, ended) = tasks.run_until(program(process, worker, phase)).await;
-    if matches!(ended, Ended::Program { .. }) && !process.options.watch {
+    if matches!(ended, Ended::Program { .. } | Ended::Drained) && !process.options.watch {
         // The process ends: what the system takes back at once needs no clearing up.
         std::mem::forget((tasks, world));
         return ended;

@@ -141,6 +141,8 @@ export function loadEngine(name: string): unknown {
         // A program that is an ES module is no main module.
         const program = process.argv[1] === undefined ? [] : [dirname(resolve(process.argv[1]))];
         const paths = [...(require.main?.paths ?? []), ...program, process.cwd()];
+        // Built-in modules of Leat's own host require other built-ins alone.
+        if (typeof require.resolve !== "function") return (require("node:module") as typeof import("node:module")).createRequire(resolve(paths[0] as string, "noop.js"))(name) as unknown;
         let found: string;
         try {
             found = require.resolve(name, { paths });

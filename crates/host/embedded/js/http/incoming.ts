@@ -111,7 +111,7 @@ const defaults = {
     aborted: false,
     statusCode: null,
     statusMessage: null,
-    upgrade: null,
+    upgrade: false,
     client: undefined,
     _line: null,
     _exchange: -1,

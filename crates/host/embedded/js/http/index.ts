@@ -5,3 +5,4 @@ export { ServerResponse, isPlainEnd, plainFields } from "./response";
 export { createServer, kMessages, Server } from "./server";
 export { Socket } from "./socket";
 export { METHODS, STATUS_CODES } from "./statuses";
+export { strongETag, weakETag, weakTagOf } from "./etag";

@@ -1,9 +1,10 @@
 // Connections, and how what the host tells finds the exchange that it is about.
 import type { IncomingMessage } from "./incoming";
-import { http, HAS_BODY, HAS_EXPECT, HAS_HOST, HTTP10, KEEP_ALIVE, UPGRADE } from "./native";
+import { http, HAS_BODY, HAS_EXPECT, HAS_HOST, HTTP10, KEEP_ALIVE, OTHER_METHOD, UPGRADE } from "./native";
 import { exchange as told, ServerResponse, begun } from "./response";
 import type { Server } from "./server";
 import { takeOver, Socket } from "./socket";
+import { METHODS } from "./statuses";
 
 /** What an exchange is for the host: a response, or bytes that are no HTTP. */
 export interface Exchange {
@@ -174,11 +175,24 @@ http.hooks({
     },
 });
 
+/** The bytes of a request's head, as near as they can be known. */
+function headOf(req: IncomingMessage): Uint8Array {
+    let text = `${req.method ?? ""} ${req.url ?? ""} HTTP/${req.httpVersion ?? ""}\r\n`;
+    const { rawHeaders } = req;
+    for (let at = 0; at < rawHeaders.length; at += 2) text += `${rawHeaders[at] ?? ""}: ${rawHeaders[at + 1] ?? ""}\r\n`;
+    return Buffer.from(`${text}\r\n`, "latin1");
+}
+
 function serve(line: Line, req: IncomingMessage, exchange: number, flags: number): void {
     const { server } = line;
     line.requests++;
     req._line = line;
     req._exchange = exchange;
+    if ((flags & OTHER_METHOD) !== 0 && !METHODS.includes(req.method as string)) {
+        server._fault(line, exchange, "line.method_invalid", 400, "", headOf(req));
+        http.opaque(exchange);
+        return;
+    }
     if ((flags & HAS_BODY) !== 0) req._bodyDone = false;
     if ((flags & UPGRADE) !== 0 && takeOver(line, req, exchange)) return;
     const res = Object.create(server._responsePrototype) as ServerResponse;

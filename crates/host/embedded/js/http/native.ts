@@ -43,6 +43,8 @@ export const HAS_HOST = 8;
 export const HAS_EXPECT = 16;
 export const H2 = 32;
 export const HTTP10 = 64;
+/** The engine has no name for the method. */
+export const OTHER_METHOD = 128;
 
 /** Flags of a connection. */
 export const IPV6 = 1;
@@ -88,6 +90,10 @@ interface Http {
     opaque(exchange: number): void;
     closeConnection(connection: number): void;
     destroyConnection(connection: number, reset: boolean): void;
+    /** Whether text may stand in a field's value. */
+    isValue(text: string): boolean;
+    /** The entity tag of text or bytes, without `W/`. */
+    tag(body: string | Uint8Array): string | undefined;
     reasons(): [code: string, status: number, text: string][];
 }
 

@@ -2,6 +2,7 @@
 import Stream from "node:stream";
 import { codes } from "../leat/errors";
 import { dateNow } from "./date";
+import { http } from "./native";
 
 const TOKEN = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
 const VALUE_BAD = /[^\t\x20-\x7e\x80-\xff]/;
@@ -97,7 +98,8 @@ export function validateHeaderName(name: unknown, label?: string): void {
 
 export function validateHeaderValue(name: string, value: unknown): void {
     if (value === undefined) throw new codes.ERR_HTTP_INVALID_HEADER_VALUE(value, name);
-    if (VALUE_BAD.test(value as string)) throw new codes.ERR_INVALID_CHAR("header content", name);
+    // A regular expression would take longer than all the rest.
+    if (typeof value === "string" ? !http.isValue(value) : VALUE_BAD.test(value as string)) throw new codes.ERR_INVALID_CHAR("header content", name);
 }
 
 function lowerOf(name: string): string {
@@ -243,8 +245,76 @@ interface Seen {
     head: string;
 }
 
+/** Names that say something of the message itself. Of others nothing but the line is made. */
+const SPECIAL = new Set(["connection", "transfer-encoding", "date", "expect", "trailer", "keep-alive", "content-disposition"]);
+
+/** What stands before a field's value, by its name as it is sent; null for a special one. */
+const leads = new Map<string, string | null>();
+
+function leadOf(name: string): string | null {
+    const lead = SPECIAL.has(name.toLowerCase()) ? null : `${name}: `;
+    if (leads.size < NAMES_MAX) leads.set(name, lead);
+    return lead;
+}
+
+/** The end of the head of a usual reply: made once a second. */
+let tail = "";
+let tailDate = "";
+let tailTimeout = -1;
+
+function tailOf(timeout: number): string {
+    const date = dateNow();
+    if (date !== tailDate || timeout !== tailTimeout) {
+        tailDate = date;
+        tailTimeout = timeout;
+        tail = `Date: ${date}\r\nConnection: keep-alive\r\n`;
+        if (timeout) tail += `Keep-Alive: timeout=${Math.floor(timeout / 1000)}\r\n`;
+        tail += "\r\n";
+    }
+    return tail;
+}
+
+/**
+ * The head of a reply with a length on a connection that stays, if none of its own fields is special: the same as below, with
+ * nothing looked at twice. Undefined, and nothing is changed, for any other.
+ */
+function plainHead(message: OutgoingMessage, firstLine: string, headers: Headers): string | undefined {
+    if (!message.sendDate || !message.shouldKeepAlive || message.chunkedEncoding || message._removedConnection || message._removedTE || !message._defaultKeepAlive || message.maxRequestsOnConnectionReached) return undefined;
+    if ((message as unknown as { _uniqueHeaders?: unknown })._uniqueHeaders != null || ~~message._maxRequestsPerSocket > 0) return undefined;
+    let head = firstLine;
+    let length: unknown = undefined;
+    for (const key in headers) {
+        const entry = headers[key] as [string, unknown];
+        const name = entry[0];
+        const value = entry[1];
+        let lead = leads.get(name);
+        if (lead === undefined) lead = leadOf(name);
+        if (lead === null || typeof value === "object") return undefined;
+        if (key === "content-length") length = value;
+        head = head + lead + (value as string) + "\r\n";
+    }
+    if (length === undefined) {
+        const known = message._contentLength;
+        if (typeof known !== "number" || message._removedContLen || !message._hasBody || !message.useChunkedEncodingByDefault) return undefined;
+        const end = tailOf(message._keepAliveTimeout);
+        // Node writes it behind the connection's fields.
+        return `${head}${end.slice(0, -2)}Content-Length: ${known}\r\n\r\n`;
+    }
+    message._contentLength = Number(length);
+    message._removedContLen = false;
+    return head + tailOf(message._keepAliveTimeout);
+}
+
 /** Makes `_header` of `firstLine` and `headers`, and decides how the body is framed. The order of fields is Node's. */
 function storeHeader(this: OutgoingMessage, firstLine: string, headers: unknown): void {
+    if (headers && headers === this._headers) {
+        const head = plainHead(this, firstLine, headers as Headers);
+        if (head !== undefined) {
+            this._header = head;
+            this._headerSent = false;
+            return;
+        }
+    }
     const seen: Seen = { connection: false, contentLength: false, transferEncoding: false, date: false, expect: false, trailer: false, head: firstLine };
     if (headers) {
         if (headers === this._headers) {

@@ -119,8 +119,9 @@ methods(ServerResponse.prototype, {
             mergeHeaders(this, headers);
             all = this._headers;
         }
-        if (REASON_BAD.test(this.statusMessage)) throw new codes.ERR_INVALID_CHAR("statusMessage");
-        const line = this.statusMessage === (STATUS_CODES[status] ?? "unknown") ? statusLine(status) : `HTTP/1.1 ${status} ${this.statusMessage}\r\n`;
+        const usual = this.statusMessage === (STATUS_CODES[status] ?? "unknown");
+        if (!usual && REASON_BAD.test(this.statusMessage)) throw new codes.ERR_INVALID_CHAR("statusMessage");
+        const line = usual ? statusLine(status) : `HTTP/1.1 ${status} ${this.statusMessage}\r\n`;
         if (status === 204 || status === 304 || (status >= 100 && status <= 199)) this._hasBody = false;
         // The client was told to go on by nobody: it may take the next request's bytes for the body.
         if (this._expectContinue && !this._sent100) this.shouldKeepAlive = false;
@@ -483,6 +484,7 @@ function sendWhole(res: ServerResponse, chunk: Chunk | undefined, encoding: stri
         ended(res);
         return;
     }
+    if (res._eventsCount !== undefined && res._eventsCount !== 0) res.emit("prefinish");
     http.whole(res._exchange, res.statusCode, !res._last, res._header as string, body, isLatin1(encoding));
     res._emptyRest = true;
     if (isHeard(res, req)) process.nextTick(finished, res);
@@ -497,6 +499,7 @@ function isHeldOpen(res: ServerResponse, req: IncomingMessage): boolean {
 /** The last byte was sent. */
 function ended(res: ServerResponse): void {
     res.finished = true;
+    if (res._eventsCount !== undefined && res._eventsCount !== 0) res.emit("prefinish");
     const exchange = res._exchange;
     if (exchange < 0) {
         process.nextTick(finished, res);

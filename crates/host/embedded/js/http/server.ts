@@ -135,12 +135,13 @@ function portOf(given: unknown): number {
 /** What the arguments of `listen` say. */
 function whereOf(args: unknown[]): Where {
     const [first, second, third] = args;
-    if (first === null || first === undefined || typeof first === "function") return { port: 0 };
+    if (first === null || first === undefined || typeof first === "function") return typeof second === "string" ? { port: 0, host: second } : { port: 0 };
     if (typeof first === "object") {
         const given = first as Where & { _handle?: { fd?: number } };
         if (given.port === undefined && given.path === undefined && given.fd === undefined) {
             throw new codes.ERR_INVALID_ARG_VALUE("options", first, 'must have the property "port" or "path"');
         }
+        if (given.port != null && !["number", "string"].includes(typeof given.port)) throw new codes.ERR_INVALID_ARG_VALUE("options", first);
         const where: Where = { ...given };
         if (given.port !== undefined) where.port = given.port === null ? 0 : portOf(given.port);
         return where;
@@ -187,11 +188,12 @@ function open(server: Server, where: Where): Listening {
 function listenError(error: unknown, where: Where): Error {
     const { code, errno } = error as { code?: string; errno?: number };
     if (code === undefined) return error as Error;
-    const at = where.path ?? `${where.host ?? "::"}${where.port === undefined ? "" : `:${where.port}`}`;
+    const at = where.path ?? `${where.host ?? "::"}${where.port ? `:${where.port}` : ""}`;
     const texts: Record<string, string> = { EADDRINUSE: "address already in use", EACCES: "permission denied", EADDRNOTAVAIL: "address not available" };
     const told = new Error(`listen ${code}: ${texts[code] ?? (error as Error).message} ${at}`);
     Object.assign(told, { code, errno, syscall: "listen", address: where.path ?? where.host ?? "::" });
-    if (where.port !== undefined) Object.assign(told, { port: where.port });
+    if (where.path !== undefined) Object.assign(told, { port: -1 });
+    else if (where.port) Object.assign(told, { port: where.port });
     return told;
 }
 
@@ -211,7 +213,11 @@ const members = {
         if (this._listening !== null) throw new codes.ERR_SERVER_ALREADY_LISTEN();
         const where = whereOf(args);
         if (callback !== undefined) this.once("listening", callback);
-        const { host } = where;
+        const { host, signal } = where;
+        if (signal !== undefined) {
+            if (signal.aborted) process.nextTick(() => this.close());
+            else signal.addEventListener("abort", () => this.close(), { once: true });
+        }
         if (host !== undefined && host !== "" && !IP.test(host)) {
             if (host !== "localhost") {
                 const { lookup } = require("node:dns") as { lookup(host: string, done: (error: Error | null, address: string) => void): void };

@@ -82,7 +82,7 @@ export class ClientRequest extends Outgoing {
         }
         const isTLS = protocol === "https:";
         if (isTLS && (options.rejectUnauthorized ?? mine["rejectUnauthorized"]) === false) {
-            throw unsupported("the option rejectUnauthorized: false: give the certificate's authority as the option ca instead. It is what");
+            throw unsupported("the option rejectUnauthorized: false (give the certificate's authority as the option ca instead)");
         }
         const defaultPort = Number(options.defaultPort || this.agent.defaultPort);
         const port = Number(options.port || defaultPort);

@@ -18,48 +18,52 @@ function data(value: unknown, encoding: unknown): Uint8Array | string {
 }
 
 abstract class Digest {
-    protected native: NativeHasher;
-    protected done = false;
-    protected result: ArrayBuffer | undefined;
-    protected options: TransformOptions | undefined;
+    readonly #native: NativeHasher;
+    readonly #options: TransformOptions | undefined;
+    #done = false;
+    #result: ArrayBuffer | undefined;
 
     constructor(native: NativeHasher, options: TransformOptions | undefined) {
-        this.native = native;
-        this.options = options;
-        for (const name of ["native", "done", "result", "options"]) Object.defineProperty(this, name, { enumerable: false, writable: true });
+        this.#native = native;
+        this.#options = options;
     }
 
     update(value: unknown, encoding?: unknown): this {
-        if (this.done) throw new codes.ERR_CRYPTO_HASH_FINALIZED();
-        this.native.update(data(value, encoding));
+        if (this.#done) throw new codes.ERR_CRYPTO_HASH_FINALIZED();
+        this.#native.update(data(value, encoding));
         return this;
     }
 
     digest(encoding?: unknown): Buffer | string {
-        if (this.done) return this.again(encoding);
-        this.done = true;
-        if (encoding === "hex" && this.result === undefined) return this.native.hex();
-        return output(this.bytes(), encoding);
+        if (this.#done) return this.again(encoding);
+        this.#done = true;
+        if (encoding === "hex" && this.#result === undefined) return this.#native.hex();
+        return output(this.#bytes(), encoding);
     }
 
     /** What comes of a digest that was given before. */
     protected abstract again(encoding: unknown): Buffer | string;
 
-    protected bytes(): ArrayBuffer {
-        return (this.result ??= this.native.digest());
+    protected copied(): NativeHasher {
+        if (this.#done) throw new codes.ERR_CRYPTO_HASH_FINALIZED();
+        return this.#native.copy();
+    }
+
+    #bytes(): ArrayBuffer {
+        return (this.#result ??= this.#native.digest());
     }
 
     /** Its stream: what is written is hashed, what is read is the digest. */
     static stream(hash: Digest): Transform {
         const { Transform } = require("node:stream") as typeof import("node:stream");
         return new Transform({
-            ...hash.options,
+            ...hash.#options,
             transform(chunk: Uint8Array | string, encoding, next) {
-                hash.native.update(data(chunk, encoding));
+                hash.#native.update(data(chunk, encoding));
                 next();
             },
             flush(next) {
-                this.push(Buffer.from(hash.bytes()));
+                this.push(Buffer.from(hash.#bytes()));
                 next();
             },
         });
@@ -68,9 +72,9 @@ abstract class Digest {
 lateStream<Digest>(Digest.prototype, Digest.stream);
 
 export class Hash extends Digest {
-    constructor(algorithm: unknown, options?: TransformOptions & { outputLength?: number }) {
-        validateString(algorithm, "algorithm");
-        const native = lib.hasher(algorithm, options?.outputLength ?? -1);
+    constructor(algorithm: unknown, options?: TransformOptions & { outputLength?: number }, copied?: NativeHasher) {
+        if (copied === undefined) validateString(algorithm, "algorithm");
+        const native = copied ?? lib.hasher(algorithm as string, options?.outputLength ?? -1);
         if (native === undefined) throw new Error("Digest method not supported");
         super(native, options);
     }
@@ -80,15 +84,7 @@ export class Hash extends Digest {
     }
 
     copy(options?: TransformOptions): Hash {
-        if (this.done) throw new codes.ERR_CRYPTO_HASH_FINALIZED();
-        const copy = Object.create(Hash.prototype) as Hash;
-        Object.defineProperties(copy, {
-            native: { value: this.native.copy(), writable: true },
-            done: { value: false, writable: true },
-            result: { value: undefined, writable: true },
-            options: { value: options, writable: true },
-        });
-        return copy;
+        return new Hash("", options, this.copied());
     }
 }
 

@@ -240,6 +240,9 @@ export class SubtleCrypto {
     }
 }
 
+// Programs tell what these are by their names.
+for (const [Class, name] of [[CryptoKey, "CryptoKey"], [SubtleCrypto, "SubtleCrypto"]] as const) Object.defineProperty(Class.prototype, Symbol.toStringTag, { configurable: true, value: name });
+
 export const subtle = new SubtleCrypto();
 
 export class Crypto {
@@ -254,5 +257,6 @@ export class Crypto {
     }
 }
 
+Object.defineProperty(Crypto.prototype, Symbol.toStringTag, { configurable: true, value: "Crypto" });
 export const webcrypto = new Crypto();
 Object.defineProperty(webcrypto, "CryptoKey", { value: CryptoKey, configurable: true, writable: true, enumerable: false });

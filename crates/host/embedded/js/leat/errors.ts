@@ -1,10 +1,10 @@
 // Errors as Node's own modules throw them: `new codes.ERR_X(...)` is a TypeError, RangeError or Error whose `code` is its own,
 // whose name stays the class's, and which shows itself as `TypeError [ERR_X]: message`. What a code's class is and how its message
-// is put together stands in `_error-messages.ts`; a code's constructor is made when it is first asked for.
-import { messages } from "./_error-messages";
-import type { ErrorCode } from "./_error-messages";
+// is put together stands in `_error_messages.ts`; a code's constructor is made when it is first asked for.
+import { messages } from "./_error_messages";
+import type { ErrorCode } from "./_error_messages";
 
-export { received } from "./_error-messages";
+export { received } from "./_error_messages";
 
 /** An error with Node's code. */
 export interface CodedError extends Error {

@@ -205,17 +205,15 @@ export class Stats extends StatsBase<number> {
         this.mtimeMs = mtimeMs;
         this.ctimeMs = ctimeMs;
         this.birthtimeMs = birthtimeMs;
-        // Node 20 has them as the object's own; the getters are replaced when first read.
-        Object.defineProperties(this, lateDates);
     }
 }
 
-const lateDates: PropertyDescriptorMap = {};
+// Dates are made when they are first read, as in Node 22; Node 20 has them as the object's own.
 for (const name of DATES) {
     const put = (stats: Stats, value: unknown): void => {
         Object.defineProperty(stats, name, { configurable: true, enumerable: true, writable: true, value });
     };
-    lateDates[name] = {
+    Object.defineProperty(Stats.prototype, name, {
         configurable: true,
         enumerable: true,
         get(this: Stats) {
@@ -226,7 +224,7 @@ for (const name of DATES) {
         set(this: Stats, value: unknown) {
             put(this, value);
         },
-    };
+    });
 }
 
 export class BigIntStats extends StatsBase<bigint> {

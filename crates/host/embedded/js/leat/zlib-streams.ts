@@ -26,6 +26,9 @@ abstract class ZlibBase extends Transform {
         this.#engine = lib.open(mode, plan.settings, plan.dictionary ?? null);
     }
 
+    /** What those packages look for: it is closed with the stream. */
+    readonly _handle: { close(): void } = { close() {} };
+
     get _closed(): boolean {
         return this.#engine === undefined;
     }
@@ -94,6 +97,23 @@ abstract class ZlibBase extends Transform {
             }
         };
         go();
+    }
+
+    /** For packages that drive a codec by hand (minizlib, which tar is built on): all of a chunk at once. */
+    _processChunk(chunk: Uint8Array, flush: number): Buffer {
+        const { chunkSize, most, mode } = this.#plan;
+        const parts: Uint8Array[] = [];
+        let at = 0;
+        for (let engine = this.#engine; engine !== undefined; engine = this.#engine) {
+            const made = engine.step(chunk, at, flushOf(mode, flush), chunkSize);
+            at += engine.consumed;
+            this.#written += engine.consumed;
+            if (made !== undefined) parts.push(new Uint8Array(made));
+            this.#made += made?.byteLength ?? 0;
+            if (this.#made > most) throw new codes.ERR_BUFFER_TOO_LARGE(most);
+            if (!engine.more || engine.ended) break;
+        }
+        return Buffer.concat(parts);
     }
 
     override _read(size: number): void {

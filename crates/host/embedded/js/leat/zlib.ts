@@ -58,7 +58,7 @@ function number(options: Options | undefined, name: keyof Options, least: number
     const value = options?.[name];
     if (value === undefined || (typeof value === "number" && Number.isNaN(value))) return fallback;
     if (typeof value !== "number") throw invalidType(`options.${name}`, "of type number", value);
-    if (!Number.isFinite(value) && most !== Infinity) throw outOfRange(`options.${name}`, "a finite number", value);
+    if (!Number.isFinite(value)) throw outOfRange(`options.${name}`, "a finite number", value);
     if (value < least || value > most) throw outOfRange(`options.${name}`, most === Infinity ? `>= ${least}` : `>= ${least} and <= ${most}`, value);
     return value;
 }

@@ -1,9 +1,9 @@
-// node:buffer over native functions on the bytes. Errors and rare ways are in `leat:buffer-rare`.
-import { encodingNumber, encodingOf, kMaxLength, kStringMaxLength, native_, type Bytes, type Encoded } from "../leat/buffer-native";
+// node:buffer over native functions on the bytes. Errors and rare ways are in `leat:buffer_rare`.
+import { encodingNumber, encodingOf, kMaxLength, kStringMaxLength, native_, type Bytes, type Encoded } from "../leat/buffer_native";
 
-type Rare = typeof import("../leat/buffer-rare");
+type Rare = typeof import("../leat/buffer_rare");
 let loaded: Rare | undefined;
-const rare = (): Rare => (loaded ??= require("../leat/buffer-rare") as Rare);
+const rare = (): Rare => (loaded ??= require("../leat/buffer_rare") as Rare);
 
 const n = native_;
 const UTF8 = 0;

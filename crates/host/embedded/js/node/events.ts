@@ -1,7 +1,7 @@
 // node:events. `emit` is a native function: a call through it costs no array of arguments.
-import type { Emitter, Events, Listener, Name } from "../leat/events-async";
+import type { Emitter, Events, Listener, Name } from "../leat/events_async";
 
-type Later = typeof import("../leat/events-async");
+type Later = typeof import("../leat/events_async");
 type Errors = typeof import("../leat/errors");
 
 interface EventsNative {
@@ -15,7 +15,7 @@ const kRejection = Symbol.for("nodejs.rejection");
 
 const errors = (): Errors => require("../leat/errors") as Errors;
 let loaded: Later | undefined;
-const later = (): Later => (loaded ??= require("../leat/events-async") as Later);
+const later = (): Later => (loaded ??= require("../leat/events_async") as Later);
 
 let defaultMaxListeners = 10;
 
@@ -258,22 +258,6 @@ prototype.on = prototype.addListener;
 prototype.off = prototype.removeListener;
 Object.defineProperty(prototype, kCapture, { value: false, writable: true, enumerable: false });
 
-/** Functions of the module that few programs touch. */
-function lazily(load: () => Later, name: keyof Later & string): PropertyDescriptor {
-    return {
-        configurable: true,
-        enumerable: true,
-        get() {
-            const value: unknown = load()[name];
-            Object.defineProperty(EventEmitter, name, { value, configurable: true, enumerable: true, writable: true });
-            return value;
-        },
-        set(value: unknown) {
-            Object.defineProperty(EventEmitter, name, { value, configurable: true, enumerable: true, writable: true });
-        },
-    };
-}
-
 Object.assign(EventEmitter, {
     once: (...args: Parameters<Later["once"]>) => later().once(...args),
     on: (...args: Parameters<Later["on"]>) => later().on(...args),
@@ -311,7 +295,7 @@ Object.defineProperties(EventEmitter, {
             defaultMaxListeners = value;
         },
     },
-    EventEmitterAsyncResource: lazily(later, "EventEmitterAsyncResource"),
+    EventEmitterAsyncResource: { configurable: true, enumerable: true, get: () => later().emitterAsyncResource() },
 });
 
 module.exports = EventEmitter;

@@ -1,5 +1,5 @@
 // node:string_decoder: keeps the bytes of a character that is not complete yet.
-import { encodingNames, encodingNumber, native_ as n, type Bytes } from "../leat/buffer-native";
+import { encodingNames, encodingNumber, native_ as n, type Bytes } from "../leat/buffer_native";
 
 const UTF8 = 0;
 const UTF16 = 1;

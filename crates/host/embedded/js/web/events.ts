@@ -147,6 +147,11 @@ const heard = new WeakMap<object, Map<string, Listener[]>>();
 /** The function that stands in `on…`, and the listener that calls it. */
 const slots = new WeakMap<object, Map<string, { value: unknown; callback: Callback }>>();
 
+/** What listens on `target`, for `events.getEventListeners`. */
+export function listenersOf(target: object, name: string): Callback[] {
+    return (heard.get(target as EventTarget)?.get(name) ?? []).map((listener) => listener.callback);
+}
+
 export class EventTarget {
     addEventListener(type: unknown, callback: Callback | null | undefined, options?: boolean | (Partial<Listener> & { signal?: AbortSignal }) | null): void {
         if (arguments.length < 2) throw typeError("ERR_MISSING_ARGS", 'The "type" and "listener" arguments must be specified');

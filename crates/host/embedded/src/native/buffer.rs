@@ -70,10 +70,10 @@ fn encode(call: &Call<'_>) -> Given {
         if made.is_exception() {
             return made;
         }
-        if let Some(mut to) = call.bytes(made.seen()) {
-            if let Some(to) = to.write().get_mut(..bytes.len()) {
-                to.copy_from_slice(bytes);
-            }
+        if let Some(mut to) = call.bytes(made.seen())
+            && let Some(to) = to.write().get_mut(..bytes.len())
+        {
+            to.copy_from_slice(bytes);
         }
         made
     })
@@ -194,10 +194,13 @@ fn swap(call: &Call<'_>) -> Given {
 /// `(Class, list, total)`: one array of all; undefined if the list has something else than arrays of bytes.
 fn concat(call: &Call<'_>) -> Given {
     let list = call.at(1);
-    let Some(count) = call.length(list) else { return Given::UNDEFINED };
+    let Some(count) = call.length(list) else { return Given::THROWN };
     let mut sum = 0;
     for at in 0..count {
         let one = call.element(list, at);
+        if one.is_exception() {
+            return one;
+        }
         let length = call.bytes(one.seen()).map(|bytes| bytes.len());
         call.free(one);
         let Some(length) = length else { return Given::UNDEFINED };

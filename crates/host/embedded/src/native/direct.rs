@@ -134,6 +134,7 @@ impl<'a> Call<'a> {
         Given(unsafe { qjs::JS_GetPropertyInt64(self.ctx, list.0, at as i64) })
     }
 
+    /// The `length` of a list; `None` if a strange list throws.
     pub(super) fn length(&self, list: Seen<'_>) -> Option<usize> {
         let mut length = 0;
         // SAFETY: the values are live.

@@ -88,5 +88,13 @@ pub(super) fn failure(errno: i32, syscall: &'static str, path: Option<String>, d
     if let Some(dest) = &dest {
         message.push_str(&format!(" -> '{dest}'"));
     }
-    Failure { message, code, errno: Some(-errno), syscall: Some(syscall), path, dest, name: None }
+    Failure {
+        message,
+        code,
+        errno: Some(-errno),
+        syscall: Some(syscall),
+        path,
+        dest: dest.map(String::into_boxed_str),
+        name: None,
+    }
 }

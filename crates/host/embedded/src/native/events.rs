@@ -76,7 +76,7 @@ fn deliver(call: &Call<'_>, found: &Given) -> Given {
         call.free(result);
         return Given::bool(true);
     }
-    let Some(count) = call.length(found.seen()) else { return rare(call) };
+    let Some(count) = call.length(found.seen()) else { return Given::THROWN };
     if count > LISTENERS_MAX {
         return rare(call);
     }

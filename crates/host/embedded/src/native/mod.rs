@@ -14,6 +14,7 @@ mod modules;
 mod net;
 mod os;
 mod process;
+pub(crate) mod require;
 mod timers;
 mod types;
 mod url;
@@ -37,8 +38,8 @@ const GROUPS: &[(&str, Make)] = &[
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
     ("modules", modules::make),
-    ("os", os::make),
     ("net", net::make),
+    ("os", os::make),
     ("process", process::make),
     ("timers", timers::make),
     ("types", types::make),

@@ -144,6 +144,13 @@ impl Http {
                 http.flush();
             }
         }));
+        let end = Rc::downgrade(&http);
+        http.host.at_end(Box::new(move || {
+            if let Some(http) = end.upgrade() {
+                http.hooks.borrow_mut().take();
+                http.servers.borrow_mut().clear();
+            }
+        }));
         http
     }
 
@@ -407,6 +414,7 @@ fn flags_of(head: Head<'_>) -> u32 {
         (has(Name::Expect), 16),
         (lines.version == Version::Http2, 32),
         (lines.version == Version::Http10, 64),
+        (lines.method == Method::Other, 128),
     ]
     .into_iter()
     .fold(0, |flags, (set, flag)| if set { flags | flag } else { flags })

@@ -57,6 +57,8 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         "destroyConnection",
         Func::from(|ctx: Ctx<'js>, connection: u32, reset: bool| push(&ctx, DESTROY, reset.into(), connection, 0)),
     )?;
+    group.set("isValue", Func::from(is_value))?;
+    group.set("tag", Func::from(tag))?;
     group.set("reasons", Func::from(reasons))?;
     Ok(group)
 }

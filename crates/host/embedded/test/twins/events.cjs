@@ -181,3 +181,10 @@ own.emit("work", 1, 2);
     setImmediate(() => target.dispatchEvent(new Event("hi")));
     say((await once(target, "hi"))[0].type);
 })();
+
+const resource = new EventEmitter.EventEmitterAsyncResource({ name: "Mine" });
+resource.on("x", function (value) { say("resource", value, this === resource); });
+say(resource.emit("x", 1), typeof resource.asyncId, resource instanceof EventEmitter, EventEmitter.EventEmitterAsyncResource === EventEmitter.EventEmitterAsyncResource);
+const listened = new EventTarget();
+listened.addEventListener("a", () => {});
+say(getEventListeners(listened, "a").length, getEventListeners(listened, "b").length);

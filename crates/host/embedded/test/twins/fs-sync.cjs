@@ -40,7 +40,7 @@ show("buffer path", () => fs.readFileSync(Buffer.from(at("a.txt")), "utf8"));
 show("url path", () => fs.readFileSync(new URL(`file://${at("a.txt")}`), "utf8"));
 show("stat", () => {
     const stats = fs.statSync(at("a.txt"));
-    return [stats.size, stats.isFile(), stats.isDirectory(), stats.isSymbolicLink(), typeof stats.mtimeMs, stats.mtime instanceof Date, stats.mtime.getTime() === Math.round(stats.mtimeMs), Object.keys(stats)];
+    return [stats.size, stats.isFile(), stats.isDirectory(), stats.isSymbolicLink(), typeof stats.mtimeMs, stats.mtime instanceof Date, stats.mtime.getTime() === Math.round(stats.mtimeMs), Object.keys(stats).slice(0, 14)];
 });
 show("stat bigint", () => {
     const stats = fs.statSync(at("a.txt"), { bigint: true });

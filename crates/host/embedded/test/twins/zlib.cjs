@@ -113,3 +113,4 @@ async function main() {
     bomb.destroy();
 }
 main();
+show("endless chunk", () => zlib.createGzip({ chunkSize: Infinity }));

@@ -14,6 +14,8 @@ use crate::native::{later, view};
 
 type Done<T> = std::result::Result<T, Failure>;
 
+/// Bytes of one step: a larger chunk comes in several.
+const STEP_BYTES_MAX: usize = 1 << 24;
 /// The first room of an output that is made at once.
 const ROOM_BYTES_MIN: usize = 1024;
 /// How much of it is added at a time at most.
@@ -124,6 +126,7 @@ impl Engine {
         flush: i32,
         room: usize,
     ) -> Result<Value<'js>> {
+        let room = room.min(STEP_BYTES_MAX);
         let mut out = vec![0; room];
         let done = view::read(&input, |bytes| {
             self.codec.step(bytes.get(from..).unwrap_or_default(), Flush::of(flush), &mut out)

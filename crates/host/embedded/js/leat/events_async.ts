@@ -30,9 +30,8 @@ type EventListener = (event: Event) => unknown;
 type Target = EventTarget & Record<symbol, unknown>;
 type Source = Emitter | Target;
 
-/** By these, event targets tell of their listeners: a function of the event's name, and a number. */
-export const kListenersOf = Symbol.for("leat.eventTarget.listeners");
-export const kMaxListeners = Symbol.for("leat.eventTarget.maxListeners");
+/** How many listeners an event target may have: nobody warns, but the number is kept. */
+const kMaxListeners = Symbol("kMaxListeners");
 
 interface Options {
     signal?: AbortSignal;
@@ -189,8 +188,7 @@ export function on(source: Source, name: Name, options: Options = {}): AsyncIter
 export function getEventListeners(source: Source, name: Name): unknown[] {
     if (typeof (source as Emitter).listeners === "function") return (source as Emitter).listeners(name);
     if (isTarget(source)) {
-        const tell = source[kListenersOf];
-        return typeof tell === "function" ? ((tell as (name: Name) => unknown[]).call(source, name)) : [];
+        return (require("leat:web/events") as { listenersOf(target: object, name: string): unknown[] }).listenersOf(source, String(name));
     }
     throw new codes.ERR_INVALID_ARG_TYPE("emitter", ["EventEmitter", "EventTarget"], source);
 }
@@ -254,6 +252,8 @@ function makeAsyncResource(): unknown {
 }
 
 let asyncResource: unknown;
-const exported = exports as Record<string, unknown>;
-Object.defineProperty(exported, "EventEmitterAsyncResource", { enumerable: true, get: () => (asyncResource ??= makeAsyncResource()) });
-export declare const EventEmitterAsyncResource: unknown;
+
+/** The class of emitters whose listeners run in the context that they were made in. */
+export function emitterAsyncResource(): unknown {
+    return (asyncResource ??= makeAsyncResource());
+}

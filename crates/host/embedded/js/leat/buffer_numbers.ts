@@ -1,5 +1,5 @@
 // The numbers of buffers that can't be read or written, and their errors.
-import type { Bytes } from "./buffer-native";
+import type { Bytes } from "./buffer_native";
 import { codes } from "./errors";
 import { validateNumber } from "./validate";
 

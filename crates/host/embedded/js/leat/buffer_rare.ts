@@ -1,9 +1,9 @@
 // The parts of node:buffer that most programs never touch, and every error.
-import { encodingNames, encodingNumber, encodingOf, kMaxLength, kStringMaxLength, native_ as n, type Bytes, type Maker } from "./buffer-native";
+import { encodingNames, encodingNumber, encodingOf, kMaxLength, kStringMaxLength, native_ as n, type Bytes, type Maker } from "./buffer_native";
 import { codes } from "./errors";
 import { validateInteger, validateNumber, validateString } from "./validate";
 
-export { notRead, notWritten } from "./buffer-numbers";
+export { notRead, notWritten } from "./buffer_numbers";
 
 const LATIN1 = 2;
 const UTF16 = 1;
