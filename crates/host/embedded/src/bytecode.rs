@@ -57,15 +57,16 @@ impl<'js> Compiled<'js> {
     }
 
     /// Runs it; gives its value.
-    pub(crate) fn run(self) -> Result<Value<'js>> {
-        let this = std::mem::ManuallyDrop::new(self);
-        // SAFETY: the context is live; `JS_EvalFunction` takes over the script, which is not dropped; the result is ours.
+    pub(crate) fn run(mut self) -> Result<Value<'js>> {
+        // What is dropped at the end is nothing any more, but for the hold on the context.
+        let script = std::mem::replace(&mut self.value, qjs::JS_UNDEFINED);
+        // SAFETY: the context is live; `JS_EvalFunction` takes over the script; the result is ours.
         unsafe {
-            let value = qjs::JS_EvalFunction(this.ctx.as_raw().as_ptr(), this.value);
+            let value = qjs::JS_EvalFunction(self.ctx.as_raw().as_ptr(), script);
             if qjs::JS_IsException(value) {
                 return Err(Error::Exception);
             }
-            Ok(Value::from_raw(this.ctx.clone(), value))
+            Ok(Value::from_raw(self.ctx.clone(), value))
         }
     }
 }

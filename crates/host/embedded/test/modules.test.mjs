@@ -1,6 +1,6 @@
 // `leat check APP`, `leat build APP`, modules kept on disk, and what is said of mistakes.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -203,6 +203,26 @@ test("stacks of translated modules say what their authors wrote", () => {
     });
     assert.equal(run(leat, ["run", join(app, "main.cjs")]).stdout, "original.ts:3\nbeside.ts:3\ngone.cjs:1\nplain.cjs:1\noriginal.ts:3\n");
 });
+
+for (const [name, text] of Object.entries({
+    "commonjs.cjs": "const late = require('./late.mjs'); require('./other.cjs'); setInterval(() => {}, 1000); console.log('up');",
+    "module.mjs": "import './late.mjs'; import './other.cjs'; await import('./data.json', { with: { type: 'json' } }); setInterval(() => {}, 1000); console.log('up');",
+})) {
+    test(`nothing of its modules outlives a world that is made anew: ${name}`, { timeout: RUN_MS_MAX }, async () => {
+        const app = folder(`again-${name}`, { [name]: text, "late.mjs": "export const v = 1;", "other.cjs": "exports.v = 1;", "data.json": "1" });
+        const child = spawn(leat, ["run", "--watch", join(app, name)], { stdio: ["ignore", "pipe", "inherit"] });
+        const ended = new Promise((resolve) => child.on("close", (code, signal) => resolve(signal ?? code)));
+        let ups = 0;
+        for await (const text of child.stdout) {
+            ups += String(text).split("up\n").length - 1;
+            if (ups >= 2) break;
+            writeFileSync(join(app, "late.mjs"), `export const v = ${ups + 1};`);
+        }
+        assert.equal(ups, 2);
+        child.kill();
+        assert.ok([0, "SIGTERM"].includes(await ended));
+    });
+}
 
 const MISTAKES = {
     "a.cjs": ["let a = 1;\n\tlet b = = 2;\n", /a\.cjs:2\n\tlet b = = 2;\n\t +\^\n\nSyntaxError: /],
