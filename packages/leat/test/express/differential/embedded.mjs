@@ -1,7 +1,7 @@
 // Where `leat run` still differs from Express on node:http, beside exceptions.mjs: why → cases, of each fifth of the table. They may
 // differ, and need not.
 const lists = {
-    "not done: found by the table, cause not known yet": [
+    "not done: most can't import names of node:http once another module has its default export; the cause of others is not known yet": [
         "4 aborts: the client leaves after the head",
         "4 at-once: errors of some leave the others alone",
         "4 at-once: files, ranges and what is missing",
