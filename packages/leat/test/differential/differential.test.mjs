@@ -9,6 +9,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { certificate } from "../../../../conformance/certificate.mjs";
 import { differences, mistakes } from "./compare.mjs";
+import { isPlayed, open } from "./embedded.mjs";
 import { exceptionsOf } from "./exceptions.mjs";
 import { run } from "./run.mjs";
 import { table } from "./table.mjs";
@@ -17,7 +18,7 @@ const CASES_MIN = 300;
 const target = process.env.LEAT_CASE_TARGET ?? "leat";
 const picked = process.env.LEAT_CASE ?? "";
 const exceptions = exceptionsOf(target);
-const names = [...table.keys()].filter((name) => name.includes(picked));
+const names = [...table.keys()].filter((name) => name.includes(picked) && (target !== "embedded" || isPlayed(name)));
 
 const folder = mkdtempSync(join(tmpdir(), "leat-differential-"));
 const paths = certificate(folder);
@@ -38,6 +39,8 @@ for (const name of names) {
         const wrong = mistakes(reference.get(name), table.get(name));
         assert.deepEqual(wrong, [], `${name}: the case itself is wrong`);
         const found = differences(reference.get(name), other.get(name));
+        // What `leat run` has left open may depend on how reads fall.
+        if (target === "embedded" && open.has(name)) return;
         if (exceptions[name] !== undefined) {
             assert.notEqual(found.length, 0, `${name} differs no more; take it off exceptions.mjs (${exceptions[name]})`);
         } else if (found.length > 0) {

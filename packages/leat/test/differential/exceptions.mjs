@@ -55,13 +55,9 @@ export const everywhere = Object.fromEntries(
     }),
 );
 
-/** Where `leat run` differs besides; null for what it does as node:http. */
-const onEmbedded = {};
-
 /** Name of the case → why, for `target` and the Node that runs. */
 export const exceptionsOf = (target) => Object.fromEntries(
-    Object.entries(target === "leat" ? differs : target === "embedded" ? { ...differs, ...onEmbedded } : {})
-        .filter(([, value]) => value !== null)
+    Object.entries(target === "leat" || target === "embedded" ? differs : {})
         .filter(([, value]) => typeof value === "string" || applies(value))
         .map(([name, value]) => [name, typeof value === "string" ? value : value.why]),
 );

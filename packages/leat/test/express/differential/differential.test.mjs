@@ -11,6 +11,7 @@ if (!existsSync(new URL("node_modules", import.meta.url))) {
     process.exit(0);
 }
 const { exception, names: excepted } = await import("./exceptions.mjs");
+const { open } = await import("./embedded.mjs");
 const { fixtures } = await import("./fixtures.mjs");
 const { mistakes } = await import("./mistakes.mjs");
 const { run } = await import("./run.mjs");
@@ -23,8 +24,8 @@ const subjects = (process.env.LEAT_EXPRESS ?? "leat,leat-node,http").split(",");
 const picked = process.env.LEAT_CASE ?? "";
 const names = [...table.keys()].filter((name) => name.includes(picked));
 
-/** The subjects behind the first get each fifth case only, if none were picked: what they add to it is little, and takes as long. */
-const namesOf = (subject) => (picked !== "" || subject === subjects[0] ? names : names.filter((_, at) => at % SHARE === subjects.indexOf(subject) % SHARE));
+/** The subjects behind the first, and `leat run`, get each fifth case only, if none were picked: what they add to it is little, and takes as long. */
+const namesOf = (subject) => (picked !== "" || (subject === subjects[0] && subject !== "embedded") ? names : names.filter((_, at) => at % SHARE === subjects.indexOf(subject) % SHARE));
 
 const folder = fixtures();
 const [reference, ...others] = await Promise.all([run(names, "reference", folder), ...subjects.map((subject) => run(namesOf(subject), subject, folder))]);
@@ -46,6 +47,8 @@ for (const name of names) {
             const [mine, theirs] = [reference.get(name), others[index].get(name)].map((result) => (reference.size === others[index].size ? result : withoutDeprecations(result)));
             const found = differences(mine, theirs);
             const why = exception(name, subject);
+            // What `leat run` has left open may depend on how reads fall.
+            if (subject === "embedded" && open.has(name)) continue;
             if (why !== undefined) {
                 assert.notEqual(found.length, 0, `${name} differs no more on ${subject}; take it off exceptions.mjs (${why})`);
             } else if (found.length > 0) {
