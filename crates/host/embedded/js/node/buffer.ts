@@ -53,8 +53,8 @@ function allocUnsafe(size: unknown): Bytes {
 }
 
 function concat(list: unknown, length?: unknown): Bytes {
-    if (length === undefined && Array.isArray(list)) {
-        const made = n.concat(Fast, list, undefined);
+    if (Array.isArray(list) && list.length > 0 && (length === undefined || (Number.isInteger(length) && (length as number) >= 0 && (length as number) <= kMaxLength))) {
+        const made = n.concat(Fast, list, length as number | undefined);
         if (made !== undefined) return made;
     }
     return rare().concat(Fast, list, length);

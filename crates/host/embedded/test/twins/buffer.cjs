@@ -60,7 +60,7 @@ attempt("Buffer()", () => Buffer("text"));
 attempt("new Buffer", () => new Buffer(3).length);
 attempt("new Buffer wrong", () => new Buffer(3, "utf8"));
 
-for (const args of [[[]], [[b("01"), b("0203")]], [[b("01"), b("0203")], 2], [[b("01"), b("0203")], 6], [[b("01")], -1], [[b("01")], "2"], [[new Uint8Array([7])]], ["x"], [[5]], [[b("01"), "ab"]], [undefined]]) attempt(`concat`, () => Buffer.concat(...args));
+for (const args of [[[]], [[], 4], [[b("0102"), b("03")], 1], [[b("01")], 1.5], [[b("01"), b("0203")]], [[b("01"), b("0203")], 2], [[b("01"), b("0203")], 6], [[b("01")], -1], [[b("01")], "2"], [[new Uint8Array([7])]], ["x"], [[5]], [[b("01"), "ab"]], [undefined]]) attempt(`concat`, () => Buffer.concat(...args));
 for (const value of ["abc", "\u20ac", b("0102"), new ArrayBuffer(5), new DataView(new ArrayBuffer(6)), new Uint32Array(2), 5, null, undefined, {}]) attempt("byteLength", () => Buffer.byteLength(value));
 attempt("byteLength encoding", () => Buffer.byteLength("abc", "nope"));
 for (const [one, other] of [["01", "01"], ["01", "02"], ["02", "01"], ["01", "0100"], ["", ""], ["ff", "01ff"]]) {
