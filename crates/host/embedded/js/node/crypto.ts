@@ -24,15 +24,15 @@ function late(names: string, load: () => unknown): void {
     }
 }
 
-const hashes = (): typeof import("../leat/crypto-hash") => require("../leat/crypto-hash") as typeof import("../leat/crypto-hash");
-const ciphers = (): typeof import("../leat/crypto-cipher") => require("../leat/crypto-cipher") as typeof import("../leat/crypto-cipher");
+const hashes = (): typeof import("../leat/crypto_hash") => require("../leat/crypto_hash") as typeof import("../leat/crypto_hash");
+const ciphers = (): typeof import("../leat/crypto_cipher") => require("../leat/crypto_cipher") as typeof import("../leat/crypto_cipher");
 
 late("Hash Hmac hash", hashes);
 late("Cipheriv Decipheriv getCipherInfo", ciphers);
-late("pbkdf2 pbkdf2Sync scrypt scryptSync hkdf hkdfSync randomBytes randomFill randomFillSync randomInt randomUUID timingSafeEqual", () => require("../leat/crypto-kdf"));
-late("KeyObject createSecretKey createPublicKey createPrivateKey generateKeyPair generateKeyPairSync generateKey generateKeySync", () => require("../leat/crypto-keys"));
-late("Sign Verify createSign createVerify sign verify", () => require("../leat/crypto-sign"));
-late("webcrypto subtle getRandomValues", () => require("../leat/crypto-web"));
+late("pbkdf2 pbkdf2Sync scrypt scryptSync hkdf hkdfSync randomBytes randomFill randomFillSync randomInt randomUUID timingSafeEqual", () => require("../leat/crypto_kdf"));
+late("KeyObject createSecretKey createPublicKey createPrivateKey generateKeyPair generateKeyPairSync generateKey generateKeySync", () => require("../leat/crypto_keys"));
+late("Sign Verify createSign createVerify sign verify", () => require("../leat/crypto_sign"));
+late("webcrypto subtle getRandomValues", () => require("../leat/crypto_web"));
 
 crypto["createHash"] = (algorithm: unknown, options?: object) => new (hashes().Hash)(algorithm, options);
 crypto["createHmac"] = (algorithm: unknown, key: unknown, options?: object) => new (hashes().Hmac)(algorithm, key, options);

@@ -1,12 +1,12 @@
 // node:fs. Streams, watchers and promises are modules of their own, loaded when they are first touched.
 import { Dirent, Stats, call, checkCallback, constants, invalidType, later, outOfRange, readInto, toBytes, toData, toDescriptor, toPath, writeFrom, type Callback } from "../leat/fs";
 import { kValidateObjectAllowNullable, validateObject } from "../leat/validate";
-import { operations, planOf, plans, type Plan } from "../leat/fs-plans";
+import { operations, planOf, plans, type Plan } from "../leat/fs_plans";
 
 type Anything = (...given: unknown[]) => unknown;
-type Streams = typeof import("../leat/fs-streams");
-type Watch = typeof import("../leat/fs-watch");
-type Copy = typeof import("../leat/fs-copy");
+type Streams = typeof import("../leat/fs_streams");
+type Watch = typeof import("../leat/fs_watch");
+type Copy = typeof import("../leat/fs_copy");
 
 const fs: Record<string, unknown> = {};
 const custom = Symbol.for("nodejs.util.promisify.custom");
@@ -233,9 +233,9 @@ for (const [work, count, what] of [[read, "bytesRead", "buffer"], [write, "bytes
     });
 }
 
-const streams = (): Streams => require("../leat/fs-streams") as Streams;
-const watches = (): Watch => require("../leat/fs-watch") as Watch;
-const copies = (): Copy => require("../leat/fs-copy") as Copy;
+const streams = (): Streams => require("../leat/fs_streams") as Streams;
+const watches = (): Watch => require("../leat/fs_watch") as Watch;
+const copies = (): Copy => require("../leat/fs_copy") as Copy;
 fs["createReadStream"] = (path: unknown, options?: unknown) => new (streams().ReadStream)(path, options);
 fs["createWriteStream"] = (path: unknown, options?: unknown) => new (streams().WriteStream)(path, options);
 fs["watch"] = (...given: unknown[]) => (watches().watch as Anything)(...given);
@@ -245,10 +245,10 @@ fs["cp"] = (...given: unknown[]) => (copies().cp as Anything)(...given);
 fs["cpSync"] = (...given: unknown[]) => (copies().cpSync as Anything)(...given);
 fs["opendir"] = (path: unknown, ...rest: unknown[]): void => {
     const callback = withCallback(rest);
-    const { Dir } = require("../leat/fs-dir") as typeof import("../leat/fs-dir");
+    const { Dir } = require("../leat/fs_dir") as typeof import("../leat/fs_dir");
     Dir.open(path, rest[0] as undefined).then((dir) => process.nextTick(callback, null, dir), (error: unknown) => process.nextTick(callback, error));
 };
-fs["opendirSync"] = (path: unknown, options?: unknown) => (require("../leat/fs-dir") as typeof import("../leat/fs-dir")).Dir.openSync(path, options as undefined);
+fs["opendirSync"] = (path: unknown, options?: unknown) => (require("../leat/fs_dir") as typeof import("../leat/fs_dir")).Dir.openSync(path, options as undefined);
 Object.assign(fs, { constants, Stats, Dirent, F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1 });
 
 /** A property that is loaded when it is first read, and may be replaced. */
@@ -270,7 +270,7 @@ late("ReadStream", () => streams().ReadStream);
 late("WriteStream", () => streams().WriteStream);
 late("FileReadStream", () => streams().ReadStream);
 late("FileWriteStream", () => streams().WriteStream);
-late("Dir", () => (require("../leat/fs-dir") as typeof import("../leat/fs-dir")).Dir);
+late("Dir", () => (require("../leat/fs_dir") as typeof import("../leat/fs_dir")).Dir);
 late("promises", () => require("./fs/promises"));
 
 module.exports = fs;

@@ -3,11 +3,11 @@ import { validateFunction } from "../leat/validate";
 import { asThrown, constants, errorCodes, flushOf, inputOf, lib, planOf, type Options } from "../leat/zlib";
 import { invalidType } from "../leat/coded";
 
-type Streams = typeof import("../leat/zlib-streams");
+type Streams = typeof import("../leat/zlib_streams");
 type Callback = (error: Error | null, made?: Buffer) => void;
 
 const zlib: Record<string, unknown> = {};
-const streams = (): Streams => require("../leat/zlib-streams") as Streams;
+const streams = (): Streams => require("../leat/zlib_streams") as Streams;
 
 const CLASSES = [
     ["deflate", "Deflate", constants["DEFLATE"]],

@@ -1,7 +1,7 @@
 // node:fs/promises.
 import { EventEmitter } from "node:events";
 import { abortError, codedError, constants, encodeText, invalidType, promised, toBytes, toPath } from "../../leat/fs";
-import { operations, planOf, plans, type Plan } from "../../leat/fs-plans";
+import { operations, planOf, plans, type Plan } from "../../leat/fs_plans";
 
 type Anything = (...given: unknown[]) => unknown;
 
@@ -98,10 +98,10 @@ class FileHandle extends EventEmitter {
     }
 
     createReadStream(options?: object): unknown {
-        return new (require("../../leat/fs-streams") as typeof import("../../leat/fs-streams")).ReadStream(undefined, { ...options, fd: this });
+        return new (require("../../leat/fs_streams") as typeof import("../../leat/fs_streams")).ReadStream(undefined, { ...options, fd: this });
     }
     createWriteStream(options?: object): unknown {
-        return new (require("../../leat/fs-streams") as typeof import("../../leat/fs-streams")).WriteStream(undefined, { ...options, fd: this });
+        return new (require("../../leat/fs_streams") as typeof import("../../leat/fs_streams")).WriteStream(undefined, { ...options, fd: this });
     }
     readLines(options?: object): unknown {
         const { createInterface } = require("node:readline") as typeof import("node:readline");
@@ -155,9 +155,9 @@ async function write(file: unknown, data: unknown, options: unknown): Promise<vo
 }
 exported["writeFile"] = (file: unknown, data: unknown, options?: unknown) => Promise.resolve().then(() => write(file instanceof FileHandle ? file.fd : file, data, options));
 
-exported["opendir"] = async (path: unknown, options?: object) => await (require("../../leat/fs-dir") as typeof import("../../leat/fs-dir")).Dir.open(path, options);
-exported["cp"] = async (from: unknown, to: unknown, options?: unknown) => await (require("../../leat/fs-copy") as typeof import("../../leat/fs-copy")).cpPromise(from, to, options);
-exported["watch"] = (path: unknown, options?: unknown) => (require("../../leat/fs-watch") as typeof import("../../leat/fs-watch")).changes(toPath(path), options);
+exported["opendir"] = async (path: unknown, options?: object) => await (require("../../leat/fs_dir") as typeof import("../../leat/fs_dir")).Dir.open(path, options);
+exported["cp"] = async (from: unknown, to: unknown, options?: unknown) => await (require("../../leat/fs_copy") as typeof import("../../leat/fs_copy")).cpPromise(from, to, options);
+exported["watch"] = (path: unknown, options?: unknown) => (require("../../leat/fs_watch") as typeof import("../../leat/fs_watch")).changes(toPath(path), options);
 exported["constants"] = constants;
 
 module.exports = exported;

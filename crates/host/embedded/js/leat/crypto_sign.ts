@@ -1,11 +1,11 @@
 // Signatures: RSA (PKCS #1 v1.5 and PSS), ECDSA and Ed25519.
 import { codedError, codedTypeError } from "./coded";
 import { bytesOf, lib, type NativeKey } from "./crypto";
-import { CURVES } from "./crypto-jwk";
-import { signingKey, verifyingKey } from "./crypto-keys";
+import { CURVES } from "./crypto_jwk";
+import { signingKey, verifyingKey } from "./crypto_keys";
 import { signatureFromDer, signatureToDer } from "./der";
 import { codes } from "./errors";
-import { lateStream } from "./late-stream";
+import { lateStream } from "./late_stream";
 import { validateFunction, validateString } from "./validate";
 
 type Options = { padding?: number; saltLength?: number; dsaEncoding?: string };

@@ -2,9 +2,9 @@
 // PBKDF2 and HKDF. Anything else is refused by name.
 import { missing } from "./coded";
 import { lib, memory, type NativeCipher } from "./crypto";
-import { createPrivateKey, createPublicKey, createSecretKey, generateKeyPairSync, type KeyObject } from "./crypto-keys";
-import { randomUUID } from "./crypto-kdf";
-import { sign as signWith, verify as verifyWith } from "./crypto-sign";
+import { createPrivateKey, createPublicKey, createSecretKey, generateKeyPairSync, type KeyObject } from "./crypto_keys";
+import { randomUUID } from "./crypto_kdf";
+import { sign as signWith, verify as verifyWith } from "./crypto_sign";
 
 type Algorithm = Record<string, unknown> & { name: string };
 type Format = "raw" | "pkcs8" | "spki" | "jwk";

@@ -3,7 +3,7 @@ import type { Transform, TransformOptions } from "node:stream";
 import { codedTypeError, invalidType } from "./coded";
 import { bytesOf, lib, output, type NativeCipher } from "./crypto";
 import { codes } from "./errors";
-import { lateStream } from "./late-stream";
+import { lateStream } from "./late_stream";
 import { validateString } from "./validate";
 
 const GCM = 6;

@@ -3,7 +3,7 @@ import type { Transform, TransformOptions } from "node:stream";
 import { codedError, codedTypeError, invalidType } from "./coded";
 import { bytesOf, lib, memory, output, type NativeHasher } from "./crypto";
 import { codes } from "./errors";
-import { lateStream } from "./late-stream";
+import { lateStream } from "./late_stream";
 import { validateString } from "./validate";
 
 const DATA = "of type string or an instance of Buffer, TypedArray, or DataView";

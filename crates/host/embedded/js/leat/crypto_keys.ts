@@ -1,7 +1,7 @@
 // KeyObject, and keys from PEM, DER and JWK.
 import { codedError, codedTypeError, invalidType, invalidValue, missing } from "./coded";
 import { bytesOf, lib, memory, type NativeKey } from "./crypto";
-import { certificateKey, fromJwk, privateJwk, publicJwk, type Jwk } from "./crypto-jwk";
+import { certificateKey, fromJwk, privateJwk, publicJwk, type Jwk } from "./crypto_jwk";
 import { codes } from "./errors";
 import { readAll, readValue, value } from "./der";
 import { validateFunction, validateInteger, validateString } from "./validate";
