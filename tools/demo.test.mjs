@@ -1,10 +1,11 @@
-// The app on Node.js that `leat demo` starts: every line that it prints works, it goes with the demo, and where it cannot
-// be started one line says why.
+// The apps that `leat demo` starts, on Node.js and by itself: every line that it prints works, they go with the demo, and where
+// those on Node.js cannot be started one line says why.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -78,7 +79,30 @@ test("every line for the Node.js apps works", options, async (t) => {
     assert.match(await (await fetch(links)).text(), /<h1>Short links/);
 });
 
+/** The address of the app that runs without Node.js. */
+const noticesOf = (lines) => /^An Express app in TypeScript .* on (http:\S+)/.exec(lines.find((line) => line.startsWith("An Express app in TypeScript")))[1];
+
+test("every line for the app without Node.js works, on a machine without Node.js too", options, async (t) => {
+    const { lines } = await demo(t, { PATH: "/nonexistent" });
+    tryLines(lines, noticesOf(lines), [
+        ["/notices --json", "HTTP/1.1 201 Created"],
+        ["/notices ", '[{"id":1,"text":"the mill is open"'],
+    ]);
+});
+
 for (const signal of ["SIGTERM", "SIGINT", "SIGKILL"]) {
+    test(`the app without Node.js ends with the demo, by ${signal}`, options, async (t) => {
+        const { lines, child } = await demo(t);
+        const { hostname, port } = new URL(noticesOf(lines));
+        const socket = connect({ host: hostname, port: Number(port) });
+        await once(socket, "connect");
+        child.kill(signal);
+        // Nothing was asked on it, so that only the end of the app closes it.
+        socket.resume().on("error", () => {});
+        await once(socket, "close");
+        await assert.rejects(fetch(`http://${hostname}:${port}/notices`));
+    });
+
     test(`the Node.js app ends with the demo, by ${signal}`, options, async (t) => {
         const { base, child } = await demo(t);
         const heard = await events(`${base}/events`);
@@ -120,7 +144,7 @@ const missing = [
 for (const [what, env, sentence] of missing) {
     test(`${what}: one line says so, and the rest of the demo runs`, options, async (t) => {
         const { lines, child } = await demo(t, env(t));
-        const said = lines.filter((line) => line.includes("Node.js"));
+        const said = lines.filter((line) => line.includes("Node.js") && !line.includes("without Node.js"));
         assert.equal(said.length, 1);
         assert.match(said[0], /^No Node\.js app: /);
         assert.match(said[0], sentence);

@@ -233,12 +233,14 @@ fn every_line_of_the_demo_works() {
             _ if command.contains("/events") => "id: 1\ndata: ",
             _ if command.contains("/metrics") => "leat_requests_total",
             _ if command.contains("--http2-prior-knowledge") => "HTTP/2 200",
+            _ if command.contains("/notices --json") => "HTTP/1.1 201 Created",
+            _ if command.contains("/notices") => "[{\"id\":1,\"text\":\"the mill is open\"",
             _ => "Hello from Leat",
         };
         assert!(text.contains(wanted), "curl {command}: {text}");
         tried += 1;
     }
-    assert_eq!(tried, 7);
+    assert_eq!(tried, 9);
     let missing = missing.unwrap();
     assert!(missing.contains(folder.path().to_str().unwrap()) && missing.contains("make build"), "{missing}");
 }
