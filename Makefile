@@ -29,9 +29,9 @@ bench: ## measure Leat beside its rivals; ONLY=… picks scenarios
 	@tools/install.sh bench
 	@node bench/run.mjs
 
-check: ## formatting, clippy, eslint and the rules of the layout; fast, starts nothing
+check: ## formatting, clippy, eslint, types and the rules of the layout; fast, starts nothing
 	@tools/prerequisites.sh
-	@node tools/test.mjs fmt clippy layout package lint deny
+	@node tools/test.mjs fmt clippy layout package lint types deny
 
 fmt: ## format the Rust sources
 	@cargo fmt --all

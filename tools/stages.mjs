@@ -40,6 +40,8 @@ export function stages(root) {
         { name: "miri", command: ["tools/miri.sh"], minutes: 5 },
         { name: "package", command: [node, "tools/package.mjs"], minutes: 5, setup: true },
         { name: "lint", command: ["npm", "run", "--silent", "--prefix", "packages/leat", "lint"], minutes: 2 },
+        // Of the embedded host's built-in modules; what builds that host installs the compiler, and does not look at types.
+        { name: "types", command: [node, "crates/host/embedded/js/node_modules/typescript/bin/tsc", "--project", "crates/host/embedded/js"], minutes: 2 },
         { name: "node", command: [node, "--test", ...ours, ...packages], minutes: 10 },
         { name: "embedded", command: [node, "--test", ...nodeTests(root, ["crates/host/embedded/test"])], minutes: 10 },
         // The same tests of the package on every other Node.js that it supports.

@@ -15,8 +15,10 @@ use rquickjs::{Context, Ctx, Runtime, qjs};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = std::env::var("OUT_DIR")?;
-    for watched in ["js", "../../../packages/leat/src/express", "../../../packages/leat/src/middleware"] {
-        println!("cargo:rerun-if-changed={watched}");
+    let leat = "../../../packages/leat";
+    println!("cargo:rerun-if-changed=js");
+    for watched in ["src/express", "src/middleware", "src/http/parse_errors.ts", "package-lock.json"] {
+        println!("cargo:rerun-if-changed={leat}/{watched}");
     }
     let bundled = Path::new(&out).join("js");
     let status = Command::new("node").arg("js/bundle.mjs").arg(&bundled).status();

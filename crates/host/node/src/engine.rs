@@ -107,13 +107,16 @@ impl Engine {
     }
 }
 
+/// A lane, and the server that it takes part in.
+type Member = (Rc<Lane>, Rc<Server<Rc<Script>>>);
+
 /// What the engine's thread owns.
 struct Thread {
     /// To itself.
     orders: mpsc::UnboundedSender<Order>,
     lanes: HashMap<u64, Rc<Lane>>,
     /// Servers by number. Those that share a listener are the same one.
-    servers: HashMap<u64, (Rc<Lane>, Rc<Server<Rc<Script>>>)>,
+    servers: HashMap<u64, Member>,
 }
 
 async fn run(mut received: mpsc::UnboundedReceiver<Order>, orders: mpsc::UnboundedSender<Order>) {

@@ -142,7 +142,10 @@ export function loadEngine(name: string): unknown {
         const program = process.argv[1] === undefined ? [] : [dirname(resolve(process.argv[1]))];
         const paths = [...(require.main?.paths ?? []), ...program, process.cwd()];
         // Built-in modules of Leat's own host require other built-ins alone.
-        if (typeof require.resolve !== "function") return (require("node:module") as typeof import("node:module")).createRequire(resolve(paths[0] as string, "noop.js"))(name) as unknown;
+        if (typeof require.resolve !== "function") {
+            const { createRequire } = require("node:module") as { createRequire: (from: string) => (name: string) => unknown };
+            return createRequire(resolve(paths[0] as string, "noop.js"))(name);
+        }
         let found: string;
         try {
             found = require.resolve(name, { paths });

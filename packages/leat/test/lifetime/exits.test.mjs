@@ -6,7 +6,6 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { start } from "../child.mjs";
 import { Connection } from "../load/connection.mjs";
-import { subject } from "../subject.mjs";
 
 // Under the 5 s of keepAliveTimeout, so that an end by that timer is no pass.
 const EXIT_MS_MAX = 4000;
