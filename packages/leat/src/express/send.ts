@@ -1,6 +1,6 @@
 // `res.send`, `res.json`, `res.jsonp` and `res.sendStatus`.
 import { type Dialect } from "./dialect";
-import { isPlainEnd, plainFields } from "../http/response";
+import { isPlainEnd, plainFields, sendTagged } from "../http/response";
 import { weakETag, weakTagOf } from "./etag";
 import { setting } from "./settings";
 import { type Response } from "./types";
@@ -159,6 +159,7 @@ export function sendPlain(dialect: Dialect, res: Response, given: string | Buffe
     const length = Buffer.byteLength(body);
     fields["content-length"] = ["Content-Length", `${length}`];
     fields["etag"] = ["ETag", weakTagOf(body, length)];
+    if (sendTagged?.(res, body) === true) return true;
     // Express sends a buffer, which leaves the head in Latin-1. A string of ASCII in Latin-1 does the same and needs none.
     if (isText && length === body.length) finish(version, res, body, "latin1");
     else finish(version, res, isText ? Buffer.from(body) : body, undefined);

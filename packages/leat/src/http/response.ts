@@ -130,6 +130,12 @@ export function isPlainEnd(res: NodeResponse): boolean {
 
 const { end, setHeader } = ServerResponse.prototype as NodeResponse;
 
+/**
+ * Sends a body whose fields are all set (`plainFields`), with its length and entity tag, if the host can do that in one step and
+ * the request is not conditional. Node's has no such step.
+ */
+export const sendTagged: ((res: NodeResponse, body: string | Buffer) => boolean) | undefined = undefined as ((res: NodeResponse, body: string | Buffer) => boolean) | undefined;
+
 /** For HTTP/2, whose frames need no chunks: put on the response itself, since a framework may replace its prototype. */
 export function storeUnchunked(this: unknown, firstLine: string, headers: unknown): void {
     const self = this as HeadState;

@@ -1,7 +1,8 @@
 // `leat:http`: what node:http is made of on this host, and what Leat's Express asks of messages and servers.
 export { IncomingMessage, peekField, takeBody, type BodyTaker } from "./incoming";
 export { OutgoingMessage, validateHeaderName, validateHeaderValue } from "./outgoing";
-export { ServerResponse, isPlainEnd, plainFields } from "./response";
+export { isPlainEnd, plainFields, sendTagged } from "./plain";
+export { ServerResponse } from "./response";
 export { createServer, kMessages, Server } from "./server";
 export { Socket } from "./socket";
 export { METHODS, STATUS_CODES } from "./statuses";

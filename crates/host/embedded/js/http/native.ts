@@ -90,6 +90,8 @@ interface Http {
     opaque(exchange: number): void;
     closeConnection(connection: number): void;
     destroyConnection(connection: number, reset: boolean): void;
+    /** The usual whole reply, made of its fields; false if it must go the longer way. */
+    plain(exchange: number, status: number, line: string, fields: object, timeout: number, body: string | Uint8Array): boolean;
     /** Whether text may stand in a field's value. */
     isValue(text: string): boolean;
     /** The entity tag of text or bytes, without `W/`. */
@@ -101,6 +103,7 @@ interface Heads {
     rawHeaders(req: object): string[] | undefined;
     headers(req: object, joined: boolean, max: number): Record<string, string | string[]> | undefined;
     header(req: object, name: string): string | string[] | undefined;
+    isConditional(req: object): boolean;
     version(req: object): number | undefined;
 }
 

@@ -274,13 +274,19 @@ function tailOf(timeout: number): string {
     return tail;
 }
 
+/** Whether the reply leaves its connection open, and nobody has said anything else of that or of the date. */
+export function isKept(message: OutgoingMessage): boolean {
+    if (!message.sendDate || !message.shouldKeepAlive || message._last || message.chunkedEncoding || message._removedConnection || message._removedTE) return false;
+    if (!message._defaultKeepAlive || message.maxRequestsOnConnectionReached || ~~message._maxRequestsPerSocket > 0) return false;
+    return message.useChunkedEncodingByDefault && (message as unknown as { _uniqueHeaders?: unknown })._uniqueHeaders == null;
+}
+
 /**
  * The head of a reply with a length on a connection that stays, if none of its own fields is special: the same as below, with
  * nothing looked at twice. Undefined, and nothing is changed, for any other.
  */
 function plainHead(message: OutgoingMessage, firstLine: string, headers: Headers): string | undefined {
-    if (!message.sendDate || !message.shouldKeepAlive || message.chunkedEncoding || message._removedConnection || message._removedTE || !message._defaultKeepAlive || message.maxRequestsOnConnectionReached) return undefined;
-    if ((message as unknown as { _uniqueHeaders?: unknown })._uniqueHeaders != null || ~~message._maxRequestsPerSocket > 0) return undefined;
+    if (!isKept(message)) return undefined;
     let head = firstLine;
     let length: unknown = undefined;
     for (const key in headers) {

@@ -1,4 +1,5 @@
 import { codes } from "../leat/errors";
+import { type Chunk, checkChunk, encoded, isLatin1, lengthOf } from "./chunk";
 import type { IncomingMessage } from "./incoming";
 import { aborted, listens, receiveData, receiveEnd } from "./incoming";
 import type { Line } from "./line";
@@ -7,10 +8,9 @@ import { methods, newHeaders, OutgoingMessage, validateHeaderName, validateHeade
 import { STATUS_CODES } from "./statuses";
 
 /** Bytes that may be under way to the client before a writer is told to wait. */
-const HIGH_WATER_MARK = 65_536;
+export const HIGH_WATER_MARK = 65_536;
 
 type Callback = (error?: Error | null) => void;
-type Chunk = string | Uint8Array;
 
 /** The response to a request, and what the host knows as its exchange. */
 export interface ServerResponse extends OutgoingMessage {
@@ -96,7 +96,7 @@ methods(ServerResponse.prototype, {
 /** Status lines by their number, with the usual phrase. */
 const statusLines: (string | undefined)[] = [];
 
-function statusLine(status: number): string {
+export function statusLine(status: number): string {
     return (statusLines[status] ??= `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "unknown"}\r\n`);
 }
 
@@ -295,26 +295,6 @@ function interim(res: ServerResponse, status: number, head: string, callback: Ca
     if (callback) process.nextTick(callback);
 }
 
-function isLatin1(encoding: string | undefined): boolean {
-    return encoding === "latin1" || encoding === "binary" || encoding === "ascii";
-}
-
-/** A chunk as the host takes it: text in UTF-8 or Latin-1, or bytes. */
-function encoded(chunk: Chunk, encoding: string | undefined): Chunk {
-    if (typeof chunk !== "string" || encoding === undefined || encoding === null || encoding === "utf8" || encoding === "utf-8" || isLatin1(encoding)) return chunk;
-    return Buffer.from(chunk, encoding as BufferEncoding);
-}
-
-function lengthOf(chunk: Chunk, encoding: string | undefined): number {
-    if (typeof chunk !== "string") return chunk.byteLength;
-    return isLatin1(encoding) ? chunk.length : Buffer.byteLength(chunk, encoding as BufferEncoding);
-}
-
-function checkChunk(chunk: unknown): void {
-    if (chunk === null) throw new codes.ERR_STREAM_NULL_VALUES();
-    if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) throw new codes.ERR_INVALID_ARG_TYPE("chunk", ["string", "Buffer", "Uint8Array"], chunk);
-}
-
 /** Reports what was done wrong, as Node's responses do: to the callback and as 'error'. */
 function fault(res: ServerResponse, error: Error, callback: Callback | undefined): void {
     if (typeof callback === "function") process.nextTick(callback, error);
@@ -492,7 +472,7 @@ function sendWhole(res: ServerResponse, chunk: Chunk | undefined, encoding: stri
 }
 
 /** Whether the rest of the request's body is of interest: with the reply's end the engine skips it. */
-function isHeldOpen(res: ServerResponse, req: IncomingMessage): boolean {
+export function isHeldOpen(res: ServerResponse, req: IncomingMessage): boolean {
     return !req._bodyDone && !res._last && (req._consuming || listens(req));
 }
 
@@ -518,12 +498,12 @@ function ended(res: ServerResponse): void {
 }
 
 /** Whether somebody could notice the events of the exchange. */
-function isHeard(res: ServerResponse, req: IncomingMessage): boolean {
+export function isHeard(res: ServerResponse, req: IncomingMessage): boolean {
     return (res._eventsCount !== undefined && res._eventsCount !== 0) || listens(req);
 }
 
 /** The reply's bytes were taken: 'finish', after what the server does by it. */
-function finished(res: ServerResponse): void {
+export function finished(res: ServerResponse): void {
     if (res._writableFinished) return;
     res._writableFinished = true;
     const { req } = res;
@@ -537,7 +517,7 @@ function finished(res: ServerResponse): void {
 }
 
 /** As `finished`, for a reply that nobody listens to. */
-function finishUnheard(res: ServerResponse, req: IncomingMessage): void {
+export function finishUnheard(res: ServerResponse, req: IncomingMessage): void {
     res._writableFinished = true;
     if (!req._bodyDone) {
         req._bodyDone = true;
@@ -607,16 +587,5 @@ export const exchange = {
         if (!res._closed) close(res);
     },
 };
-
-/** The fields that are set on a response, for those who know what they put there; undefined once the head is made. */
-export function plainFields(res: ServerResponse): Record<string, [string, string] | undefined> | undefined {
-    if (res._header !== null || res.setHeader !== OutgoingMessage.prototype.setHeader || res.getHeader !== OutgoingMessage.prototype.getHeader) return undefined;
-    return (res._headers ??= newHeaders()) as Record<string, [string, string] | undefined>;
-}
-
-/** Whether nobody has put a method in the place of `end`. */
-export function isPlainEnd(res: ServerResponse): boolean {
-    return res.end === ServerResponse.prototype.end;
-}
 
 export { validateHeaderName, validateHeaderValue };

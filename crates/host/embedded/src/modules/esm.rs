@@ -31,6 +31,8 @@ const REEXPORTS_MAX: usize = 1_000;
 
 /// Stands behind the name of a built-in module all of whose exports are asked for, whatever it costs to load them.
 const ALL: &str = "#all";
+/// Begins the names of modules that stand around others.
+const FACADE: &str = "leat:facade/";
 
 /// The modules of a world.
 pub(crate) struct Modules {
@@ -49,6 +51,8 @@ pub(crate) struct Modules {
     pub(super) importing: RefCell<Vec<String>>,
     /// Modules that failed to load, or stood in a graph with one: QuickJS may have freed what they point to.
     broken: RefCell<HashSet<String>>,
+    /// Of each built-in, the names that were late when it was first imported: they are no longer once somebody read them.
+    late: RefCell<HashMap<String, Rc<[String]>>>,
     facades: Cell<usize>,
     pub(crate) maps: SourceMaps,
     cache: OnceCell<Option<Cache>>,
@@ -93,6 +97,7 @@ impl Modules {
             running: RefCell::default(),
             importing: RefCell::default(),
             broken: RefCell::default(),
+            late: RefCell::default(),
             facades: Cell::new(0),
             maps: SourceMaps::default(),
             cache: OnceCell::new(),
@@ -169,7 +174,7 @@ impl Modules {
                     match self.locate(specifier, &url) {
                         Ok(child)
                             if !child.starts_with("file:")
-                                && self.is_plain(ctx, &child, request.names.as_deref())? =>
+                                && self.is_plain(ctx, &child, &scan.requests, specifier)? =>
                         {
                             let key = (url.clone(), specifier.clone());
                             let plain = child.trim_end_matches(ALL).to_owned();
@@ -206,14 +211,30 @@ impl Modules {
         translate.call((Func::from(map),))
     }
 
-    /// Whether the names that are asked of a built-in need nothing that it loads late.
-    fn is_plain(&self, ctx: &Ctx<'_>, url: &str, names: Option<&[String]>) -> Result<bool> {
-        let Some(names) = names else { return Ok(false) };
-        if names.iter().all(|name| name == "default") {
+    /// Whether none of a module's `requests` needs what the built-in `specifier` loads late: one that is calculated may.
+    fn is_plain(&self, ctx: &Ctx<'_>, url: &str, requests: &[Request], specifier: &str) -> Result<bool> {
+        let imports = requests.iter().filter(|request| matches!(request.way, Way::Import | Way::Dynamic));
+        let mut asked = Vec::new();
+        for request in imports.filter(|request| request.specifier.as_deref().is_none_or(|other| other == specifier)) {
+            let Some(names) = &request.names else { return Ok(false) };
+            asked.extend(names.iter().filter(|name| *name != "default"));
+        }
+        if asked.is_empty() {
             return Ok(true);
         }
-        let late = late_names(&builtins::require(ctx, url.trim_end_matches(ALL))?)?;
-        Ok(!names.iter().any(|name| late.contains(name)))
+        let name = url.trim_end_matches(ALL);
+        let late = self.late(name, &builtins::require(ctx, name)?)?;
+        Ok(!asked.iter().any(|name| late.contains(name)))
+    }
+
+    /// The exports of the built-in `name` that only its module for everything has: the same for all who import it.
+    pub(super) fn late(&self, name: &str, exports: &Value<'_>) -> Result<Rc<[String]>> {
+        if let Some(known) = self.late.borrow().get(name) {
+            return Ok(Rc::clone(known));
+        }
+        let late: Rc<[String]> = late_names(exports)?.into();
+        self.late.borrow_mut().insert(name.to_owned(), Rc::clone(&late));
+        Ok(late)
     }
 
     fn forget(&self, url: &str) {
@@ -395,7 +416,7 @@ impl Modules {
     /// Runs a module around another one; gives its namespace.
     fn facade<'js>(&self, ctx: &Ctx<'js>, text: &str, path: &str) -> Result<Object<'js>> {
         self.facades.set(self.facades.get() + 1);
-        let name = format!("leat:facade/{}", self.facades.get());
+        let name = format!("{FACADE}{}", self.facades.get());
         let (module, promise) = Module::declare(ctx.clone(), name, text)?.eval()?;
         match promise.state() {
             PromiseState::Resolved => module.namespace(),
@@ -515,8 +536,8 @@ impl ResolveModule for Hooks {
             Some(with) => with.get_type()?,
             None => None,
         };
-        // Facades ask for the URLs of modules that are there.
-        let url = match modules.ready.borrow().contains_key(name) {
+        // Facades ask for the URLs of modules that are there; in other modules "node:http" may mean all of it.
+        let url = match base.starts_with(FACADE) {
             true => name.to_owned(),
             false => modules.locate(name, base).map_err(|refusal| refusal.throw(ctx))?,
         };

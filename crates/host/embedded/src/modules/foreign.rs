@@ -1,5 +1,7 @@
 //! Modules that an `import` gets and that are not QuickJS's: CommonJS, JSON, and those that are built in.
 
+use std::rc::Rc;
+
 use rquickjs::module::{Declarations, Exports, ModuleDef};
 use rquickjs::{Ctx, Error, Exception, Function, JsLifetime, Object, Result, Value};
 
@@ -35,7 +37,7 @@ impl ModuleDef for Foreign {
             }
             Some(Ready::Builtin { name, all }) => {
                 let value = builtins::require(&ctx, &name)?;
-                let late = if all { Vec::new() } else { late_names(&value)? };
+                let late = if all { Rc::default() } else { modules.late(&name, &value)? };
                 for name in keys(&value).into_iter().filter(|name| !late.contains(name)) {
                     to.declare(name)?;
                 }
@@ -66,7 +68,7 @@ impl ModuleDef for Foreign {
             }
             Some(Ready::Builtin { name, all }) => {
                 let value = builtins::require(ctx, &name)?;
-                let late = if all { Vec::new() } else { late_names(&value)? };
+                let late = if all { Rc::default() } else { modules.late(&name, &value)? };
                 for name in keys(&value).into_iter().filter(|name| !late.contains(name)) {
                     // What a built-in can't load is not there for who takes all of it.
                     let found = value.as_object().and_then(|object| object.get::<_, Value<'js>>(name.as_str()).ok());
@@ -106,8 +108,9 @@ pub(super) fn late_names(value: &Value<'_>) -> Result<Vec<String>> {
     let mut late = Vec::new();
     for name in keys(value) {
         let property: Option<Object<'_>> = describe.call((object.clone(), name.as_str()))?;
-        if property.is_some_and(|property| property.get::<_, Value<'_>>("get").is_ok_and(|getter| getter.is_function()))
-        {
+        let Some(property) = property else { continue };
+        // Those of the bundler are getters that can't be changed, of what is there.
+        if property.get::<_, bool>("configurable")? && property.get::<_, Value<'_>>("get")?.is_function() {
             late.push(name);
         }
     }

@@ -80,6 +80,8 @@ pub(crate) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     group.set("headers", Func::from(headers))?;
     // One of them, by its name in lower case.
     group.set("header", Func::from(header))?;
+    // Whether it asks for a reply only if something has changed since.
+    group.set("isConditional", Func::from(is_conditional))?;
     // 10, 11 or 20.
     group.set("version", Func::from(version))?;
     Ok(group)
@@ -120,4 +122,10 @@ fn version(request: Value<'_>) -> Option<u32> {
         Version::Http11 => 11,
         Version::Http2 => 20,
     })
+}
+
+fn is_conditional(request: Value<'_>) -> bool {
+    let asks =
+        |name: &[u8]| name.eq_ignore_ascii_case(b"if-none-match") || name.eq_ignore_ascii_case(b"if-modified-since");
+    head_of(&request).is_some_and(|class| class.borrow().fields().any(|(_, name, _)| asks(name)))
 }

@@ -354,6 +354,26 @@ impl Http {
         true
     }
 
+    /// As [`Http::answer_now`], where `write` may find that it can't: then it gives `None`, and nothing was answered.
+    pub(super) fn answer_now_if(
+        &self,
+        exchange: u32,
+        status: u16,
+        keep: bool,
+        write: impl FnOnce(&mut Vec<u8>) -> Option<usize>,
+    ) -> bool {
+        let mut current = self.current.borrow_mut();
+        if current.exchange != Some(exchange) || current.status.is_some() {
+            return false;
+        }
+        current.bytes.clear();
+        let Some(head_len) = write(&mut current.bytes) else { return false };
+        current.head_len = head_len;
+        current.status = Some(status);
+        current.keep = keep;
+        true
+    }
+
     /// Adds a record of this turn.
     pub(super) fn push(&self, kind: u32, flags: u32, target: u32, status: u32, head_len: u32, bytes: &[u8]) {
         let mut current = self.current.borrow_mut();

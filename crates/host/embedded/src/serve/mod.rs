@@ -6,6 +6,7 @@ mod fields;
 mod head;
 mod http;
 mod natives;
+mod plain;
 mod records;
 mod slabs;
 

@@ -57,6 +57,7 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         "destroyConnection",
         Func::from(|ctx: Ctx<'js>, connection: u32, reset: bool| push(&ctx, DESTROY, reset.into(), connection, 0)),
     )?;
+    group.set("plain", Func::from(super::plain::plain))?;
     group.set("isValue", Func::from(is_value))?;
     group.set("tag", Func::from(tag))?;
     group.set("reasons", Func::from(reasons))?;
@@ -208,7 +209,7 @@ fn end<'js>(ctx: Ctx<'js>, exchange: u32, flags: u32, Opt(trailers): Opt<String<
     Ok(())
 }
 
-fn append<'js>(out: &mut Vec<u8>, value: &Value<'js>, latin1: bool) -> Result<()> {
+pub(super) fn append<'js>(out: &mut Vec<u8>, value: &Value<'js>, latin1: bool) -> Result<()> {
     if let Some(text) = value.as_string() {
         return append_text(out, text, latin1);
     }
@@ -227,7 +228,7 @@ fn append_bytes(out: &mut Vec<u8>, bytes: &TypedArray<'_, u8>) {
 }
 
 /// Text as UTF-8, or one byte a character: of others the low byte, as Node's buffers do it. Half a surrogate pair becomes U+FFFD.
-fn append_text(out: &mut Vec<u8>, text: &String<'_>, latin1: bool) -> Result<()> {
+pub(super) fn append_text(out: &mut Vec<u8>, text: &String<'_>, latin1: bool) -> Result<()> {
     let text = text.clone().to_cstring()?;
     let Ok(utf8) = std::str::from_utf8(text.as_bytes()) else {
         append_halves(out, text.as_bytes(), latin1);
