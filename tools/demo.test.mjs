@@ -98,8 +98,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGKILL"]) {
         await once(socket, "connect");
         child.kill(signal);
         // Nothing was asked on it, so that only the end of the app closes it.
-        socket.resume().on("error", () => {});
-        await once(socket, "close");
+        await new Promise((done) => socket.resume().on("error", () => {}).once("close", done));
         await assert.rejects(fetch(`http://${hostname}:${port}/notices`));
     });
 
