@@ -90,6 +90,8 @@ interface Http {
     opaque(exchange: number): void;
     closeConnection(connection: number): void;
     destroyConnection(connection: number, reset: boolean): void;
+    /** Whether an open connection keeps the program running. */
+    holdConnection(connection: number, hold: boolean): void;
     /** Whether text may stand in a field's value. */
     isValue(text: string): boolean;
     /** The entity tag of text or bytes, without `W/`. */
