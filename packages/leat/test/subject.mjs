@@ -6,7 +6,9 @@ const require = createRequire(import.meta.url);
 
 export const subject = process.env.LEAT_SUBJECT ?? "leat/http";
 export const onLeat = subject !== "node:http";
-export const http = require(subject === "embedded" ? "node:http" : subject);
+/** What programs load for it. */
+export const specifier = subject === "embedded" ? "node:http" : subject;
+export const http = require(specifier);
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 

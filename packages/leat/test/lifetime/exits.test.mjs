@@ -296,9 +296,30 @@ const table = [
     })),
 ];
 
+/** Where `leat run` ends another way, and why: such a case must fail there, until it stands here no more. */
+const onEmbedded = {
+    "address in use": "what is written of an uncaught error has no line of the source in front",
+    "listens: SIGTERM ends it, with a request pending": "it answers what is under way first, as its manual says",
+    "listens: SIGINT ends it, with a request pending": "it answers what is under way first, as its manual says",
+};
+const exceptions = process.env.LEAT_SUBJECT === "embedded" ? onEmbedded : {};
+const titles = table.map(({ name, what }) => (what === undefined ? name : `${name}: ${what}`));
+
+test("every exception names a case", () => {
+    for (const title of Object.keys(exceptions)) assert.ok(titles.includes(title), `no case is called ${title}`);
+});
+
 for (const { name, what, drive, code = null, signal = null, lines = [], stderr = /^$/, ...row } of table) {
-    test(what === undefined ? name : `${name}: ${what}`, async () => {
-        const child = start(new URL("programs.mjs", import.meta.url), [name], { lifeMs: 10_000 });
+    const title = what === undefined ? name : `${name}: ${what}`;
+    const why = exceptions[title];
+    test(title, async () => {
+        if (why === undefined) return play();
+        const message = `${title} differs no more; take it off (${why})`;
+        await assert.rejects(play(), (error) => error instanceof Error, message);
+    });
+
+    async function play() {
+        const child = start(new URL("programs.mjs", import.meta.url), [name], { lifeMs: why === undefined ? 10_000 : EXIT_MS_MAX });
         try {
             if (row.stays) {
                 await child.line("port");
@@ -314,5 +335,5 @@ for (const { name, what, drive, code = null, signal = null, lines = [], stderr =
         } finally {
             child.kill();
         }
-    });
+    }
 }

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { http, subject } from "../subject.mjs";
+import { http, specifier } from "../subject.mjs";
 
 const say = (...words) => console.log(words.join(" "));
 const step = () => once(process, "SIGUSR2");
@@ -134,7 +134,7 @@ const programs = {
     async "loaded twice"() {
         const require = createRequire(import.meta.url);
         for (const key of Object.keys(require.cache)) if (!key.includes("/test/")) delete require.cache[key];
-        const second = require(subject);
+        const second = require(specifier);
         const servers = [];
         for (const [name, { createServer }] of Object.entries({ first: http, second })) {
             servers.push(await up(createServer((req, res) => res.end(name))));

@@ -15,6 +15,10 @@ export interface Exchange {
     eof(): void;
 }
 
+/** What was said surely has left after LEAVE_MS, if it was no more than this. */
+const LEFT_BYTES_MAX = 16_384;
+const LEAVE_MS = 200;
+
 /** One connection. */
 export class Line {
     readonly id: number;
@@ -28,6 +32,8 @@ export class Line {
     current: ServerResponse | null = null;
     requests = 0;
     closed = false;
+    /** Bytes of the last reply's body. */
+    private lastBytes = 0;
     socket: Socket | null = null;
 
     constructor(id: number, server: Server, remote: string, remotePort: number, local: string, localPort: number, flags: number) {
@@ -57,8 +63,16 @@ export class Line {
         exchanges.delete(res._exchange);
     }
 
+    /** Ours is said: the program need not stay until the client has ended its side, which may take its time. */
+    leave(): void {
+        if (this.closed || this.lastBytes > LEFT_BYTES_MAX) return;
+        setTimeout(() => http.holdConnection(this.id, false), LEAVE_MS).unref();
+    }
+
     detach(res: ServerResponse): void {
         if (this.current === res) this.current = null;
+        this.lastBytes = res._contentLength ?? res._bytesWritten;
+        if (res._last && this.server._listening === null) this.leave();
         if (this.socket !== null) {
             if (this.socket._httpMessage === res) this.socket._httpMessage = null;
             if (res._last) this.socket.destroySoon();

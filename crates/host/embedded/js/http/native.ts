@@ -92,6 +92,8 @@ interface Http {
     destroyConnection(connection: number, reset: boolean): void;
     /** The usual whole reply, made of its fields; false if it must go the longer way. */
     plain(exchange: number, status: number, line: string, fields: object, timeout: number, body: string | Uint8Array): boolean;
+    /** Whether an open connection keeps the program running. */
+    holdConnection(connection: number, hold: boolean): void;
     /** Whether text may stand in a field's value. */
     isValue(text: string): boolean;
     /** The entity tag of text or bytes, without `W/`. */

@@ -466,6 +466,7 @@ function sendWhole(res: ServerResponse, chunk: Chunk | undefined, encoding: stri
     }
     if (res._eventsCount !== undefined && res._eventsCount !== 0) res.emit("prefinish");
     http.whole(res._exchange, res.statusCode, !res._last, res._header as string, body, isLatin1(encoding));
+    if (res._contentLength === null) res._bytesWritten = body?.length ?? 0;
     res._emptyRest = true;
     if (isHeard(res, req)) process.nextTick(finished, res);
     else finishUnheard(res, req);

@@ -269,11 +269,20 @@ const members = {
     },
 
     closeAllConnections(this: Server): void {
-        for (const line of this._lines) line.socketOf().destroy();
+        for (const line of this._lines) {
+            // One that was taken over is the program's.
+            const socket = line.socketOf();
+            if (!socket._opaque || socket._faulty) socket.destroy();
+        }
     },
 
     closeIdleConnections(this: Server): void {
-        for (const line of this._lines) if (line.current === null || line.current._exchange < 0) http.closeConnection(line.id);
+        for (const line of this._lines) {
+            if (line.current !== null && line.current._exchange >= 0) continue;
+            if (line.socket?._opaque === true) continue;
+            http.closeConnection(line.id);
+            if (line.requests > 0) line.leave();
+        }
     },
 
     getConnections(this: Server, callback: (error: Error | null, count: number) => void): Server {

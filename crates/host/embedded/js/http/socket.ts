@@ -18,6 +18,9 @@ export interface Socket extends Duplex {
     _exchange: number;
     _opaque: boolean;
     _faulty: boolean;
+    _reffed: boolean;
+    /** The peer has ended its side of a connection that was taken over. */
+    _rests: boolean;
     _unconfirmed: number;
     _waiting: (() => void) | null;
     bytesRead: number;
@@ -53,6 +56,8 @@ const defaults = {
     _exchange: -1,
     _opaque: false,
     _faulty: false,
+    _reffed: true,
+    _rests: false,
     _unconfirmed: 0,
     _waiting: null,
     bytesRead: 0,
@@ -109,9 +114,13 @@ const members = {
         return this;
     },
     ref(this: Socket): Socket {
+        this._reffed = true;
+        http.holdConnection(this._line.id, true);
         return this;
     },
     unref(this: Socket): Socket {
+        this._reffed = false;
+        http.holdConnection(this._line.id, false);
         return this;
     },
 
@@ -136,6 +145,7 @@ const members = {
             callback(Object.assign(new Error("write EPIPE"), { code: "EPIPE", errno: -32, syscall: "write" }));
             return;
         }
+        stir(this);
         this.bytesWritten += chunk.byteLength;
         this._unconfirmed += chunk.byteLength;
         const waits = this._unconfirmed > HIGH_WATER_MARK;
@@ -148,6 +158,7 @@ const members = {
 
     _final(this: Socket, callback: () => void): void {
         if (this._opaque) {
+            stir(this);
             if (this._exchange >= 0) http.end(this._exchange, 0);
         } else {
             closeLine(this._line, false);
@@ -165,6 +176,7 @@ const members = {
         } else if (!line.closed) {
             closeLine(line, error !== null);
         }
+        line.leave();
         const { current } = line;
         if (current !== null) {
             line.current = null;
@@ -212,6 +224,13 @@ Object.defineProperty(proto, "readyState", {
         return "open";
     },
 });
+
+/** Something is sent to a peer that has ended its side. */
+function stir(socket: Socket): void {
+    if (!socket._rests) return;
+    socket._rests = false;
+    if (socket._reffed) http.holdConnection(socket._line.id, true);
+}
 
 /** Ends a connection: between two requests at once, else with what is under way. */
 function closeLine(line: Line, reset: boolean): void {
@@ -289,9 +308,12 @@ export function opaque(socket: Socket, exchange: number, ready: ((head: Buffer) 
         },
         eof() {
             begun(Buffer.alloc(0));
+            socket._rests = true;
             socket.push(null);
             socket.read(0);
             if (socket._faulty) socket.end();
+            // With nothing to read or to send it is not active, as Node's.
+            if (socket._rests && socket._waiting === null) http.holdConnection(socket._line.id, false);
         },
     };
     becomesTunnel(exchange, tunnel);

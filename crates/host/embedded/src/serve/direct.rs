@@ -4,7 +4,7 @@ use leat_message::{Ended, Exchange, Fault, Handler, Head, Peer, Reason, Reply, S
 use leat_script::{Plan, Script};
 
 use super::http::{Http, Made};
-use crate::host::{Hold, Life};
+use crate::host::Life;
 
 /// One connection's way to JavaScript on this thread: its requests are calls.
 #[derive(Clone)]
@@ -14,13 +14,19 @@ struct Inner {
     script: Script,
     http: Rc<Http>,
     server: u32,
-    /// An open connection keeps the program running.
-    _hold: Hold,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(connection) = self.script.connection() {
+            self.http.parted(connection);
+        }
+    }
 }
 
 impl Direct {
-    pub(super) fn new(script: Script, http: Rc<Http>, server: u32, hold: Hold) -> Self {
-        let direct = Self(Rc::new(Inner { script, http, server, _hold: hold }));
+    pub(super) fn new(script: Script, http: Rc<Http>, server: u32) -> Self {
+        let direct = Self(Rc::new(Inner { script, http, server }));
         let inner = &direct.0;
         if let Some(connection) = inner.script.connection() {
             inner.http.opened(inner.server, connection, inner.script.arrival());

@@ -74,6 +74,8 @@ pub(crate) struct Http {
     current: RefCell<Current>,
     servers: RefCell<HashMap<u32, Listening>>,
     next_server: Cell<u32>,
+    /// An open connection keeps the program running, unless JavaScript says otherwise.
+    holds: RefCell<HashMap<u32, Option<Hold>>>,
     hooks: RefCell<Option<Hooks>>,
 }
 
@@ -116,6 +118,7 @@ impl Http {
             current: RefCell::default(),
             servers: RefCell::default(),
             next_server: Cell::new(1),
+            holds: RefCell::default(),
             hooks: RefCell::default(),
         });
         tokio::task::spawn_local(lane.run());
@@ -200,7 +203,7 @@ impl Http {
         let make: MakeHandler<Direct> = Rc::new(move |script| {
             // The servers end before their world.
             let http = http.upgrade().unwrap_or_else(|| Http::new(Rc::clone(&host)));
-            Direct::new(script, http, number, host.hold())
+            Direct::new(script, http, number)
         });
         let server = Server::open(Some(listener), settings, options, ipv6, make);
         server.join(&self.lane, number.into());
@@ -265,8 +268,21 @@ impl Http {
         }
     }
 
+    /// Whether an open connection keeps the program running.
+    pub(super) fn hold_connection(&self, connection: u32, hold: bool) {
+        if let Some(held) = self.holds.borrow_mut().get_mut(&connection) {
+            *held = hold.then(|| self.host.hold());
+        }
+    }
+
+    /// A connection has ended.
+    pub(super) fn parted(&self, connection: u32) {
+        self.holds.borrow_mut().remove(&connection);
+    }
+
     /// A connection has come.
     pub(super) fn opened(&self, server: u32, connection: u32, arrival: &Arrival) {
+        self.holds.borrow_mut().insert(connection, Some(self.host.hold()));
         let flags = u32::from(arrival.ipv6) | u32::from(arrival.unix) << 1 | u32::from(arrival.http2) << 2;
         self.call("opened", |_, hook| {
             let (remote, local) = (arrival.remote.as_str(), arrival.local.as_str());

@@ -58,6 +58,12 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         Func::from(|ctx: Ctx<'js>, connection: u32, reset: bool| push(&ctx, DESTROY, reset.into(), connection, 0)),
     )?;
     group.set("plain", Func::from(super::plain::plain))?;
+    group.set(
+        "holdConnection",
+        Func::from(|ctx: Ctx<'js>, connection: u32, hold: bool| {
+            Http::of(&ctx).map(|http| http.hold_connection(connection, hold))
+        }),
+    )?;
     group.set("isValue", Func::from(is_value))?;
     group.set("tag", Func::from(tag))?;
     group.set("reasons", Func::from(reasons))?;
