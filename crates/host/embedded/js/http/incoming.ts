@@ -1,5 +1,6 @@
 // Requests. The host makes the object and keeps the head inside; what is asked of it becomes a string then.
 import { Readable } from "node:stream";
+import { contexts } from "../leat/turn";
 import { http, heads } from "./native";
 import { hasState, lateState } from "./states";
 import type { Line } from "./line";
@@ -75,6 +76,8 @@ interface Taking {
     bytes: number;
     pieces: Buffer[];
     length: number;
+    /** The async context in which the body was asked for. */
+    context: unknown;
 }
 
 export interface IncomingMessageConstructor {
@@ -271,7 +274,7 @@ export function listens(req: IncomingMessage): boolean {
 /** Lets `taker` have the body of `req`, which is `bytes` long. False, and nothing happens, if only the stream can tell it. */
 export function takeBody(req: IncomingMessage, bytes: number, taker: BodyTaker): boolean {
     if (req._line === null || req._bodyDone || req._taker !== null || req._consuming || req._dumped || hasState(req, "_readableState") || listens(req)) return false;
-    req._taker = { taker, bytes, pieces: [], length: 0 };
+    req._taker = { taker, bytes, pieces: [], length: 0, context: contexts.used?.current() };
     ask(req);
     return true;
 }
@@ -300,19 +303,24 @@ export function receiveEnd(req: IncomingMessage, trailers: string[] | undefined)
     const taking = req._taker;
     if (taking !== null && trailers === undefined && !hasState(req, "_readableState") && !listens(req) && taking.length === taking.bytes) {
         const body = taking.pieces.length === 1 ? (taking.pieces[0] as Buffer) : Buffer.concat(taking.pieces, taking.length);
-        if (taking.taker.parse(body)) {
+        if (inContextOf(taking, () => taking.taker.parse(body))) {
             req._taker = null;
             req.complete = true;
             req._consuming = true;
             // A stream that has ended, for those who look.
             lateEnded(req);
-            taking.taker.done();
+            inContextOf(taking, () => taking.taker.done());
             return;
         }
     }
     req.complete = true;
     if (trailers !== undefined) req._addHeaderLines(trailers, trailers.length);
-    if (taking !== null) giveBack(req);
+    if (taking !== null) {
+        // The stream begins with what came, and ends behind it.
+        req._bodyDone = false;
+        giveBack(req);
+        req._bodyDone = true;
+    }
     if (hasState(req, "_readableState")) req.push(null);
     // Otherwise the state, once it is made, says so.
 }
@@ -338,11 +346,23 @@ function lateEnded(req: IncomingMessage): void {
     });
 }
 
+function inContextOf<R>(taking: Taking, run: () => R): R {
+    const { used } = contexts;
+    if (used === undefined) return run();
+    const before = used.current();
+    used.enter(taking.context);
+    try {
+        return run();
+    } finally {
+        used.enter(before);
+    }
+}
+
 /** The body goes into the stream after all, to which the taker listens from now on. */
 export function giveBack(req: IncomingMessage): void {
     const taking = req._taker;
     if (taking === null) return;
     req._taker = null;
-    taking.taker.read();
+    inContextOf(taking, () => taking.taker.read());
     for (const piece of taking.pieces) req.push(piece);
 }

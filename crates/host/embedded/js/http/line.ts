@@ -203,8 +203,8 @@ function serve(line: Line, req: IncomingMessage, exchange: number, flags: number
     req._line = line;
     req._exchange = exchange;
     if ((flags & OTHER_METHOD) !== 0 && !METHODS.includes(req.method as string)) {
-        server._fault(line, exchange, "line.method_invalid", 400, "", headOf(req));
         http.opaque(exchange);
+        server._fault(line, exchange, "line.method_invalid", 400, "", headOf(req));
         return;
     }
     if ((flags & HAS_BODY) !== 0) req._bodyDone = false;
@@ -237,7 +237,9 @@ function serve(line: Line, req: IncomingMessage, exchange: number, flags: number
     } else {
         server.emit("request", req, res);
     }
-    if (res._exchange >= 0 && !res._emptyRest) register(exchange, res);
+    if (res._exchange < 0) return;
+    if ((flags & HAS_BODY) === 0) req.complete = true;
+    if (!res._emptyRest) register(exchange, res);
 }
 
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;

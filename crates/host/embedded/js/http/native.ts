@@ -77,10 +77,10 @@ interface Http {
     settings(server: number, options: ListenOptions): void;
     /** What request objects inherit from. */
     prototype(server: number, prototype: object): void;
-    /** A whole reply. Within the call for its request it costs a copy, and no record. */
-    whole(exchange: number, status: number, keep: boolean, head: string, body: Body, latin1: boolean): void;
+    /** A whole reply. Within the call for its request it costs a copy, and no record. `latin1`: 1 its body is, 2 its head. */
+    whole(exchange: number, status: number, keep: boolean, head: string, body: Body, latin1: number): void;
     /** A head and the first of its body; with status 0 bytes of the program's own. */
-    head(exchange: number, status: number, flags: number, head: string, first: Body, latin1: boolean): void;
+    head(exchange: number, status: number, flags: number, head: string, first: Body, latin1: number): void;
     interim(exchange: number, status: number, head: string): void;
     data(exchange: number, flags: number, body: Body, latin1: boolean): void;
     end(exchange: number, flags: number, trailers?: string): void;

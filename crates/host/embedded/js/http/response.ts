@@ -386,13 +386,12 @@ function send(res: ServerResponse, body: Chunk, encoding: string | undefined, ca
         res._asked = true;
         flags |= ACK;
     }
-    const latin1 = isLatin1(encoding);
     if (res._headerSent) {
-        http.data(exchange, flags, body, latin1);
+        http.data(exchange, flags, body, isLatin1(encoding));
     } else {
         res._headerSent = true;
         // Whether the connection stays is said by the record that ends the reply.
-        http.head(exchange, res.statusCode, flags | (res._last ? 0 : KEEP), res._header as string, body, latin1);
+        http.head(exchange, res.statusCode, flags | (res._last ? 0 : KEEP), res._header as string, body, latin1Of(res, encoding));
     }
     if (callback === undefined) return;
     if (wait) (res._waiting ??= []).push(callback);
@@ -465,11 +464,16 @@ function sendWhole(res: ServerResponse, chunk: Chunk | undefined, encoding: stri
         return;
     }
     if (res._eventsCount !== undefined && res._eventsCount !== 0) res.emit("prefinish");
-    http.whole(res._exchange, res.statusCode, !res._last, res._header as string, body, isLatin1(encoding));
+    http.whole(res._exchange, res.statusCode, !res._last, res._header as string, body, latin1Of(res, encoding));
     if (res._contentLength === null) res._bytesWritten = body?.length ?? 0;
     res._emptyRest = true;
     if (isHeard(res, req)) process.nextTick(finished, res);
     else finishUnheard(res, req);
+}
+
+/** Head and body go as one text, but where chunks begin with their length. */
+function latin1Of(res: ServerResponse, encoding: string | undefined): number {
+    return isLatin1(encoding) ? 3 : res.chunkedEncoding ? 2 : 0;
 }
 
 /** Whether the rest of the request's body is of interest: with the reply's end the engine skips it. */

@@ -16,6 +16,7 @@ interface Options {
     headersTimeout?: number;
     requestTimeout?: number;
     maxHeaderSize?: number;
+    connectionsCheckingInterval?: number;
     http2?: boolean;
     noDelay?: boolean;
     keepAlive?: boolean;
@@ -34,6 +35,8 @@ export interface Server extends EventEmitter {
     keepAliveTimeout: number;
     headersTimeout: number;
     requestTimeout: number;
+    /** Shown, and not needed: the engine has a timer for each connection. */
+    connectionsCheckingInterval: number;
     maxHeadersCount: number | null;
     maxRequestsPerSocket: number;
     maxConnections: number | undefined;
@@ -73,6 +76,13 @@ function HttpServer(this: Server | undefined, options?: Options | Listener, list
         throw new codes.ERR_OUT_OF_RANGE("headersTimeout", "<= requestTimeout", this.headersTimeout);
     }
     this.keepAliveTimeout = time(given.keepAliveTimeout, "keepAliveTimeout", 5000);
+    this.connectionsCheckingInterval = time(given.connectionsCheckingInterval, "connectionsCheckingInterval", 30_000);
+    time(given.maxHeaderSize, "maxHeaderSize", 0);
+    for (const name of ["requireHostHeader", "joinDuplicateHeaders", "rejectNonStandardBodyWrites"] as const) {
+        if (given[name] !== undefined && typeof given[name] !== "boolean") throw new codes.ERR_INVALID_ARG_TYPE(`options.${name}`, "boolean", given[name]);
+    }
+    const delay: unknown = given.keepAliveInitialDelay;
+    if (delay !== undefined && typeof delay !== "number") throw new codes.ERR_INVALID_ARG_TYPE("options.keepAliveInitialDelay", "number", delay);
     this.joinDuplicateHeaders = given.joinDuplicateHeaders === true;
     this.requireHostHeader = given.requireHostHeader !== false;
     this._strictBodies = given.rejectNonStandardBodyWrites === true;
@@ -141,7 +151,7 @@ function whereOf(args: unknown[]): Where {
         if (given.port === undefined && given.path === undefined && given.fd === undefined) {
             throw new codes.ERR_INVALID_ARG_VALUE("options", first, 'must have the property "port" or "path"');
         }
-        if (given.port != null && !["number", "string"].includes(typeof given.port)) throw new codes.ERR_INVALID_ARG_VALUE("options", first);
+        if (given.port !== undefined && given.port !== null && !["number", "string"].includes(typeof given.port)) throw new codes.ERR_INVALID_ARG_VALUE("options", first);
         const where: Where = { ...given };
         if (given.port !== undefined) where.port = given.port === null ? 0 : portOf(given.port);
         return where;

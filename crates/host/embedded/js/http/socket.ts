@@ -151,7 +151,7 @@ const members = {
         const waits = this._unconfirmed > HIGH_WATER_MARK;
         const flags = waits ? ACK : 0;
         if (this._opaque || line.current?._headerSent === true) http.data(exchange, flags, chunk, false);
-        else http.head(exchange, 0, flags, "", chunk, false);
+        else http.head(exchange, 0, flags, "", chunk, 0);
         if (waits && this._opaque) this._waiting = callback;
         else callback();
     },

@@ -24,6 +24,10 @@ pub(super) const LAST: u32 = 1;
 pub(super) const KEEP: u32 = 2;
 const INTERIM: u32 = 8;
 
+/// What of a reply's text is latin1 rather than UTF-8.
+const BODY_LATIN1: u32 = 1;
+const HEAD_LATIN1: u32 = 2;
+
 pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let group = Object::new(ctx.clone())?;
     group.set("hooks", Func::from(|ctx: Ctx<'js>, hooks: Object<'js>| Http::of(&ctx)?.set_hooks(&ctx, hooks)))?;
@@ -142,8 +146,8 @@ fn change<'js>(ctx: Ctx<'js>, server: u32, options: Object<'js>) -> Result<()> {
     Ok(())
 }
 
-/// A whole reply: its body is text (UTF-8, or Latin-1 if `latin1`), bytes, or nothing. The head is text of Latin-1, but leaves as
-/// the body's text does if there is any, as Node joins the two.
+/// A whole reply: its body is text (UTF-8, or Latin-1 if `latin1` says so), bytes, or nothing. The head leaves as the body's text
+/// does where Node joins the two, else as Latin-1.
 fn whole<'js>(
     ctx: Ctx<'js>,
     exchange: u32,
@@ -151,14 +155,14 @@ fn whole<'js>(
     keep: bool,
     head: String<'js>,
     body: Value<'js>,
-    latin1: bool,
+    latin1: u32,
 ) -> Result<()> {
     let http = Http::of(&ctx)?;
     let mut failed = None;
     let mut write = |out: &mut Vec<u8>| {
-        let wrote = append_text(out, &head, latin1 || !body.is_string()).and_then(|()| {
+        let wrote = append_text(out, &head, latin1 & HEAD_LATIN1 != 0 || !body.is_string()).and_then(|()| {
             let head_len = out.len();
-            append(out, &body, latin1).map(|()| head_len)
+            append(out, &body, latin1 & BODY_LATIN1 != 0).map(|()| head_len)
         });
         wrote.unwrap_or_else(|error| {
             failed = Some(error);
@@ -181,12 +185,12 @@ fn head<'js>(
     flags: u32,
     head: String<'js>,
     first: Value<'js>,
-    latin1: bool,
+    latin1: u32,
 ) -> Result<()> {
     let mut bytes = Vec::new();
-    append_text(&mut bytes, &head, latin1 || !first.is_string())?;
+    append_text(&mut bytes, &head, latin1 & HEAD_LATIN1 != 0 || !first.is_string())?;
     let head_len = bytes.len();
-    append(&mut bytes, &first, latin1)?;
+    append(&mut bytes, &first, latin1 & BODY_LATIN1 != 0)?;
     Http::of(&ctx)?.push(HEAD, flags, exchange, status.into(), head_len as u32, &bytes);
     Ok(())
 }
@@ -291,7 +295,9 @@ fn is_value(text: String<'_>) -> Result<bool> {
 /// makes it. Text is hashed as UTF-8. Undefined for anything else.
 fn tag(body: Value<'_>) -> Result<Option<std::string::String>> {
     if let Some(text) = body.as_string() {
-        return Ok(Some(tag_of(text.clone().to_cstring()?.as_str().as_bytes())));
+        let mut bytes = Vec::new();
+        append_text(&mut bytes, text, false)?;
+        return Ok(Some(tag_of(&bytes)));
     }
     let Some(array) = body.as_object().and_then(|object| object.as_typed_array::<u8>()) else { return Ok(None) };
     let mut bytes = Vec::new();
