@@ -43,7 +43,7 @@ async function main() {
     await call("opendir", at("none"));
     await call("chmod", at("b"), 0o600);
     await call("utimes", at("b"), 1, 2);
-    fs.exists(at("b"), (found) => console.log("exists", found));
+    await new Promise((resolve) => fs.exists(at("b"), (found) => resolve(console.log("exists", found))));
     console.log(await promisify(fs.exists)(at("none")));
     fs.stat(at("b"), (error, stats) => console.log("stat", error, stats.size, stats.mtimeMs));
     await new Promise((resolve) => setTimeout(resolve, 20));
