@@ -136,6 +136,32 @@ const server = app.listen(0, "127.0.0.1", () => console.log("port " + server.add
     await exit;
 });
 
+test("a body that is no JSON: 400 with a SyntaxError, at once and in pieces", async () => {
+    const { line, child, exit } = program({
+        "app.cjs": `${EXPRESS}app.use(express.json());
+app.post("/", (req, res) => res.json(req.body));
+app.use((error, req, res, next) => res.status(error.status).json({ name: error.name, type: error.type, body: error.body }));
+const server = app.listen(0, "127.0.0.1", () => console.log("port " + server.address().port));\n`,
+    });
+    const port = Number(await line("port "));
+    const post = (pieces) => new Promise((resolve, reject) => {
+        const req = http.request({ port, host: "127.0.0.1", agent: false, method: "POST", headers: { "Content-Type": "application/json" } }, (res) => {
+            let text = "";
+            res.on("data", (chunk) => void (text += chunk));
+            res.on("end", () => resolve({ status: res.statusCode, ...JSON.parse(text) }));
+        });
+        req.on("error", reject);
+        for (const piece of pieces.slice(0, -1)) req.write(piece);
+        req.end(pieces.at(-1));
+    });
+    const wrong = { status: 400, name: "SyntaxError", type: "entity.parse.failed" };
+    assert.deepEqual(await post(['{"a":x}']), { ...wrong, body: '{"a":x}' });
+    assert.deepEqual(await post(['{"a":', "1"]), { ...wrong, body: '{"a":1' });
+    assert.deepEqual(await post(['{"a":', "1}"]), { status: 200, a: 1 });
+    child.kill();
+    await exit;
+});
+
 test("a handler of node:http that throws ends the process, as on Node", async () => {
     const { line, exit } = program({
         "app.cjs": 'const server = require("node:http").createServer(() => { throw new Error("thrown"); }).listen(0, "127.0.0.1", () => console.log("port " + server.address().port));',
