@@ -101,6 +101,22 @@ test("leat build makes an executable that needs no file of the app, and whose ar
     assert.deepEqual(JSON.parse(without.stdout), expected.with(6, "ERR_MODULE_NOT_FOUND"));
 });
 
+test("an executable has the Express that the app had installed, which it carries no file of", () => {
+    for (const [major, own] of [[5, true], [4, false]]) {
+        const app = folder(`installed${major}`, {
+            "app.cjs": 'const express = require("express");\nconsole.log(typeof express, "Route" in express.Router, require("express/package.json").version);\n',
+            "node_modules/express/package.json": JSON.stringify({ name: "express", version: `${major}.1.0`, main: "./index.js" }),
+            "node_modules/express/index.js": 'throw new Error("npm\'s Express is not meant to run");\n',
+        });
+        const file = join(root, `installed${major}.bin`);
+        const made = run(leat, ["build", join(app, "app.cjs"), "-o", file]);
+        assert.equal(made.status, 0, made.stderr);
+        rmSync(app, { recursive: true });
+        const { stdout, stderr } = run(file, []);
+        assert.equal(stdout, `function ${own} ${major}.1.0\n`, stderr);
+    }
+});
+
 test("an executable whose section is damaged says so, and runs nothing", () => {
     const bytes = readFileSync(built);
     for (const [what, change] of [

@@ -57,10 +57,13 @@ fn write(to: &Path, bytes: &[u8]) -> std::io::Result<()> {
 
 fn bundle_of(graph: &Graph) -> Result<Bundle, String> {
     let packages: Vec<String> = graph.files.packages_read();
-    let packages: Vec<&String> = packages
-        .iter()
-        .filter(|folder| graph.sources.keys().any(|path| path.starts_with(&format!("{folder}/"))))
-        .collect();
+    // Also of what is not carried itself, since Leat's stands in for it: its version says which.
+    let holds = |folder: &str, path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    let used = |folder: &str| {
+        graph.sources.keys().any(|path| holds(folder, path))
+            || graph.edges.iter().any(|(_, _, _, to)| holds(folder, to))
+    };
+    let packages: Vec<&String> = packages.iter().filter(|folder| used(folder)).collect();
     let folders = graph.sources.keys().map(|path| parent(path)).chain(packages.iter().map(|folder| folder.as_str()));
     let root = common(folders);
     let moved = |path: &str| format!("{ROOT}{}", path.strip_prefix(root.as_str()).unwrap_or(path));
