@@ -24,6 +24,11 @@ const folder = mkdtempSync(join(tmpdir(), "leat-differential-"));
 const paths = certificate(folder);
 const reference = await run(table, names, "node", paths);
 const other = await run(table, names, target, paths);
+if (target === "embedded") {
+    // One process has all cases there, so a case that the ones before it have slowed down is played again among few.
+    const again = names.filter((name) => !open.has(name) && exceptions[name] === undefined && differences(reference.get(name), other.get(name)).length > 0);
+    if (again.length > 0) for (const [name, result] of await run(table, again, target, paths)) other.set(name, result);
+}
 rmSync(folder, { recursive: true });
 
 test("the table is as large as promised", { skip: picked !== "" && "only some cases were picked" }, () => {
