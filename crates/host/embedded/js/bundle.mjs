@@ -164,6 +164,19 @@ function named(text) {
     return text;
 }
 
+/**
+ * The same script, whose exports become plain values when it has run. esbuild makes each a getter that calls a getter, for names
+ * that are assigned again: no entry exports one that is, and in QuickJS the two calls take longer than what most exports do.
+ */
+function settled(text) {
+    const [whole, name] = /^module\.exports = __toCommonJS\((\w+)\);$/m.exec(text) ?? [];
+    if (whole === undefined) return text;
+    const started = text
+        .replace("{ get: all[name], enumerable: !0 }", "{ get: all[name], enumerable: !0, configurable: !0 }")
+        .replace(whole, `__defProp(${name}, "__esModule", { value: !0 }); module.exports = ${name};`);
+    return `${started}\nfor (let name of Object.keys(${name})) __defProp(${name}, name, { value: ${name}[name], enumerable: !0 });`;
+}
+
 const to = resolve(process.argv[2]);
 mkdirSync(to, { recursive: true });
 const written = new Set();
@@ -183,7 +196,7 @@ for (const [name, file] of left) {
         plugins: [between, data, inspectNative, views],
     });
     const stem = name.replaceAll("/", "+").replace(":", "=");
-    const text = `(function (exports, require, module, native) {"use strict";${late(named(outputFiles[0].text).replace(/^"use strict";\n/, ""))}\n})`;
+    const text = `(function (exports, require, module, native) {"use strict";${late(settled(named(outputFiles[0].text)).replace(/^"use strict";\n/, ""))}\n})`;
     const path = join(to, `${stem}.js`);
     written.add(`${stem}.js`);
     if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);

@@ -1,7 +1,7 @@
 // The methods of an app, which are `express.application`. An app is a function that has them as its own properties.
 import { METHODS } from "node:http";
 import { resolve } from "node:path";
-import { plainFields, ServerResponse } from "../http/response";
+import { plainFields, ServerResponse, setPowered } from "../http/response";
 import { createServer } from "../http/server";
 import { type Dialect } from "./dialect";
 import { finalHandler } from "./final";
@@ -21,6 +21,8 @@ export const methods = METHODS.map((method) => method.toLowerCase());
 const TRUST_DEFAULT = "@@symbol:trust_proxy_default";
 
 type Methods = Record<string, unknown>;
+
+const { getPrototypeOf: prototypeOf } = Object;
 
 /** The methods of apps of `dialect`. */
 export function applicationMethods(dialect: Dialect): Methods {
@@ -59,9 +61,10 @@ export function applicationMethods(dialect: Dialect): Methods {
             if (isEnabled(dialect, this, "x-powered-by")) setPoweredBy(this, res);
             req.res = res;
             res.req = req;
-            wear(req, this.request);
-            wear(res, this.response);
-            if (!res.locals) res.locals = Object.create(null) as Record<string, unknown>;
+            // Most were made for this app.
+            if (req.app !== this || prototypeOf(req) !== this.request) wear(req, this.request);
+            if (res.app !== this || prototypeOf(res) !== this.response) wear(res, this.response);
+            if (!res.locals) res.locals = { __proto__: null };
             this.router.handle(req, res, done);
         },
 
@@ -185,6 +188,7 @@ function isApp(value: unknown): value is Application {
 
 /** Sets X-Powered-By. Express does so before the response has the prototype of `app`, which it may have had from the start. */
 export function setPoweredBy(app: Application, res: Response): void {
+    if (setPowered !== undefined && setPowered(res)) return;
     const fields = plainFields(res);
     if (fields !== undefined) {
         fields["x-powered-by"] = ["X-Powered-By", "Express"];

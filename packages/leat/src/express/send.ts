@@ -1,9 +1,9 @@
 // `res.send`, `res.json`, `res.jsonp` and `res.sendStatus`.
 import { type Dialect } from "./dialect";
-import { isPlainEnd, plainFields, sendTagged } from "../http/response";
+import { isPlainEnd, plainFields, sendInOne } from "../http/response";
 import { weakETag, weakTagOf } from "./etag";
-import { setting } from "./settings";
-import { type Response } from "./types";
+import { plainSettings } from "./settings";
+import { type Response, type Settings } from "./types";
 
 type ETag = (body: string | Buffer, encoding: BufferEncoding | undefined) => string | undefined;
 type Replacer = (key: string, value: unknown) => unknown;
@@ -133,8 +133,9 @@ export function withUtf8({ libraries }: Dialect, type: string): string {
 
 /** `res.json(value)`. */
 export function sendJson(dialect: Dialect, res: Response, value: unknown): Response {
-    const text = stringify(dialect, res, value);
-    if (text !== undefined && res.send === dialect.own.send && sendPlain(dialect, res, text, JSON_TYPE)) return res;
+    const direct = plainSettings(dialect, res.app);
+    const text = stringify(dialect, res, value, direct);
+    if (text !== undefined && res.send === dialect.own.send && sendPlain(dialect, res, text, JSON_TYPE, direct)) return res;
     if (!res.get("Content-Type")) res.set("Content-Type", "application/json");
     return res.send(text);
 }
@@ -143,10 +144,12 @@ export function sendJson(dialect: Dialect, res: Response, value: unknown): Respo
  * Sends a body with the default settings, where no method that Express calls for it was replaced: the same fields
  * without the calls. `type` is for a body without one. False, and nothing is changed, if it can't be done so.
  */
-export function sendPlain(dialect: Dialect, res: Response, given: string | Buffer, type: string): boolean {
+export function sendPlain(dialect: Dialect, res: Response, given: string | Buffer, type: string, settings?: Settings): boolean {
     const { own, version } = dialect;
-    if (res.get !== own.get || res.set !== own.set || res.type !== own.type || !isPlainEnd(res)) return false;
-    if (setting(dialect, res.app, "etag fn") !== weakETag) return false;
+    if (res.get !== own.get || res.set !== own.set || res.type !== own.type) return false;
+    if ((settings ?? plainSettings(dialect, res.app))?.["etag fn"] !== weakETag) return false;
+    if (sendInOne !== undefined && sendInOne(res, given, type)) return true;
+    if (!isPlainEnd(res)) return false;
     const fields = plainFields(res);
     if (fields === undefined || fields["etag"] !== undefined || fields["transfer-encoding"] !== undefined) return false;
     const wasText = typeof given === "string";
@@ -159,7 +162,6 @@ export function sendPlain(dialect: Dialect, res: Response, given: string | Buffe
     const length = Buffer.byteLength(body);
     fields["content-length"] = ["Content-Length", `${length}`];
     fields["etag"] = ["ETag", weakTagOf(body, length)];
-    if (sendTagged?.(res, body) === true) return true;
     // Express sends a buffer, which leaves the head in Latin-1. A string of ASCII in Latin-1 does the same and needs none.
     if (isText && length === body.length) finish(version, res, body, "latin1");
     else finish(version, res, isText ? Buffer.from(body) : body, undefined);
@@ -174,11 +176,12 @@ function bytesOf(text: string): Buffer {
 }
 
 /** `value` as the app's settings for JSON want it. */
-export function stringify(dialect: Dialect, res: Response, value: unknown): string | undefined {
+export function stringify(dialect: Dialect, res: Response, value: unknown, given?: Settings): string | undefined {
     const { app } = res;
-    const escape = setting(dialect, app, "json escape");
-    const replacer = setting(dialect, app, "json replacer") as Replacer | undefined;
-    const spaces = setting(dialect, app, "json spaces") as number | undefined;
+    const direct = given ?? plainSettings(dialect, app);
+    const escape = direct === undefined ? app.get("json escape") : direct["json escape"];
+    const replacer = (direct === undefined ? app.get("json replacer") : direct["json replacer"]) as Replacer | undefined;
+    const spaces = (direct === undefined ? app.get("json spaces") : direct["json spaces"]) as number | undefined;
     const text = (replacer || spaces ? JSON.stringify(value, replacer, spaces) : JSON.stringify(value)) as string | undefined;
     return escape && typeof text === "string" ? text.replace(/[<>&]/g, escaped) : text;
 }

@@ -131,10 +131,13 @@ export function isPlainEnd(res: NodeResponse): boolean {
 const { end, setHeader } = ServerResponse.prototype as NodeResponse;
 
 /**
- * Sends a body whose fields are all set (`plainFields`), with its length and entity tag, if the host can do that in one step and
- * the request is not conditional. Node's has no such step.
+ * Sends a body with its length and entity tag, of `type` unless it has one, if the host can do that in one step, the request is not
+ * conditional and nobody has replaced a method of node:http on that way. Node's has no such step.
  */
-export const sendTagged: ((res: NodeResponse, body: string | Buffer) => boolean) | undefined = undefined as ((res: NodeResponse, body: string | Buffer) => boolean) | undefined;
+export const sendInOne: ((res: NodeResponse, body: string | Buffer, type: string) => boolean) | undefined = undefined as ((res: NodeResponse, body: string | Buffer, type: string) => boolean) | undefined;
+
+/** Sets X-Powered-By without a field being made of it, if the host can do that. */
+export const setPowered: ((res: NodeResponse) => boolean) | undefined = undefined as ((res: NodeResponse) => boolean) | undefined;
 
 /** For HTTP/2, whose frames need no chunks: put on the response itself, since a framework may replace its prototype. */
 export function storeUnchunked(this: unknown, firstLine: string, headers: unknown): void {

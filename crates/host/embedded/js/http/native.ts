@@ -90,8 +90,11 @@ interface Http {
     opaque(exchange: number): void;
     closeConnection(connection: number): void;
     destroyConnection(connection: number, reset: boolean): void;
-    /** The usual whole reply, made of its fields; false if it must go the longer way. */
-    plain(exchange: number, status: number, line: string, fields: object, timeout: number, body: string | Uint8Array): boolean;
+    /**
+     * The usual whole reply on a connection that stays, with length and entity tag of `body`: X-Powered-By first if it is wanted, then
+     * `fields`, then the type if one is given. False, and nothing is said, if it must go the longer way.
+     */
+    sendPlain(exchange: number, status: number, line: string, fields: object | null, timeout: number, body: string | Uint8Array, type: string | undefined, powered: boolean): boolean;
     /** Whether an open connection keeps the program running. */
     holdConnection(connection: number, hold: boolean): void;
     /** Whether text may stand in a field's value. */

@@ -11,9 +11,20 @@ const CLOSE = /(?:^|\W)close(?:$|\W)/i;
 
 export type Headers = Record<string, [name: string, value: unknown]>;
 
+/** Fields that a message has, and nobody has asked for. */
+export interface Unread {
+    /** X-Powered-By of Express. */
+    readonly powered: boolean;
+    /** Fields of a body that has been sent. */
+    readonly type: string | undefined;
+    readonly body: string | Uint8Array | undefined;
+}
+
 /** What a message that is sent has. Most of it stands on the prototype until it changes. */
 export interface OutgoingMessage extends Stream {
+    /** To be asked for by `fieldsOf`, unless `_unread` is null. */
     _headers: Headers | null;
+    _unread: Unread | null;
     _header: string | null;
     _headerSent: boolean;
     _contentLength: number | null;
@@ -63,6 +74,7 @@ export function methods(prototype: object, members: object): void {
 
 methods(OutgoingMessage.prototype, {
     _headers: null,
+    _unread: null,
     _header: null,
     _headerSent: false,
     _contentLength: null,
@@ -125,13 +137,30 @@ export function newHeaders(): Headers {
     return new (NoPrototype as unknown as new () => Headers)();
 }
 
+/** The fields of a message, or null if it has none. */
+export function fieldsOf(message: OutgoingMessage): Headers | null {
+    const unread = message._unread;
+    if (unread === null) return message._headers;
+    message._unread = null;
+    const { powered, type, body } = unread;
+    const before = message._headers;
+    let fields = before ?? newHeaders();
+    if (powered) fields = Object.assign(newHeaders(), { "x-powered-by": ["X-Powered-By", "Express"] }, before);
+    if (type !== undefined) fields["content-type"] = ["Content-Type", type];
+    if (body !== undefined) {
+        fields["content-length"] = ["Content-Length", `${Buffer.byteLength(body)}`];
+        fields["etag"] = ["ETag", `W/${http.tag(body) as string}`];
+    }
+    return (message._headers = fields);
+}
+
 methods(OutgoingMessage.prototype, {
     setHeader(this: OutgoingMessage, name: string, value: unknown): OutgoingMessage {
         if (this._header) throw new codes.ERR_HTTP_HEADERS_SENT("set");
         const lower = lowerOf(name);
         if (Array.isArray(value)) for (const one of value as unknown[]) validateHeaderValue(name, one);
         else if (typeof value !== "number") validateHeaderValue(name, value);
-        (this._headers ??= newHeaders())[lower] = [name, value];
+        (fieldsOf(this) ?? (this._headers = newHeaders()))[lower] = [name, value];
         return this;
     },
 
@@ -158,7 +187,7 @@ methods(OutgoingMessage.prototype, {
         const lower = lowerOf(name);
         if (Array.isArray(value)) for (const one of value) validateHeaderValue(name, one);
         else validateHeaderValue(name, value);
-        const headers = (this._headers ??= newHeaders());
+        const headers = fieldsOf(this) ?? (this._headers = newHeaders());
         const entry = headers[lower];
         if (entry === undefined) {
             headers[lower] = [name, value];
@@ -171,28 +200,28 @@ methods(OutgoingMessage.prototype, {
 
     getHeader(this: OutgoingMessage, name: string): unknown {
         validString(name);
-        const headers = this._headers;
+        const headers = fieldsOf(this);
         return headers === null ? undefined : headers[name.toLowerCase()]?.[1];
     },
 
     getHeaderNames(this: OutgoingMessage): string[] {
-        return this._headers === null ? [] : Object.keys(this._headers);
+        return Object.keys(fieldsOf(this) ?? {});
     },
 
     getRawHeaderNames(this: OutgoingMessage): string[] {
-        return this._headers === null ? [] : Object.values(this._headers).map(([name]) => name);
+        return Object.values(fieldsOf(this) ?? {}).map(([name]) => name);
     },
 
     getHeaders(this: OutgoingMessage): Record<string, unknown> {
         const out = Object.create(null) as Record<string, unknown>;
-        const headers = this._headers;
+        const headers = fieldsOf(this);
         if (headers !== null) for (const name of Object.keys(headers)) out[name] = (headers[name] as [string, unknown])[1];
         return out;
     },
 
     hasHeader(this: OutgoingMessage, name: string): boolean {
         validString(name);
-        return this._headers !== null && this._headers[name.toLowerCase()] !== undefined;
+        return fieldsOf(this)?.[name.toLowerCase()] !== undefined;
     },
 
     removeHeader(this: OutgoingMessage, name: string): void {
@@ -203,7 +232,8 @@ methods(OutgoingMessage.prototype, {
         else if (lower === "content-length") this._removedContLen = true;
         else if (lower === "transfer-encoding") this._removedTE = true;
         else if (lower === "date") this.sendDate = false;
-        if (this._headers !== null) delete this._headers[lower];
+        const headers = fieldsOf(this);
+        if (headers !== null) delete headers[lower];
     },
 
     flushHeaders(this: OutgoingMessage & { _implicitHeader(): void; _send(data: string): void }): void {

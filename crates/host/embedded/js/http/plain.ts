@@ -1,26 +1,50 @@
 // What Leat's Express asks of a response beyond node:http's methods: its fields as they are kept, and a whole reply in one step.
 import { heads, http } from "./native";
-import { isKept, newHeaders, OutgoingMessage } from "./outgoing";
+import { fieldsOf, isKept, newHeaders, OutgoingMessage, type Unread } from "./outgoing";
 import { finished, finishUnheard, HIGH_WATER_MARK, isHeard, isHeldOpen, ServerResponse, statusLine } from "./response";
 
 /** The fields that are set on a response, for those who know what they put there; undefined once the head is made. */
 export function plainFields(res: ServerResponse): Record<string, [string, string] | undefined> | undefined {
-    if (res._header !== null || res.setHeader !== OutgoingMessage.prototype.setHeader || res.getHeader !== OutgoingMessage.prototype.getHeader) return undefined;
-    return (res._headers ??= newHeaders()) as Record<string, [string, string] | undefined>;
+    if (res._header !== null || res.setHeader !== plainSetHeader || res.getHeader !== plainGetHeader) return undefined;
+    return (fieldsOf(res) ?? (res._headers = newHeaders())) as Record<string, [string, string] | undefined>;
+}
+
+const POWERED: Unread = { powered: true, type: undefined, body: undefined };
+
+/** Sets X-Powered-By of Express on a response that has no fields yet; false if that is to be done by `setHeader`. */
+export function setPowered(res: ServerResponse): boolean {
+    if (res._headers !== null || res._unread !== null || res._header !== null || res.setHeader !== plainSetHeader) return false;
+    res._unread = POWERED;
+    return true;
 }
 
 /**
- * Sends a body whose fields are all set, with its length and entity tag, in one step; false if it must go the longer way. What a
- * program may have put in the place of a method on that way is looked at first.
+ * Sends a body with its length and entity tag in one step, as `type` if it has none yet; false, and nothing is changed, if it must go
+ * the longer way. What a program may have put in the place of a method on that way is looked at first.
  */
-export function sendTagged(res: ServerResponse, body: string | Buffer): boolean {
-    const { req, statusCode: status, _exchange: exchange } = res;
-    if (exchange < 0 || status < 200 || status === 204 || status === 205 || status === 304 || !res._hasBody || body.length === 0 || body.length > HIGH_WATER_MARK) return false;
-    if (res.statusMessage !== undefined || res._header !== null || res._corked !== 0 || res.strictContentLength || (status | 0) !== status || status > 999) return false;
+export function sendInOne(res: ServerResponse, body: string | Buffer, type: string): boolean {
+    const { length } = body;
+    const exchange = res._exchange;
+    if (exchange < 0 || length === 0 || length > HIGH_WATER_MARK || res._header !== null || res.setHeader !== plainSetHeader || res.getHeader !== plainGetHeader) return false;
+    const { req, statusCode: status } = res;
+    if (status !== 200 && (status < 200 || status === 204 || status === 205 || status === 304 || (status | 0) !== status || status > 999)) return false;
+    if (!res._hasBody || res.statusMessage !== undefined || res._corked !== 0 || res.strictContentLength || res.end !== plainEnd) return false;
     if (!isKept(res) || res.writeHead !== plainWriteHead || res._implicitHeader !== plainImplicitHeader || res._storeHeader !== plainStoreHeader) return false;
-    if (isHeldOpen(res, req) || Object.hasOwn(req, "headers") || heads.isConditional(req)) return false;
+    if (isHeldOpen(res, req) || heads.isConditional(req) || Object.hasOwn(req, "headers")) return false;
+    const fields = res._headers;
+    let given: string | undefined = type;
+    if (fields !== null) {
+        if (fields["etag"] !== undefined || fields["content-length"] !== undefined || fields["transfer-encoding"] !== undefined) return false;
+        const before = fields["content-type"];
+        if (before !== undefined) {
+            if (typeof body === "string" && before[1] !== type) return false;
+            given = undefined;
+        }
+    }
     const line = statusLine(status);
-    if (!http.plain(exchange, status, line, res._headers as object, res._keepAliveTimeout, body)) return false;
+    const powered = res._unread !== null;
+    if (!http.sendPlain(exchange, status, line, fields, res._keepAliveTimeout, body, given, powered)) return false;
+    res._unread = { powered, type: given, body };
     // What programs look at is whether there is one.
     res._header = line;
     res._headerSent = true;
@@ -31,9 +55,10 @@ export function sendTagged(res: ServerResponse, body: string | Buffer): boolean 
     return true;
 }
 
-const { writeHead: plainWriteHead, _implicitHeader: plainImplicitHeader, _storeHeader: plainStoreHeader } = ServerResponse.prototype;
+const { end: plainEnd, writeHead: plainWriteHead, _implicitHeader: plainImplicitHeader, _storeHeader: plainStoreHeader } = ServerResponse.prototype;
+const { setHeader: plainSetHeader, getHeader: plainGetHeader } = OutgoingMessage.prototype;
 
 /** Whether nobody has put a method in the place of `end`. */
 export function isPlainEnd(res: ServerResponse): boolean {
-    return res.end === ServerResponse.prototype.end;
+    return res.end === plainEnd;
 }

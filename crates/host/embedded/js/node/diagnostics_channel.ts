@@ -15,30 +15,40 @@ class Channel {
     readonly #listeners: Listener[] = [];
     readonly #stores = new Map<Store, ((message: unknown) => unknown) | undefined>();
 
-    constructor(readonly name: Name) {}
+    /** Plain data, since who publishes asks for it each time. */
+    hasSubscribers = false;
 
-    get hasSubscribers(): boolean {
-        return this.#listeners.length > 0 || this.#stores.size > 0;
+    constructor(readonly name: Name) {
+        Object.defineProperty(this, "hasSubscribers", { enumerable: false });
+    }
+
+    #count(): void {
+        this.hasSubscribers = this.#listeners.length > 0 || this.#stores.size > 0;
     }
 
     subscribe(listener: Listener): void {
         validateFunction(listener, "subscription");
         this.#listeners.push(listener);
+        this.#count();
     }
 
     unsubscribe(listener: Listener): boolean {
         const at = this.#listeners.indexOf(listener);
         if (at < 0) return false;
         this.#listeners.splice(at, 1);
+        this.#count();
         return true;
     }
 
     bindStore(store: Store, transform?: (message: unknown) => unknown): void {
         this.#stores.set(store, transform);
+        this.#count();
     }
 
     unbindStore(store: Store): boolean {
-        return this.#stores.delete(store);
+        const was = this.#stores.delete(store);
+        this.#count();
+        return was;
     }
 
     publish(message: unknown): void {

@@ -10,32 +10,32 @@ use rquickjs::{Ctx, Error, Result, Value};
 
 /// A value of JavaScript, borrowed for the length of a call.
 #[derive(Clone, Copy)]
-pub(super) struct Seen<'a>(qjs::JSValue, PhantomData<&'a ()>);
+pub(crate) struct Seen<'a>(qjs::JSValue, PhantomData<&'a ()>);
 
 /// What a call gives back: an owned value, or the mark that an exception is pending.
-pub(super) struct Given(qjs::JSValue);
+pub(crate) struct Given(qjs::JSValue);
 
 /// The body of a function.
-pub(super) type Body = fn(&Call<'_>) -> Given;
+pub(crate) type Body = fn(&Call<'_>) -> Given;
 
 /// Functions that share a table: QuickJS calls all of them through one entry, which picks the body.
-pub(super) trait Table {
+pub(crate) trait Table {
     /// The bodies, by the low byte of a function's number.
     const BODIES: &'static [Body];
 }
 
 /// A call under way.
-pub(super) struct Call<'a> {
+pub(crate) struct Call<'a> {
     ctx: *mut qjs::JSContext,
     this: qjs::JSValue,
     arguments: &'a [qjs::JSValue],
     data: *const qjs::JSValue,
     /// The upper bits of the function's number.
-    pub(super) kind: u32,
+    pub(crate) kind: u32,
 }
 
 /// A function of `T`: the body at `body`, told `kind`, and given `data` (one value that lives as long as the function does).
-pub(super) fn function<'js, T: Table>(
+pub(crate) fn function<'js, T: Table>(
     ctx: &Ctx<'js>,
     name: &CStr,
     (length, body, kind): (i32, u8, u32),
@@ -72,12 +72,18 @@ unsafe extern "C" fn enter<T: Table>(
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn this(&self) -> Seen<'a> {
+    /// The context of the call.
+    pub(crate) fn context<'js>(&self) -> Option<Ctx<'js>> {
+        // SAFETY: QuickJS called with it, so it is live and its lock is held; the copy counts for itself.
+        std::ptr::NonNull::new(self.ctx).map(|raw| unsafe { Ctx::from_raw(raw) })
+    }
+
+    pub(crate) fn this(&self) -> Seen<'a> {
         Seen(self.this, PhantomData)
     }
 
     /// The argument at `at`; undefined behind the last.
-    pub(super) fn at(&self, at: usize) -> Seen<'a> {
+    pub(crate) fn at(&self, at: usize) -> Seen<'a> {
         Seen(self.arguments.get(at).copied().unwrap_or(qjs::JS_UNDEFINED), PhantomData)
     }
 
@@ -88,13 +94,13 @@ impl<'a> Call<'a> {
     }
 
     /// A position or a count: `missing` if it is undefined, 0 if it is not a number.
-    pub(super) fn index(&self, at: usize, missing: usize) -> usize {
+    pub(crate) fn index(&self, at: usize, missing: usize) -> usize {
         let seen = self.at(at);
         if seen.is_undefined() { missing } else { seen.number().map_or(0, |number| number as usize) }
     }
 
     /// The text of a string as UTF-8, where lone surrogates are three bytes of their own; `None` if it is none.
-    pub(super) fn text(&self, at: usize) -> Option<Text<'_>> {
+    pub(crate) fn text(&self, at: usize) -> Option<Text<'_>> {
         let value = self.at(at).0;
         // SAFETY: the value is a string, so nobody's `toString` runs; the bytes live until `Text` gives them back.
         unsafe {
@@ -108,7 +114,7 @@ impl<'a> Call<'a> {
     }
 
     /// The UTF-16 units of a string.
-    pub(super) fn units(&self, at: usize) -> Option<Units<'_>> {
+    pub(crate) fn units(&self, at: usize) -> Option<Units<'_>> {
         let value = self.at(at).0;
         // SAFETY: as of `text`.
         unsafe {
@@ -122,20 +128,20 @@ impl<'a> Call<'a> {
     }
 
     /// A new array of `length` zeros, of the class at `class` (one that extends Uint8Array).
-    pub(super) fn make(&self, class: usize, length: usize) -> Given {
+    pub(crate) fn make(&self, class: usize, length: usize) -> Given {
         let mut wanted = [qjs::JS_NewFloat64(length as f64)];
         // SAFETY: the values are live. What is called is the base class's own constructor, which the function was made with.
         Given(unsafe { qjs::JS_CallConstructor2(self.ctx, self.datum(0), self.at(class).0, 1, wanted.as_mut_ptr()) })
     }
 
     /// The element at `at` of an array; the getter of a strange array may run.
-    pub(super) fn element(&self, list: Seen<'_>, at: usize) -> Given {
+    pub(crate) fn element(&self, list: Seen<'_>, at: usize) -> Given {
         // SAFETY: the values are live.
         Given(unsafe { qjs::JS_GetPropertyInt64(self.ctx, list.0, at as i64) })
     }
 
     /// The `length` of a list; `None` if a strange list throws.
-    pub(super) fn length(&self, list: Seen<'_>) -> Option<usize> {
+    pub(crate) fn length(&self, list: Seen<'_>) -> Option<usize> {
         let mut length = 0;
         // SAFETY: the values are live.
         if unsafe { qjs::JS_GetLength(self.ctx, list.0, &mut length) } < 0 {
@@ -146,25 +152,25 @@ impl<'a> Call<'a> {
     }
 
     /// The name of a property: quick for literals and symbols, which are atoms already. `None` if the value throws as a name.
-    pub(super) fn name(&self, value: Seen<'_>) -> Option<Name<'_>> {
+    pub(crate) fn name(&self, value: Seen<'_>) -> Option<Name<'_>> {
         // SAFETY: the value is live; the atom is given back by `Name`.
         let atom = unsafe { qjs::JS_ValueToAtom(self.ctx, value.0) };
         (atom != qjs::JS_ATOM_NULL).then_some(Name { call: self, atom })
     }
 
     /// The property called `name`.
-    pub(super) fn property(&self, of: Seen<'_>, name: &Name<'_>) -> Given {
+    pub(crate) fn property(&self, of: Seen<'_>, name: &Name<'_>) -> Given {
         // SAFETY: value and atom are live.
         Given(unsafe { qjs::JS_GetProperty(self.ctx, of.0, name.atom) })
     }
 
     /// One of the values that the function was made with.
-    pub(super) fn own(&self, at: usize) -> Seen<'_> {
+    pub(crate) fn own(&self, at: usize) -> Seen<'_> {
         Seen(self.datum(at), PhantomData)
     }
 
     /// Calls `function` with this call's `this` and its arguments from `skip` on.
-    pub(super) fn pass(&self, function: Seen<'_>, skip: usize) -> Given {
+    pub(crate) fn pass(&self, function: Seen<'_>, skip: usize) -> Given {
         let rest = self.arguments.get(skip..).unwrap_or(&[]);
         // SAFETY: the values are live. QuickJS does not write to the arguments of a call, though it takes them by a mutable
         // pointer.
@@ -172,7 +178,7 @@ impl<'a> Call<'a> {
     }
 
     /// Calls `function` with this call's `this` and `arguments`.
-    pub(super) fn call(&self, function: Seen<'_>, arguments: &[Seen<'_>]) -> Given {
+    pub(crate) fn call(&self, function: Seen<'_>, arguments: &[Seen<'_>]) -> Given {
         let mut raw: [qjs::JSValue; 4] = [qjs::JS_UNDEFINED; 4];
         for (to, from) in raw.iter_mut().zip(arguments) {
             *to = from.0;
@@ -183,7 +189,7 @@ impl<'a> Call<'a> {
     }
 
     /// This call's arguments from `skip` on, as an array.
-    pub(super) fn rest(&self, skip: usize) -> Given {
+    pub(crate) fn rest(&self, skip: usize) -> Given {
         // SAFETY: the values are live; the array takes references of its own.
         unsafe {
             let array = qjs::JS_NewArray(self.ctx);
@@ -195,35 +201,35 @@ impl<'a> Call<'a> {
     }
 
     /// Frees what a call gave.
-    pub(super) fn free(&self, given: Given) {
+    pub(crate) fn free(&self, given: Given) {
         // SAFETY: it is owned.
         unsafe { qjs::JS_FreeValue(self.ctx, given.0) }
     }
 
     /// A string of UTF-8.
-    pub(super) fn string(&self, text: &[u8]) -> Given {
+    pub(crate) fn string(&self, text: &[u8]) -> Given {
         // SAFETY: the bytes are copied.
         Given(unsafe { qjs::JS_NewStringLen(self.ctx, text.as_ptr().cast(), text.len() as _) })
     }
 
     /// A string of UTF-16 units.
-    pub(super) fn string_of_units(&self, units: &[u16]) -> Given {
+    pub(crate) fn string_of_units(&self, units: &[u16]) -> Given {
         // SAFETY: the units are copied.
         Given(unsafe { qjs::JS_NewStringUTF16(self.ctx, units.as_ptr(), units.len() as _) })
     }
 
-    pub(super) fn big(&self, value: i64) -> Given {
+    pub(crate) fn big(&self, value: i64) -> Given {
         // SAFETY: the context is live.
         Given(unsafe { qjs::JS_NewBigInt64(self.ctx, value) })
     }
 
-    pub(super) fn big_unsigned(&self, value: u64) -> Given {
+    pub(crate) fn big_unsigned(&self, value: u64) -> Given {
         // SAFETY: the context is live.
         Given(unsafe { qjs::JS_NewBigUint64(self.ctx, value) })
     }
 
     /// A BigInt of 64 bits; `None` if it is wider, or none.
-    pub(super) fn big_at(&self, at: usize, signed: bool) -> Option<u64> {
+    pub(crate) fn big_at(&self, at: usize, signed: bool) -> Option<u64> {
         let value = self.at(at).0;
         let mut bits = 0;
         // SAFETY: the value is a BigInt, so nobody's `valueOf` runs; what is made to compare is given back.
@@ -239,7 +245,7 @@ impl<'a> Call<'a> {
     }
 
     /// The bytes of a Uint8Array, or of a class that extends it.
-    pub(super) fn bytes(&self, of: Seen<'a>) -> Option<Bytes> {
+    pub(crate) fn bytes(&self, of: Seen<'a>) -> Option<Bytes> {
         let uint8 = qjs::JSTypedArrayEnum_JS_TYPED_ARRAY_UINT8 as c_int;
         // SAFETY: the value is live; what is thrown for arrays out of bounds is taken back.
         unsafe {
@@ -258,27 +264,32 @@ impl<'a> Call<'a> {
 }
 
 impl Seen<'_> {
-    pub(super) fn is_undefined(self) -> bool {
+    /// The value, for functions of QuickJS that this file has no name for.
+    pub(crate) fn raw(self) -> qjs::JSValue {
+        self.0
+    }
+
+    pub(crate) fn is_undefined(self) -> bool {
         // SAFETY: only the tag is looked at.
         unsafe { qjs::JS_IsUndefined(self.0) }
     }
 
-    pub(super) fn is_array(self) -> bool {
+    pub(crate) fn is_array(self) -> bool {
         // SAFETY: only the class is looked at.
         unsafe { qjs::JS_IsArray(self.0) }
     }
 
-    pub(super) fn is_object(self) -> bool {
+    pub(crate) fn is_object(self) -> bool {
         // SAFETY: only the tag is looked at.
         unsafe { qjs::JS_IsObject(self.0) }
     }
 
-    pub(super) fn is_true(self) -> bool {
+    pub(crate) fn is_true(self) -> bool {
         // SAFETY: only the tag and the value beside it are looked at.
         unsafe { qjs::JS_IsBool(self.0) && qjs::JS_VALUE_GET_BOOL(self.0) }
     }
 
-    pub(super) fn number(self) -> Option<f64> {
+    pub(crate) fn number(self) -> Option<f64> {
         // SAFETY: the tag says which it is.
         unsafe {
             if qjs::JS_IsInt(self.0) {
@@ -289,38 +300,38 @@ impl Seen<'_> {
     }
 
     /// A number without a fraction, from 0.
-    pub(super) fn whole(self) -> Option<usize> {
+    pub(crate) fn whole(self) -> Option<usize> {
         let number = self.number()?;
         (number >= 0.0 && number.fract() == 0.0).then_some(number as usize)
     }
 }
 
 impl Given {
-    pub(super) const UNDEFINED: Self = Self(qjs::JS_UNDEFINED);
+    pub(crate) const UNDEFINED: Self = Self(qjs::JS_UNDEFINED);
 
-    pub(super) fn seen(&self) -> Seen<'_> {
+    pub(crate) fn seen(&self) -> Seen<'_> {
         Seen(self.0, PhantomData)
     }
 
     /// An exception is pending.
-    pub(super) const THROWN: Self = Self(qjs::JS_EXCEPTION);
+    pub(crate) const THROWN: Self = Self(qjs::JS_EXCEPTION);
 
-    pub(super) fn is_exception(&self) -> bool {
+    pub(crate) fn is_exception(&self) -> bool {
         // SAFETY: only the tag is looked at.
         unsafe { qjs::JS_IsException(self.0) }
     }
 
-    pub(super) fn number(number: f64) -> Self {
+    pub(crate) fn number(number: f64) -> Self {
         Self(qjs::JS_NewFloat64(number))
     }
 
-    pub(super) fn bool(value: bool) -> Self {
+    pub(crate) fn bool(value: bool) -> Self {
         Self(if value { qjs::JS_TRUE } else { qjs::JS_FALSE })
     }
 }
 
 /// The name of a property.
-pub(super) struct Name<'c> {
+pub(crate) struct Name<'c> {
     call: &'c Call<'c>,
     atom: qjs::JSAtom,
 }
@@ -340,18 +351,18 @@ impl Drop for Name<'_> {
 
 /// Bytes of a Uint8Array. They move or go once JavaScript runs again, so nobody keeps them across a call.
 #[derive(Clone, Copy)]
-pub(super) struct Bytes {
+pub(crate) struct Bytes {
     start: *mut u8,
     length: usize,
 }
 
 impl Bytes {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.length
     }
 
     /// The bytes, to read. Not to be kept while `write` of the same array is used.
-    pub(super) fn read(&self) -> &[u8] {
+    pub(crate) fn read(&self) -> &[u8] {
         if self.length == 0 {
             return &[];
         }
@@ -360,7 +371,7 @@ impl Bytes {
     }
 
     /// The bytes, to write.
-    pub(super) fn write(&mut self) -> &mut [u8] {
+    pub(crate) fn write(&mut self) -> &mut [u8] {
         if self.length == 0 {
             return &mut [];
         }
@@ -369,7 +380,7 @@ impl Bytes {
     }
 
     /// Copies as many bytes of `from` from `begin` on as it has and as fit at `at`, at most `most`; the two may overlap.
-    pub(super) fn copy(&mut self, at: usize, from: &Bytes, begin: usize, most: usize) -> usize {
+    pub(crate) fn copy(&mut self, at: usize, from: &Bytes, begin: usize, most: usize) -> usize {
         let count = most.min(self.length.saturating_sub(at)).min(from.length.saturating_sub(begin));
         if count > 0 {
             // SAFETY: both ranges lie within their arrays, by the line above.
@@ -380,14 +391,14 @@ impl Bytes {
 }
 
 /// The UTF-8 of a string.
-pub(super) struct Text<'c> {
+pub(crate) struct Text<'c> {
     call: &'c Call<'c>,
     bytes: *const u8,
     length: usize,
 }
 
 impl Text<'_> {
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: QuickJS keeps them until they are given back.
         unsafe { std::slice::from_raw_parts(self.bytes, self.length) }
     }
@@ -401,14 +412,14 @@ impl Drop for Text<'_> {
 }
 
 /// The UTF-16 units of a string.
-pub(super) struct Units<'c> {
+pub(crate) struct Units<'c> {
     call: &'c Call<'c>,
     units: *const u16,
     length: usize,
 }
 
 impl Units<'_> {
-    pub(super) fn units(&self) -> &[u16] {
+    pub(crate) fn units(&self) -> &[u16] {
         // SAFETY: QuickJS keeps them until they are given back.
         unsafe { std::slice::from_raw_parts(self.units, self.length) }
     }

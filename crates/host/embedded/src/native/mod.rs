@@ -3,7 +3,7 @@
 
 mod buffer;
 mod crypto;
-mod direct;
+pub(crate) mod direct;
 mod encoding;
 mod errno;
 mod events;

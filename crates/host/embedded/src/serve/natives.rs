@@ -61,7 +61,7 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         "destroyConnection",
         Func::from(|ctx: Ctx<'js>, connection: u32, reset: bool| push(&ctx, DESTROY, reset.into(), connection, 0)),
     )?;
-    group.set("plain", Func::from(super::plain::plain))?;
+    group.set("sendPlain", super::plain::function(ctx)?)?;
     group.set(
         "holdConnection",
         Func::from(|ctx: Ctx<'js>, connection: u32, hold: bool| {
@@ -305,7 +305,7 @@ fn tag(body: Value<'_>) -> Result<Option<std::string::String>> {
     Ok(Some(tag_of(&bytes)))
 }
 
-fn tag_of(bytes: &[u8]) -> std::string::String {
+pub(super) fn tag_of(bytes: &[u8]) -> std::string::String {
     use base64::Engine as _;
     let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY, bytes);
     let mut text = base64::engine::general_purpose::STANDARD_NO_PAD.encode(digest);

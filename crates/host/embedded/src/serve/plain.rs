@@ -2,11 +2,13 @@
 #![allow(unsafe_code, reason = "the fields' map is read as QuickJS keeps it")]
 
 use std::ffi::c_char;
+use std::io::Write as _;
 
-use rquickjs::{Ctx, Object, Result, String, Value, qjs};
+use rquickjs::{Ctx, Result, Value, qjs};
 
 use super::http::Http;
-use super::natives::append_text;
+use super::natives::tag_of;
+use crate::native::direct::{self, Body, Call, Given, Seen, Table};
 
 /// Most fields of a reply that goes this way.
 const FIELDS_MAX: u32 = 256;
@@ -15,52 +17,73 @@ const FIELDS_MAX: u32 = 256;
 const SPECIAL: &[&[u8]] =
     &[b"connection", b"transfer-encoding", b"date", b"expect", b"trailer", b"keep-alive", b"content-disposition"];
 
-/// Answers the request that is being called for with `line`, the fields of the map `fields` (`{ lower: [name, value] }`, the
-/// length among them), what a connection that stays adds, and `body` (text in UTF-8, or bytes). `false`, and nothing is written,
-/// if one of the fields is special, or the reply can't be given now.
-pub(super) fn plain<'js>(
-    ctx: Ctx<'js>,
-    exchange: u32,
-    status: u16,
-    line: String<'js>,
-    fields: Object<'js>,
-    timeout_ms: f64,
-    body: Value<'js>,
-) -> Result<bool> {
-    let mut plain = true;
-    let mut failed = None;
-    let http = Http::of(&ctx)?;
-    let answered = http.answer_now_if(exchange, status, true, |out| {
-        let wrote = append_text(out, &line, true).and_then(|()| {
-            plain = append_fields(&ctx, out, &fields);
-            out.extend_from_slice(b"Date: ");
-            out.extend_from_slice(&leat_stream::clock::date());
-            out.extend_from_slice(b"\r\nConnection: keep-alive\r\n");
-            if timeout_ms >= 1.0 {
-                out.extend_from_slice(format!("Keep-Alive: timeout={}\r\n", (timeout_ms / 1000.0).floor()).as_bytes());
-            }
-            out.extend_from_slice(b"\r\n");
-            let head_len = out.len();
-            super::natives::append(out, &body, false).map(|()| head_len)
-        });
-        match wrote {
-            Ok(head_len) => plain.then_some(head_len),
-            Err(error) => {
-                failed = Some(error);
-                None
-            }
-        }
-    });
-    failed.map_or(Ok(answered), Err)
+struct Plain;
+
+impl Table for Plain {
+    const BODIES: &'static [Body] = &[send];
+}
+
+/// `sendPlain(exchange, status, line, fields, timeout, body, type, powered)`, as `js/http/native.ts` has it.
+pub(super) fn function<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
+    direct::function::<Plain>(ctx, c"sendPlain", (8, 0, 0), &[])
+}
+
+/// Answers the request that is being called for with `line`, X-Powered-By if it is `powered`, the fields of the map `fields`
+/// (`{ lower: [name, value] }`, if there is one), the type if one is given, length and entity tag of `body` (text in UTF-8, or
+/// bytes), what a connection that stays adds, and `body`. `false`, and nothing is written, if one of the fields is special, or
+/// the reply can't be given now.
+fn send(call: &Call<'_>) -> Given {
+    let (Some(exchange), Some(status)) = (call.at(0).whole(), call.at(1).whole()) else { return Given::bool(false) };
+    let Some(ctx) = call.context() else { return Given::bool(false) };
+    let Ok(http) = Http::of(&ctx) else { return Given::THROWN };
+    let (Ok(exchange), Ok(status)) = (u32::try_from(exchange), u16::try_from(status)) else { return Given::bool(false) };
+    Given::bool(http.answer_now_if(exchange, status, true, |out| write(&ctx, call, out)))
+}
+
+/// The length of the head.
+fn write(ctx: &Ctx<'_>, call: &Call<'_>, out: &mut Vec<u8>) -> Option<usize> {
+    let (text, bytes);
+    let body = if let Some(found) = call.text(5) {
+        text = found;
+        // A lone half of a pair is for the longer way.
+        std::str::from_utf8(text.bytes()).ok()?.as_bytes()
+    } else {
+        bytes = call.bytes(call.at(5))?;
+        bytes.read()
+    };
+    out.extend_from_slice(call.text(2)?.bytes());
+    if call.at(7).is_true() {
+        out.extend_from_slice(b"X-Powered-By: Express\r\n");
+    }
+    if call.at(3).is_object() && !append_fields(ctx, out, call.at(3)) {
+        return None;
+    }
+    if let Some(kind) = call.text(6) {
+        out.extend_from_slice(b"Content-Type: ");
+        out.extend_from_slice(kind.bytes());
+        out.extend_from_slice(b"\r\n");
+    }
+    // Writing to a vector does not fail.
+    let _ = write!(out, "Content-Length: {}\r\nETag: W/{}\r\nDate: ", body.len(), tag_of(body));
+    out.extend_from_slice(&leat_stream::clock::date());
+    out.extend_from_slice(b"\r\nConnection: keep-alive\r\n");
+    let timeout_ms = call.at(4).number().unwrap_or_default();
+    if timeout_ms >= 1.0 {
+        let _ = write!(out, "Keep-Alive: timeout={}\r\n", (timeout_ms / 1000.0).floor());
+    }
+    out.extend_from_slice(b"\r\n");
+    let head_len = out.len();
+    out.extend_from_slice(body);
+    Some(head_len)
 }
 
 /// Appends the lines of all fields; `false` where one is special or no text.
-fn append_fields(ctx: &Ctx<'_>, out: &mut Vec<u8>, fields: &Object<'_>) -> bool {
+fn append_fields(ctx: &Ctx<'_>, out: &mut Vec<u8>, fields: Seen<'_>) -> bool {
     let raw = ctx.as_raw().as_ptr();
     let (mut table, mut count) = (std::ptr::null_mut(), 0);
     let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_ENUM_ONLY) as i32;
     // SAFETY: a live object of a live context; QuickJS gives `count` entries, which are given back below, whatever happens.
-    let found = unsafe { qjs::JS_GetOwnPropertyNames(raw, &mut table, &mut count, fields.as_value().as_raw(), flags) };
+    let found = unsafe { qjs::JS_GetOwnPropertyNames(raw, &mut table, &mut count, fields.raw(), flags) };
     if found < 0 {
         let _ = ctx.catch();
         return false;
@@ -79,7 +102,7 @@ fn append_fields(ctx: &Ctx<'_>, out: &mut Vec<u8>, fields: &Object<'_>) -> bool 
     all
 }
 
-fn append_field(raw: *mut qjs::JSContext, out: &mut Vec<u8>, fields: &Object<'_>, atom: qjs::JSAtom) -> bool {
+fn append_field(raw: *mut qjs::JSContext, out: &mut Vec<u8>, fields: Seen<'_>, atom: qjs::JSAtom) -> bool {
     // SAFETY: the atom is held by the table of the caller; each value that is got is freed once, and text is copied before it is
     // given back. The map's entries are arrays of plain values, so no program runs in between.
     unsafe {
@@ -92,7 +115,7 @@ fn append_field(raw: *mut qjs::JSContext, out: &mut Vec<u8>, fields: &Object<'_>
         if special {
             return false;
         }
-        let entry = qjs::JS_GetProperty(raw, fields.as_value().as_raw(), atom);
+        let entry = qjs::JS_GetProperty(raw, fields.raw(), atom);
         let name = qjs::JS_GetPropertyUint32(raw, entry, 0);
         let value = qjs::JS_GetPropertyUint32(raw, entry, 1);
         let is_text = qjs::JS_IsString(name) && (qjs::JS_IsString(value) || qjs::JS_IsNumber(value));

@@ -1,5 +1,6 @@
 // What is kept of a layer and shown to nobody: programs list the members of layers, and tools compare them with npm's.
 import { type Pattern } from "./pattern";
+import { type Handle } from "./types";
 
 /** A class that extends this gives its private fields to the object it is made with. */
 const Given = function (layer: object): object {
@@ -11,6 +12,8 @@ interface Facts {
     readonly pattern: Pattern;
     /** What it stands for: a layer that shows another one now is matched by that. */
     readonly shown: unknown;
+    /** What calls the layer's route, if it has one. */
+    routed: Handle | undefined;
     handle: unknown;
     arity: number;
 }
@@ -26,11 +29,20 @@ export class LayerFacts extends Given {
 
     /** Keeps the pattern of a layer, and what of it the layer shows. */
     static add(layer: object, pattern: Pattern, shown: unknown): void {
-        new LayerFacts(layer, { pattern, shown, handle: undefined, arity: 0 });
+        new LayerFacts(layer, { pattern, shown, routed: undefined, handle: undefined, arity: 0 });
     }
 
     static patternOf(layer: object, shown: unknown): Pattern | null {
         return #facts in layer && layer.#facts.shown === shown ? layer.#facts.pattern : null;
+    }
+
+    /** Remembers what calls the route of `layer`. */
+    static route(layer: object, routed: Handle): void {
+        if (#facts in layer) layer.#facts.routed = routed;
+    }
+
+    static routedOf(layer: object): Handle | undefined {
+        return #facts in layer ? layer.#facts.routed : undefined;
     }
 
     /** `handle.length`, without asking V8 each time: a function's own accessor costs more than the rest of the call. */

@@ -65,7 +65,7 @@ export class PlainPattern implements Pattern {
     readonly #keys: readonly unknown[];
     readonly #rules: PlainRules;
     /** The whole path, if it has no parameters and must match to its end. */
-    readonly #whole: string | undefined;
+    readonly whole: string | undefined;
 
     constructor(shape: Shape, texts: readonly string[], names: readonly string[], keys: readonly unknown[], rules: PlainRules) {
         this.shapes = [shape];
@@ -73,13 +73,13 @@ export class PlainPattern implements Pattern {
         this.#names = names;
         this.#keys = keys;
         this.#rules = rules;
-        this.#whole = rules.end && names.length === 0 ? texts[0] : undefined;
+        this.whole = rules.end && names.length === 0 ? texts[0] : undefined;
     }
 
     read(path: string, found: Found): boolean {
         const rules = this.#rules;
         found.which = 0;
-        if (path === this.#whole) {
+        if (path === this.whole) {
             found.path = path;
             found.params = rules.newParams();
             found.keys = this.#keys;

@@ -1,8 +1,9 @@
 // From a path to the layers of a stack that may match it, in the order of the stack. `docs/design/express-router.md` has the
 // reasons for its form.
 import { Branches, HASH_START, hashed, lower } from "./branches";
-import { type Pattern } from "./pattern";
+import { EveryPath, type Pattern, PlainPattern } from "./pattern";
 import { ANY } from "./shape";
+import { type Handle } from "./types";
 
 /**
  * More than any real stack makes. A stack beyond them is walked layer by layer, as if there were no plan: patterns such as
@@ -27,16 +28,46 @@ export interface State {
     named: Branches<State> | undefined;
     /** Where any other segment leads; undefined if that is nowhere, and only `through` is left. */
     readonly other: State | undefined;
+    /** The layers of both lists in the order of the stack, once they were asked for. */
+    order: readonly number[] | undefined;
+}
+
+/** What is known of a layer before a request comes. */
+export interface Step {
+    readonly pattern: Pattern;
+    readonly isEvery: boolean;
+    /** The only path that it matches without a look at its parts. */
+    readonly whole: string | undefined;
+    /** What a route's layer calls, which is the route. */
+    readonly handle: Handle | undefined;
+    /** What it called last, and how many parameters that declares: for V8 to ask a function is a call out of JavaScript. */
+    runs: Handle | undefined;
+    arity: number;
 }
 
 export class Plan {
     /** What each layer's path is matched by; null for a layer that only its own `match` knows. */
     readonly patterns: readonly (Pattern | null)[];
+    /** The layers, if all have patterns; empty otherwise. */
+    readonly steps: readonly Step[];
+    readonly isWhole: boolean;
+    readonly #all: readonly number[];
     readonly #root: State | null;
 
-    constructor(patterns: readonly (Pattern | null)[], root: State | null) {
+    constructor(patterns: readonly (Pattern | null)[], handles: readonly (Handle | undefined)[], root: State | null) {
         this.patterns = patterns;
+        this.steps = patterns.flatMap((pattern, index) => (pattern === null ? [] : stepOf(pattern, handles[index])));
+        this.isWhole = this.steps.length === patterns.length;
+        this.#all = [...patterns.keys()];
         this.#root = root;
+    }
+
+    /** The places of the layers that may match a path that starts with a slash, in their order. */
+    order(path: string): readonly number[] {
+        const root = this.#root;
+        if (root === null) return this.#all;
+        const state = followed(root, path);
+        return (state.order ??= ordered(state));
     }
 
     /** The layers for a path; null if all are to be tried: few layers, too large a trie, or a path that does not start with a slash. */
@@ -46,9 +77,17 @@ export class Plan {
     }
 }
 
-/** The plan of a stack whose layers have these patterns. */
-export function planOf(patterns: readonly (Pattern | null)[]): Plan {
-    return new Plan(patterns, patterns.length < LAYERS_MIN ? null : trieOf(patterns));
+/** The plan of a stack whose layers have these patterns; `handles` are what calls the route of those that have one. */
+export function planOf(patterns: readonly (Pattern | null)[], handles: readonly (Handle | undefined)[] = []): Plan {
+    return new Plan(patterns, handles, patterns.length < LAYERS_MIN ? null : trieOf(patterns));
+}
+
+function stepOf(pattern: Pattern, handle: Handle | undefined): Step {
+    return { pattern, isEvery: pattern instanceof EveryPath, whole: pattern instanceof PlainPattern ? pattern.whole : undefined, handle, runs: undefined, arity: 0 };
+}
+
+function ordered({ through, ends }: State): readonly number[] {
+    return [...new Set([...through, ...ends])].sort((a, b) => a - b);
 }
 
 /** Null if it would be too large. */
@@ -96,7 +135,7 @@ function ended(state: State): State {
     if (state.ends.length === 0 && state.named === undefined) return state;
     let found = beyond.get(state.through);
     if (found === undefined) {
-        found = { through: state.through, ends: NOBODY, named: undefined, other: undefined };
+        found = { through: state.through, ends: NOBODY, named: undefined, other: undefined, order: undefined };
         beyond.set(state.through, found);
     }
     return found;
@@ -153,7 +192,7 @@ class States {
         const anywhere = nodes.flatMap((node) => node.any ?? NOWHERE);
         const other = anywhere.length === 0 ? undefined : this.of(anywhere, through);
         if (anywhere.length > 0 && other === undefined) return undefined;
-        const state: State = { through, ends, named: undefined, other };
+        const state: State = { through, ends, named: undefined, other, order: undefined };
         made.set(key, state);
         const children = childrenOf(nodes, anywhere);
         this.#entries += children.size + ends.length;

@@ -1,5 +1,6 @@
 // The stack of a router, and whether it is still what its plan was made of. Programs and tools edit `router.stack` as they
 // like, so every edit must be seen, without looking at a thousand layers for each request.
+import { LayerFacts } from "./layer_facts";
 import { type Plan, planOf } from "./plan";
 import { type Pattern } from "./pattern";
 import { type StackLayer, type StackRouter } from "./types";
@@ -19,6 +20,9 @@ export abstract class Stack {
     /** The same layers, read without what watches them. */
     abstract readonly layers: readonly StackLayer[];
 
+    /** The plan, for as long as nobody has edited the stack since; null where edits are looked for at each use. */
+    current: Plan | null = null;
+
     readonly #patternOf: PatternOf;
     #plan: Plan | null = null;
     #used = 0;
@@ -29,6 +33,9 @@ export abstract class Stack {
 
     abstract push(layer: StackLayer): void;
 
+    /** Whether `current` goes with an edit. */
+    protected abstract readonly noticesEdits: boolean;
+
     /** Whether it changed since it was asked last. */
     protected abstract changed(): boolean;
 
@@ -37,14 +44,16 @@ export abstract class Stack {
      * router that is made for each request is used once only.
      */
     plan(): Plan | null {
+        if (this.current !== null) return this.current;
         if (this.changed()) {
             this.#plan = null;
             this.#used = 0;
         }
         if (this.#plan === null && this.#used < 2) {
             this.#used += 1;
-            if (this.#used === 2) this.#plan = planOf(this.layers.map(this.#patternOf));
+            if (this.#used === 2) this.#plan = planOf(this.layers.map(this.#patternOf), this.layers.map(LayerFacts.routedOf));
         }
+        if (this.noticesEdits) this.current = this.#plan;
         return this.#plan;
     }
 }
@@ -53,6 +62,7 @@ export abstract class Stack {
 class Watched extends Stack {
     readonly layers: StackLayer[] = [];
     readonly visible: StackLayer[];
+    protected readonly noticesEdits = true;
     #edited = false;
 
     constructor(patternOf: PatternOf) {
@@ -60,19 +70,24 @@ class Watched extends Stack {
         // All that changes an array ends in one of these two.
         this.visible = new Proxy(this.layers, {
             defineProperty: (layers, key, descriptor) => {
-                this.#edited = true;
+                this.#edit();
                 return Reflect.defineProperty(layers, key, descriptor);
             },
             deleteProperty: (layers, key) => {
-                this.#edited = true;
+                this.#edit();
                 return Reflect.deleteProperty(layers, key);
             },
         });
     }
 
     push(layer: StackLayer): void {
-        this.#edited = true;
+        this.#edit();
         this.layers.push(layer);
+    }
+
+    #edit(): void {
+        this.#edited = true;
+        this.current = null;
     }
 
     protected changed(): boolean {
@@ -86,6 +101,7 @@ class Watched extends Stack {
 class Replaced extends Stack {
     readonly visible: StackLayer[];
     readonly layers: readonly StackLayer[];
+    protected readonly noticesEdits = false;
     #known: readonly StackLayer[] = [];
 
     constructor(patternOf: PatternOf, layers: StackLayer[]) {

@@ -8,7 +8,7 @@ import { type Stack } from "./stack";
 import { type Next, type Params, type Reply, type RoutedRequest, type StackLayer, type StackRoute, type StackRouter } from "./types";
 
 /** Handlers that call `next` at once, one within the other, before the stack is let run out. */
-const SYNC_MAX = 100;
+export const SYNC_MAX = 100;
 
 const NONE: readonly never[] = [];
 
@@ -28,7 +28,20 @@ export function walk(dialect: Dialect, router: StackRouter, stack: Stack, req: R
     next();
 }
 
-class Walk implements Found {
+/** What a request had before it came to a router, and how far it got there. */
+export interface Underway {
+    readonly again: Next;
+    readonly oldBaseUrl: string | undefined;
+    oldNext: Next | undefined;
+    oldParams: Params | undefined;
+    parentUrl: string;
+    readonly index: number;
+    readonly removed: string;
+    readonly slashAdded: boolean;
+    readonly sync: number;
+}
+
+export class Walk implements Found {
     // Found in the path by the layer that was matched last.
     path = "";
     params: Params = NOTHING;
@@ -41,14 +54,14 @@ class Walk implements Found {
     readonly req: RoutedRequest;
     readonly res: Reply;
     readonly out: Next;
-    readonly origin: string;
+    origin: string;
 
     // What the request had before, for when it goes on.
-    readonly oldBaseUrl: string | undefined;
-    readonly oldNext: Next | undefined;
-    readonly oldParams: Params | undefined;
+    oldBaseUrl: string | undefined;
+    oldNext: Next | undefined;
+    oldParams: Params | undefined;
     readonly oldMatched: unknown;
-    readonly parentUrl: string;
+    parentUrl: string;
 
     /** The function that handlers are given. */
     again: Next = unset;
@@ -86,6 +99,12 @@ class Walk implements Found {
         this.oldParams = req.params;
         this.oldMatched = dialect.matchedBefore(req);
         this.parentUrl = req.baseUrl || "";
+    }
+
+    /** Takes over from another way, whose request began at a path without an origin. */
+    resume(from: Underway): void {
+        this.origin = "";
+        Object.assign(this, from);
     }
 
     next(error: unknown): unknown {

@@ -86,12 +86,18 @@ Layer.prototype.handleRequest = function handleRequest(this: Layer, req: RoutedR
         return;
     }
     try {
-        const result = promiseOf(fn(req, res, next), "handlers");
-        if (result !== undefined) settle(result, next);
+        const result = fn(req, res, next);
+        if (result !== undefined) returned(result, next);
     } catch (error) {
         next(error);
     }
 };
+
+/** Takes what a handler returned: a promise that rejects goes to `next`. */
+export function returned(result: unknown, next: Next): void {
+    const promise = promiseOf(result, "handlers");
+    if (promise !== undefined) settle(promise, next);
+}
 
 /** Runs the handler with an error, if it is one for errors. */
 Layer.prototype.handleError = function handleError(this: Layer, error: unknown, req: RoutedRequest, res: Reply, next: Next): void {
@@ -105,8 +111,8 @@ Layer.prototype.handleError = function handleError(this: Layer, error: unknown, 
         return;
     }
     try {
-        const result = promiseOf(fn(error, req, res, next), "handlers");
-        if (result !== undefined) settle(result, next);
+        const result = fn(error, req, res, next);
+        if (result !== undefined) returned(result, next);
     } catch (failure) {
         next(failure);
     }

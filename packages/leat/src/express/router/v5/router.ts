@@ -1,12 +1,13 @@
 // The router of Express 5, in the shape of npm's `router` 2.
 import { type Called, type Dialect } from "../dialect";
 import { debugOf } from "../../libraries";
+import { LayerFacts } from "../layer_facts";
 import { processParams, wanted } from "../params";
 import { methods, usage } from "../registration";
 import { addStack, stackOf } from "../stack";
 import { type Handle, type Next, type ParamCallback, type Reply, type RoutedRequest, type RouterOptions, type StackLayer, type StackRouter } from "../types";
-import { walk } from "../walk";
-import { Layer, layerPattern, matchIsOwn, matchLayer, writtenPattern } from "./layer";
+import { straightOf } from "../straight";
+import { Layer, layerPattern, matchIsOwn, matchLayer, returned, writtenPattern } from "./layer";
 import { answerOptions } from "./options_reply";
 import { Route } from "./route";
 import { callParam, matchedBefore, nameMatched, restoreMatched, saw, traced } from "./tracing";
@@ -79,8 +80,8 @@ Router.prototype.param = function param(this: Router, name: string, fn: ParamCal
 Router.prototype.handle = function handle(this: Router, req: RoutedRequest, res: Reply, callback: Next): void {
      
     if (!callback) throw new TypeError("argument callback is required");
-    debug("dispatching %s %s", req.method, req.url);
-    walk(dialect, this, stackOf(this, layerPattern), req, res, callback);
+    dialect.debug?.("dispatching %s %s", req.method, req.url);
+    go(this, stackOf(this, layerPattern), req, res, callback);
 };
 
 /** Adds middleware, for paths that start with `path` if one is given. */
@@ -106,6 +107,7 @@ Router.prototype.route = function route(this: Router, path: unknown): Route {
         made.dispatch(req, res, next);
     }
     layer.route = made;
+    LayerFacts.route(layer, handle);
     stackOf(this, layerPattern).push(layer);
     return made;
 };
@@ -154,6 +156,16 @@ const dialect: Dialect = {
     matchedBefore,
     restoreMatched,
 };
+
+const { prototype } = Layer;
+const { match } = prototype;
+
+const go = straightOf(dialect, {
+    isUsual: dialect.debug === undefined ? () => prototype.match === match && !traced() : () => false,
+    handleRequest: Layer.prototype.handleRequest,
+    dispatch: Route.prototype.dispatch,
+    returned,
+});
 
 function paramsOf(router: StackRouter, layer: StackLayer, keys: readonly unknown[], called: Called, req: RoutedRequest, res: Reply, done: Next): void {
     processParams(router.params, keys as readonly string[], called, req, (fn, next, value, name) => callParam(fn, req, res, layer, next, value, name), done);
