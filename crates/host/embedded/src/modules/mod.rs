@@ -21,7 +21,7 @@ mod sourcemap;
 mod strip;
 mod urls;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rquickjs::function::This;
@@ -84,6 +84,24 @@ pub(crate) fn start(ctx: &Ctx<'_>, path: &Path) -> Result<()> {
     let class: Object<'_> = Object::from_value(builtins::require(ctx, "node:module")?)?;
     let load: Function<'_> = class.get("_load")?;
     load.call((path, Value::new_null(ctx.clone()), true))
+}
+
+/// Loads modules, each with what it requires, and gives their paths and exports: of an ES module its namespace.
+pub(crate) fn load_all<'js>(ctx: &Ctx<'js>, paths: &[PathBuf]) -> Result<Vec<(String, Value<'js>)>> {
+    let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
+    let folder = folder.unwrap_or_else(|| "/".to_owned());
+    let modules = Modules::new(Rc::new(files::Files::default()), Host::of(ctx)?.seat().process.options.cache);
+    let _ = ctx.store_userdata(esm::ModulesRef(Rc::clone(&modules)));
+    let class: Object<'js> = Object::from_value(builtins::require(ctx, "node:module")?)?;
+    let load: Function<'js> = class.get("_load")?;
+    let mut loaded = Vec::with_capacity(paths.len());
+    for path in paths {
+        let path = join(&folder, &path.to_string_lossy());
+        path.clone_into(&mut modules.main.borrow_mut());
+        let exports: Value<'js> = load.call((path.as_str(), Value::new_null(ctx.clone()), false))?;
+        loaded.push((path, exports));
+    }
+    Ok(loaded)
 }
 
 /// Sets QuickJS's ways to ES modules.
