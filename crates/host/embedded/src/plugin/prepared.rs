@@ -82,10 +82,10 @@ impl Prepared {
                 (_, None) => Err(PluginsError::new("plug-ins can't be loaded")),
             }
         };
-        let (steps, explained, counts) = loaded?;
         if host.exited().is_some() {
             return Err(PluginsError::new("a plug-in ended the process while it was loaded; leave process.exit out"));
         }
+        let (steps, explained, counts) = loaded?;
         // From now on turns have an end.
         host.turn_to(Life::Serves);
         let driven = Rc::clone(&tasks);
@@ -107,7 +107,8 @@ impl Prepared {
         let _inside = self.tasks.enter();
         let mut came = None;
         let entered = self.world.try_enter(|ctx| {
-            let run = match seat.objects.borrow().clone() {
+            let known = seat.objects.borrow().clone();
+            let run = match known {
                 Some(objects) => objects.run.restore(ctx)?,
                 None => make(ctx, &steps, seat)?,
             };

@@ -26,11 +26,16 @@ fn load(files: &[(&str, &str)]) -> (Folder, Result<Rc<Plugins>, PluginsError>) {
     (folder, plugins)
 }
 
-/// One plug-in of these hooks.
+/// One plug-in of these hooks. Its file is there for as long as the folder.
+fn in_folder(hooks: &str) -> (Folder, Rc<Plugins>) {
+    let head = "import { middleware } from 'leat/middleware';";
+    let text = format!("{head}\nexport default middleware({{ name: 'it', scope: 'call', {hooks} }});");
+    let (folder, plugins) = load(&[("it.mjs", &text)]);
+    (folder, plugins.unwrap())
+}
+
 fn hooks(hooks: &str) -> Rc<Plugins> {
-    let text =
-        format!("import {{ middleware }} from 'leat/middleware';\nexport default middleware({{ name: 'it', scope: 'call', {hooks} }});");
-    load(&[("it.mjs", &text)]).1.unwrap()
+    in_folder(hooks).1
 }
 
 fn run(plugins: &Rc<Plugins>, head: &str) -> Run {
@@ -262,7 +267,7 @@ fn an_endless_loop_costs_its_request_and_nothing_else() {
 #[test]
 fn memory_that_is_used_up_costs_the_world_which_is_made_anew() {
     on_a_core(async {
-        let plugins = hooks("kept: [], onRequest({ request }) { if (request.path === '/eat') for (;;) this.kept.push('x'.repeat(1000) + this.kept.length); return { headers: { 'x-kept': String(this.kept.length++) } }; }, onResponse() {}");
+        let (_folder, plugins) = in_folder("kept: [], onRequest({ request }) { if (request.path === '/eat') for (;;) this.kept.push(new Uint8Array(100_000)); return { headers: { 'x-kept': String(this.kept.length++) } }; }, onResponse() {}");
         let mut open = run(&plugins, GET);
         let eaten = run(&plugins, &GET.replace("/a?b=1", "/eat"));
         assert_eq!(eaten.decision(), Decision::Failed);
@@ -277,7 +282,7 @@ fn memory_that_is_used_up_costs_the_world_which_is_made_anew() {
 #[test]
 fn worlds_that_are_lost_one_after_the_other_are_not_made_for_ever() {
     on_a_core(async {
-        let plugins = hooks("onRequest() { process.exit(3); }");
+        let (_folder, plugins) = in_folder("onRequest() { process.exit(3); }");
         let failures: Vec<String> = (0..7).map(|_| run(&plugins, GET).failure().to_owned()).collect();
         assert!(failures[..5].iter().all(|failure| failure.starts_with("a plug-in ended the process")), "{failures:?}");
         assert!(failures[5..].iter().all(|failure| failure == "5 worlds of plug-ins in a row were lost at once"), "{failures:?}");
