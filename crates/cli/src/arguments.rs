@@ -58,7 +58,7 @@ Exit codes: 0, 2 the app has mistakes, or a file can't be read or written.")]
     Build(BuildArguments),
     /// Look configurations and apps over: file:line:column, what is wrong, what to write
     #[command(
-        after_help = "Example:\n  leat check leat.yaml other.yaml\n  leat check app.js          what it imports is looked over too; nothing is run"
+        after_help = "Example:\n  leat check leat.yaml other.yaml\n  leat check app.js          what it imports is looked over too; nothing is run\n  leat check --plugins auth.js log.ts   loaded as one plan, which is printed; their top level runs"
     )]
     Check(CheckArguments),
     /// Say of each middleware of an app on Node.js whether it works on leat/express
@@ -175,6 +175,9 @@ pub(crate) struct BuildArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
+    /// The files are plug-ins: load them as one plan, in this order, and print it
+    #[arg(long)]
+    pub(crate) plugins: bool,
     /// The files
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,

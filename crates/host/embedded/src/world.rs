@@ -1,6 +1,6 @@
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rquickjs::function::Func;
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Error, Function, Result, Runtime, Value};
@@ -134,6 +134,11 @@ impl World {
         if self.stops.get() > 0 { Entered::Interrupted } else { Entered::Done(value) }
     }
 
+    /// Sets how long a turn may be, from the next one on.
+    pub(crate) fn limit_turns(&self, limit: Duration) {
+        self.guard.set_limit(Some(limit));
+    }
+
     /// Looks at values of the world from outside: nothing of JavaScript may run in it.
     pub(crate) fn look<R>(&self, look: impl for<'js> FnOnce(&Ctx<'js>) -> R) -> R {
         self.context.with(|ctx| look(&ctx))
@@ -150,8 +155,8 @@ impl World {
         if let Some(metrics) = self.host.seat().metrics() {
             metrics.interrupted.add(1);
         }
-        let limits = &self.host.seat().process.options.limits;
-        let (limit, name) = (limits.turn.unwrap_or_default().as_millis(), limits.names.turn);
+        let limit = self.guard.limit().unwrap_or_default().as_millis();
+        let name = self.host.seat().process.options.limits.names.turn;
         let stack = thrown.and_then(|thrown| thrown.as_object()?.get::<_, String>("stack").ok()).unwrap_or_default();
         let stack = if stack.is_empty() { stack } else { format!("\n{}", stack.trim_end()) };
         eprintln!("leat: JavaScript ran for more than {limit} ms and was stopped ({name}){stack}");

@@ -366,7 +366,7 @@ function middlewareOf({ file, exports }: Given): readonly Middleware[] {
     const found = (exports as { readonly default?: unknown } | null | undefined)?.default ?? exports;
     const list: readonly unknown[] = Array.isArray(found) ? found : [found];
     if (list.length === 0 || !list.every(isMiddleware)) {
-        throw new TypeError(`${file} exports no middleware; write export default middleware({ name: "…", scope: "call", onRequest(context) { … } }), or an array of such, with import { middleware } from "leat/middleware"`);
+        throw new TypeError(`${file}: it exports no middleware; write export default middleware({ name: "…", scope: "call", onRequest(context) { … } }), or an array of such, with import { middleware } from "leat/middleware"`);
     }
     return list as readonly Middleware[];
 }

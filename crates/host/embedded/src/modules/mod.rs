@@ -36,7 +36,7 @@ pub use graph::{Finding, check};
 
 pub(crate) use files::join;
 pub(crate) use part::part_of;
-pub(crate) use refusal::Refusal;
+pub(crate) use refusal::{Refusal, text_of as text_of_thrown};
 pub(crate) use resolve::{Found, builtin, lacks};
 pub(crate) use source::{Format, format_of, has_module_syntax, text_of};
 pub(crate) use urls::{path_of, url_of};

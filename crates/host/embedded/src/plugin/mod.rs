@@ -31,6 +31,8 @@ use crate::size::Size;
 const MEMORY_BYTES: usize = 64_000_000;
 /// How long plug-ins may run at once unless said otherwise. While they do, nobody else on the core is answered.
 const TURN_MS: u64 = 100;
+/// How long loading may take: longer than that of any plug-in, and short enough for whoever starts the process and waits.
+const LOAD: Duration = Duration::from_secs(10);
 /// How long one may wait, for a `fetch` say, unless said otherwise.
 const WAIT_MS: u64 = 10_000;
 /// A world that lives longer than this is no failed start.
@@ -150,7 +152,7 @@ impl PluginLimits {
     fn of_world(&self) -> Limits {
         Limits {
             memory: self.memory,
-            turn: Some(self.turn),
+            turn: Some(LOAD),
             collect: Size::new(COLLECT_BYTES),
             names: Names { memory: "the limit of plug-ins", turn: "the limit of plug-ins" },
         }

@@ -9,7 +9,7 @@ use tokio::task::{AbortHandle, LocalSet};
 
 use super::natives::SeatsRef;
 use super::seat::{Objects, Seat, Seats};
-use super::{PluginLimits, PluginsError};
+use super::{LOAD, PluginLimits, PluginsError};
 use crate::builtins;
 use crate::host::{Host, Life, OnError};
 use crate::modules;
@@ -60,14 +60,15 @@ struct Steps {
 impl Prepared {
     pub(super) fn new(files: &[PathBuf], limits: &PluginLimits) -> std::result::Result<Self, PluginsError> {
         let first = files.first().ok_or_else(|| PluginsError::new("no plug-in is named"))?;
-        let options =
-            Options { limits: limits.of_world(), on_error: OnError::Log, ..Options::new(first.clone()) };
+        let options = Options { limits: limits.of_world(), on_error: OnError::Log, ..Options::new(first.clone()) };
         let process = Process::new(options);
         let host = Host::new(vec![first.to_string_lossy().into_owned()], OnError::Log, Place::new(&process, 0));
         let failed = |error: rquickjs::Error| PluginsError::new(format!("JavaScript can't start: {error}"));
         let world = World::new(Rc::clone(&host)).map_err(failed)?;
         let tasks = Rc::new(LocalSet::new());
         let seats: Rc<Seats> = Rc::default();
+        // Turns have an end from the first one on.
+        host.turn_to(Life::Serves);
         let loaded = {
             let _inside = tasks.enter();
             let mut loaded = None;
@@ -77,6 +78,11 @@ impl Prepared {
                 Ok(())
             });
             match (entered, loaded) {
+                (Entered::Interrupted, _) => Err(PluginsError::new(format!(
+                    "{}: plug-ins took more than {} ms to load",
+                    first.display(),
+                    LOAD.as_millis()
+                ))),
                 (Entered::OutOfMemory, _) => Err(PluginsError::new("out of memory while plug-ins were loaded")),
                 (_, Some(loaded)) => loaded,
                 (_, None) => Err(PluginsError::new("plug-ins can't be loaded")),
@@ -86,8 +92,7 @@ impl Prepared {
             return Err(PluginsError::new("a plug-in ended the process while it was loaded; leave process.exit out"));
         }
         let (steps, explained, counts) = loaded?;
-        // From now on turns have an end.
-        host.turn_to(Life::Serves);
+        world.limit_turns(limits.turn);
         let driven = Rc::clone(&tasks);
         let driver = tokio::task::spawn_local(async move { driven.run_until(std::future::pending::<()>()).await });
         Ok(Self {
@@ -202,18 +207,26 @@ fn compile<'js>(ctx: &Ctx<'js>, files: &[PathBuf]) -> Result<Loaded> {
     Ok((steps, explained, super::head::counts(ctx)?))
 }
 
-/// An error with its stack, which begins with the place and the line where that is an error of syntax.
+/// An error with the place in a plug-in's file that it comes from, where there is one: `file:line:column: what`.
 fn text_of(error: &CaughtError<'_>) -> String {
-    match error {
-        CaughtError::Exception(exception) => {
-            let message = exception.message().unwrap_or_default();
-            match exception.stack().filter(|stack| !stack.is_empty()) {
-                Some(stack) if stack.contains(&message) => stack.trim_end().to_owned(),
-                Some(stack) => format!("{message}\n{}", stack.trim_end()),
-                None => message,
-            }
-        }
-        CaughtError::Value(value) => format!("{value:?} was thrown"),
-        CaughtError::Error(error) => error.to_string(),
+    let (value, thrown) = match error {
+        CaughtError::Exception(exception) => (exception.as_value(), exception.message().unwrap_or_default()),
+        CaughtError::Value(value) => (value, format!("{value:?} was thrown")),
+        CaughtError::Error(error) => return error.to_string(),
+    };
+    let text = |name: &str| modules::text_of_thrown(value, name);
+    let name = text("name").filter(|_| value.is_error()).map(|name| format!("{name}: ")).unwrap_or_default();
+    match text("stack").as_deref().and_then(place) {
+        Some(place) => format!("{place}: {name}{thrown}"),
+        // Those of a plan name the file, or the middleware, themselves.
+        None => thrown,
     }
+}
+
+/// The first place of a stack that is not in a built-in module.
+fn place(stack: &str) -> Option<&str> {
+    let frames = stack.lines().filter_map(|line| line.trim_start().strip_prefix("at "));
+    let places = frames.map(|frame| frame.rsplit_once('(').map_or(frame, |(_, place)| place.trim_end_matches(')')));
+    let files = places.map(|place| place.strip_prefix("file://").unwrap_or(place));
+    files.into_iter().find(|place| place.starts_with('/') && place.ends_with(|last: char| last.is_ascii_digit()))
 }

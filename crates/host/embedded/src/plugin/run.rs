@@ -151,7 +151,8 @@ impl Run {
                 return self.fail(format!("a plug-in ran for more than {limit} ms and was stopped"), false);
             }
             Called::Lost => {
-                let why = self.prepared.as_ref().map_or("the world of plug-ins is lost", |prepared| prepared.why_lost());
+                let why =
+                    self.prepared.as_ref().map_or("the world of plug-ins is lost", |prepared| prepared.why_lost());
                 self.fail(why.to_owned(), false);
                 if let Some(prepared) = self.prepared.take() {
                     self.plugins.lose(&prepared);

@@ -87,13 +87,36 @@ fn what_plugins_return_becomes_a_decision_and_a_patch() {
             ("onRequest: () => ({ headers: { cookie: null, 'x-one': 'a' } })", Decision::Changed, "-cookie, x-one: a"),
             ("onRequest: () => ({ headers: { 'x-two': ['2', '3'] } })", Decision::Changed, "x-two: 2, x-two: 3"),
             ("onRequest: () => ({ method: 'PUT', path: '/c' })", Decision::Changed, "PUT, /c"),
-            ("onRequest: ({ request }) => ({ headers: { 'x-two': request.method + request.path } })", Decision::Changed, "x-two: GET/a?b=1"),
-            ("onRequest: ({ request: { headers } }) => ({ headers: { 'x-two': headers['x-one'] + headers['X-One'] + headers.none } })", Decision::Changed, "x-two: 1undefinedundefined"),
-            ("onRequest: ({ request: { headers } }) => ({ headers: { 'x-two': headers['x-many'].join() } })", Decision::Changed, "x-two: x,y"),
-            ("onRequest: ({ request: { headers } }) => ({ headers: { 'x-two': Object.keys(headers).join() + ('host' in headers) } })", Decision::Changed, "x-two: host,x-one,cookie,x-manytrue"),
-            ("onRequest: ({ request }) => ({ headers: { 'x-two': JSON.stringify({ ...request.headers }) } })", Decision::Changed,
-                "x-two: {\"host\":\"leat.test\",\"x-one\":\"1\",\"cookie\":\"a\",\"x-many\":[\"x\",\"y\"]}"),
-            ("onRequest: () => ({ respond: { status: 403, headers: { 'x-a': 'b' }, body: 'no' } })", Decision::Respond, "403, x-a: b, [no]"),
+            (
+                "onRequest: ({ request }) => ({ headers: { 'x-two': request.method + request.path } })",
+                Decision::Changed,
+                "x-two: GET/a?b=1",
+            ),
+            (
+                "onRequest: ({ request: { headers } }) => ({ headers: { 'x-two': headers['x-one'] + headers['X-One'] + headers.none } })",
+                Decision::Changed,
+                "x-two: 1undefinedundefined",
+            ),
+            (
+                "onRequest: ({ request: { headers } }) => ({ headers: { 'x-two': headers['x-many'].join() } })",
+                Decision::Changed,
+                "x-two: x,y",
+            ),
+            (
+                "onRequest: ({ request: { headers } }) => ({ headers: { 'x-two': Object.keys(headers).join() + ('host' in headers) } })",
+                Decision::Changed,
+                "x-two: host,x-one,cookie,x-manytrue",
+            ),
+            (
+                "onRequest: ({ request }) => ({ headers: { 'x-two': JSON.stringify({ ...request.headers }) } })",
+                Decision::Changed,
+                "x-two: {\"host\":\"leat.test\",\"x-one\":\"1\",\"cookie\":\"a\",\"x-many\":[\"x\",\"y\"]}",
+            ),
+            (
+                "onRequest: () => ({ respond: { status: 403, headers: { 'x-a': 'b' }, body: 'no' } })",
+                Decision::Respond,
+                "403, x-a: b, [no]",
+            ),
             ("onRequest: () => ({ respond: { status: 204, headers: {} } })", Decision::Respond, "204, []"),
             ("async onRequest() {}", Decision::Unchanged, ""),
             ("async onRequest() { return { headers: { 'x-two': '2' } }; }", Decision::Changed, "x-two: 2"),
@@ -115,10 +138,7 @@ fn several_files_are_one_plan() {
         let (_folder, plugins) = load(&[("b.mjs", esm), ("a.cjs", script), ("c.ts", typed)]);
         let plugins = plugins.unwrap();
         let run = run(&plugins, GET);
-        assert_eq!(
-            patch(&run),
-            "x-a: a, -cookie, x-b: a1, x-gone: undefined, x-names: host,x-one,x-many,x-a"
-        );
+        assert_eq!(patch(&run), "x-a: a, -cookie, x-b: a1, x-gone: undefined, x-names: host,x-one,x-many,x-a");
         let names: Vec<String> =
             plugins.explain().lines().map(|line| line.split_whitespace().nth(1).unwrap().to_owned()).collect();
         assert_eq!(names, ["name", "a", "b", "c", "(send)"]);
@@ -130,13 +150,33 @@ fn responses_are_shown_to_those_that_want_them() {
     on_a_core(async {
         for (code, decision, wanted) in [
             ("onResponse() {}", Decision::Unchanged, ""),
-            ("onResponse: ({ response }) => ({ headers: { server: null, 'x-was': response.headers.server + response.status } })", Decision::Changed, "-server, x-was: up200"),
-            ("onResponse: ({ response }) => ({ status: 201, headers: { 'x-c': response.headers['set-cookie'].join() } })", Decision::Changed, "201, x-c: a,b"),
-            ("onResponse: ({ request }) => ({ headers: { 'x-path': request.path } })", Decision::Changed, "x-path: /a?b=1"),
+            (
+                "onResponse: ({ response }) => ({ headers: { server: null, 'x-was': response.headers.server + response.status } })",
+                Decision::Changed,
+                "-server, x-was: up200",
+            ),
+            (
+                "onResponse: ({ response }) => ({ status: 201, headers: { 'x-c': response.headers['set-cookie'].join() } })",
+                Decision::Changed,
+                "201, x-c: a,b",
+            ),
+            (
+                "onResponse: ({ request }) => ({ headers: { 'x-path': request.path } })",
+                Decision::Changed,
+                "x-path: /a?b=1",
+            ),
             ("onResponse: () => ({ body: 'else' })", Decision::Changed, "[else]"),
-            ("async onResponse() { await null; return { headers: { 'x-late': '1' } }; }", Decision::Changed, "x-late: 1"),
+            (
+                "async onResponse() { await null; return { headers: { 'x-late': '1' } }; }",
+                Decision::Changed,
+                "x-late: 1",
+            ),
             ("around: (context, next) => next({ headers: { 'x-two': '2' } })", Decision::Unchanged, ""),
-            ("async around(context, next) { const response = await next(); return { status: 500, headers: { 'x-was': String(response.status) } }; }", Decision::Respond, "500, x-was: 200, []"),
+            (
+                "async around(context, next) { const response = await next(); return { status: 500, headers: { 'x-was': String(response.status) } }; }",
+                Decision::Respond,
+                "500, x-was: 200, []",
+            ),
         ] {
             let plugins = hooks(code);
             let mut run = run(&plugins, GET);
@@ -156,10 +196,13 @@ fn without_a_response_plugins_get_an_error_that_they_may_answer() {
         let mut one = run(&plugins, GET);
         assert_eq!(one.no_response("upstream.connect"), Decision::Respond);
         assert_eq!(patch(&one), "502, x-why: upstream.connect, []");
-        let plugins = hooks("onError() {}, onComplete({ error }) { if (error.code !== 'upstream.connect') throw error; }");
+        let plugins =
+            hooks("onError() {}, onComplete({ error }) { if (error.code !== 'upstream.connect') throw error; }");
         assert_eq!(run(&plugins, GET).no_response("upstream.connect"), Decision::Unchanged);
         // Whoever goes away is told of too.
-        let plugins = hooks("seen: 0, onComplete() { this.seen++; }, onRequest() { return { headers: { 'x-seen': String(this.seen) } }; }");
+        let plugins = hooks(
+            "seen: 0, onComplete() { this.seen++; }, onRequest() { return { headers: { 'x-seen': String(this.seen) } }; }",
+        );
         drop(run(&plugins, GET));
         assert_eq!(patch(&run(&plugins, GET)), "x-seen: 1");
     });
@@ -168,7 +211,9 @@ fn without_a_response_plugins_get_an_error_that_they_may_answer() {
 #[test]
 fn one_that_waits_is_pending_until_it_has_decided() {
     on_a_core(async {
-        let plugins = hooks("async onRequest() { await new Promise((done) => setTimeout(done, 5)); return { headers: { 'x-late': '1' } }; }");
+        let plugins = hooks(
+            "async onRequest() { await new Promise((done) => setTimeout(done, 5)); return { headers: { 'x-late': '1' } }; }",
+        );
         let mut waits = run(&plugins, GET);
         assert_eq!(waits.decision(), Decision::Pending);
         assert_eq!(waits.decided().await, Decision::Changed);
@@ -177,7 +222,9 @@ fn one_that_waits_is_pending_until_it_has_decided() {
         let mut never = run(&plugins, GET);
         assert_eq!(never.decided().await, Decision::Failed);
         assert_eq!(never.failure(), "a plug-in waited for more than 200 ms");
-        let plugins = hooks("async around(context, next) { await new Promise((done) => setTimeout(done, 5)); return next({ path: '/late' }); }");
+        let plugins = hooks(
+            "async around(context, next) { await new Promise((done) => setTimeout(done, 5)); return next({ path: '/late' }); }",
+        );
         let mut around = run(&plugins, GET);
         assert_eq!((around.decided().await, patch(&around).as_str()), (Decision::Changed, "/late"));
         assert_eq!(answer(&mut around, OK), Decision::Unchanged);
@@ -187,7 +234,11 @@ fn one_that_waits_is_pending_until_it_has_decided() {
 #[test]
 fn a_kept_request_stays_what_it_was() {
     on_a_core(async {
-        let keep = |what: &str| format!("kept: [], onRequest(context) {{ const {{ request }} = context; void request.headers; const last = this.kept.at(-1); this.kept.push({what}); return last && {{ headers: {{ 'x-last': (last.headers ?? last)['x-one'] }} }}; }}");
+        let keep = |what: &str| {
+            format!(
+                "kept: [], onRequest(context) {{ const {{ request }} = context; void request.headers; const last = this.kept.at(-1); this.kept.push({what}); return last && {{ headers: {{ 'x-last': (last.headers ?? last)['x-one'] }} }}; }}"
+            )
+        };
         for what in ["request", "request.headers"] {
             let plugins = hooks(&keep(what));
             for number in 1..5 {
@@ -202,8 +253,11 @@ fn a_kept_request_stays_what_it_was() {
 #[test]
 fn requests_at_once_do_not_mix() {
     on_a_core(async {
-        let plugins = hooks("onRequest: ({ request }) => ({ headers: { 'x-two': request.headers['x-one'] } }), onResponse: ({ request }) => ({ headers: { 'x-of': request.headers['x-one'] } })");
-        let mut runs: Vec<Run> = (0..50).map(|at| run(&plugins, &GET.replace("X-One: 1", &format!("X-One: n{at}")))).collect();
+        let plugins = hooks(
+            "onRequest: ({ request }) => ({ headers: { 'x-two': request.headers['x-one'] } }), onResponse: ({ request }) => ({ headers: { 'x-of': request.headers['x-one'] } })",
+        );
+        let mut runs: Vec<Run> =
+            (0..50).map(|at| run(&plugins, &GET.replace("X-One: 1", &format!("X-One: n{at}")))).collect();
         for (at, run) in runs.iter().enumerate() {
             assert_eq!(patch(run), format!("x-two: n{at}"));
         }
@@ -217,10 +271,16 @@ fn requests_at_once_do_not_mix() {
 #[test]
 fn a_throw_is_told_with_its_place_and_costs_that_request() {
     on_a_core(async {
-        let plugins = hooks("onRequest({ request }) { if (request.path === '/throw') throw new TypeError('it broke'); }");
+        let plugins =
+            hooks("onRequest({ request }) { if (request.path === '/throw') throw new TypeError('it broke'); }");
         let failed = run(&plugins, &GET.replace("/a?b=1", "/throw"));
         assert_eq!(failed.decision(), Decision::Failed);
-        assert!(failed.failure().starts_with("TypeError: it broke\n    at onRequest (") && failed.failure().contains("it.mjs:2:"), "{}", failed.failure());
+        assert!(
+            failed.failure().starts_with("TypeError: it broke\n    at onRequest (")
+                && failed.failure().contains("it.mjs:2:"),
+            "{}",
+            failed.failure()
+        );
         assert_eq!(run(&plugins, GET).decision(), Decision::Unchanged);
     });
 }
@@ -256,7 +316,9 @@ fn what_can_not_be_sent_is_a_failure_that_says_what() {
 #[test]
 fn an_endless_loop_costs_its_request_and_nothing_else() {
     on_a_core(async {
-        let plugins = hooks("count: 0, onRequest({ request }) { this.count++; if (request.path === '/loop') for (;;); return { headers: { 'x-count': String(this.count) } }; }");
+        let plugins = hooks(
+            "count: 0, onRequest({ request }) { this.count++; if (request.path === '/loop') for (;;); return { headers: { 'x-count': String(this.count) } }; }",
+        );
         let stopped = run(&plugins, &GET.replace("/a?b=1", "/loop"));
         assert_eq!(stopped.decision(), Decision::Failed);
         assert_eq!(stopped.failure(), "a plug-in ran for more than 50 ms and was stopped");
@@ -267,7 +329,9 @@ fn an_endless_loop_costs_its_request_and_nothing_else() {
 #[test]
 fn memory_that_is_used_up_costs_the_world_which_is_made_anew() {
     on_a_core(async {
-        let (_folder, plugins) = in_folder("kept: [], onRequest({ request }) { if (request.path === '/eat') for (;;) this.kept.push(new Uint8Array(100_000)); return { headers: { 'x-kept': String(this.kept.length++) } }; }, onResponse() {}");
+        let (_folder, plugins) = in_folder(
+            "kept: [], onRequest({ request }) { if (request.path === '/eat') for (;;) this.kept.push(new Uint8Array(100_000)); return { headers: { 'x-kept': String(this.kept.length++) } }; }, onResponse() {}",
+        );
         let mut open = run(&plugins, GET);
         let eaten = run(&plugins, &GET.replace("/a?b=1", "/eat"));
         assert_eq!(eaten.decision(), Decision::Failed);
@@ -285,7 +349,10 @@ fn worlds_that_are_lost_one_after_the_other_are_not_made_for_ever() {
         let (_folder, plugins) = in_folder("onRequest() { process.exit(3); }");
         let failures: Vec<String> = (0..7).map(|_| run(&plugins, GET).failure().to_owned()).collect();
         assert!(failures[..5].iter().all(|failure| failure.starts_with("a plug-in ended the process")), "{failures:?}");
-        assert!(failures[5..].iter().all(|failure| failure == "5 worlds of plug-ins in a row were lost at once"), "{failures:?}");
+        assert!(
+            failures[5..].iter().all(|failure| failure == "5 worlds of plug-ins in a row were lost at once"),
+            "{failures:?}"
+        );
     });
 }
 
@@ -293,13 +360,21 @@ fn worlds_that_are_lost_one_after_the_other_are_not_made_for_ever() {
 fn files_that_are_no_plugins_are_refused_with_their_place() {
     on_a_core(async {
         for (name, text, wanted) in [
-            ("a.mjs", "export default 1;", "a.mjs exports no middleware; write export default middleware({"),
-            ("a.cjs", "module.exports = [];", "a.cjs exports no middleware"),
-            ("a.mjs", "let a = ;", "a.mjs:1\nlet a = ;\n        ^"),
+            ("a.mjs", "export default 1;", "a.mjs: it exports no middleware; write export default middleware({"),
+            ("a.cjs", "module.exports = [];", "a.cjs: it exports no middleware"),
+            ("a.mjs", "let a = 1;\nlet b = ;", "a.mjs:2:9: SyntaxError: "),
             ("a.mjs", "import 'left-pad';", "Cannot find package 'left-pad'"),
-            ("a.mjs", "import { middleware } from 'leat/middleware';\nexport default middleware({ name: 'a', scope: 'cal' });", "has a scope"),
-            ("a.mjs", "import { middleware } from 'leat/middleware';\nexport default middleware({ name: 'a', scope: 'call', before: 'b', onRequest() {} });", "has before: \"b\", and there is none"),
-            ("a.cjs", "throw new Error('at load');", "Error: at load\n    at "),
+            (
+                "a.mjs",
+                "import { middleware } from 'leat/middleware';\nexport default middleware({ name: 'a', scope: 'cal' });",
+                "a.mjs:2:16: MiddlewareError: middleware \"a\" has a scope",
+            ),
+            (
+                "a.mjs",
+                "import { middleware } from 'leat/middleware';\nexport default middleware({ name: 'a', scope: 'call', before: 'b', onRequest() {} });",
+                "has before: \"b\", and there is none",
+            ),
+            ("a.cjs", "throw new Error('at load');", "a.cjs:1:16: Error: at load"),
             ("a.mjs", "await null; export default 1;", "top-level await"),
             ("a.cjs", "process.exit(0)", "ended the process"),
         ] {
