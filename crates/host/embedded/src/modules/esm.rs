@@ -11,9 +11,9 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Array, Ctx, Error, Exception, Function, IntoJs, JsLifetime, Module, Object, Promise, Result, Value};
 
 use super::cache::{Cache, SOURCE_BYTES_MIN};
-use super::compile;
+use super::compile::{self, Kept};
 use super::files::Files;
-use super::foreign::{Foreign, late_names};
+use super::foreign::{Foreign, fits, late_names};
 use super::names::names;
 use super::part::part_of;
 use super::refusal::Refusal;
@@ -310,7 +310,8 @@ impl Modules {
         let ready = self.ready.borrow().get(url).cloned();
         match ready {
             Some(Ready::Source { path, text }) => {
-                let module = match Module::declare(ctx.clone(), url, text.as_bytes()) {
+                let (cache, carried) = self.kept(url, &path, &text);
+                let module = match compile::module(ctx, cache, carried, url, &text) {
                     Ok(module) => module,
                     Err(error) => {
                         let running = self.running.borrow();
@@ -324,6 +325,13 @@ impl Modules {
             Some(_) => Module::declare_def::<Foreign, _>(ctx.clone(), url),
             None => Err(Exception::throw_message(ctx, &format!("the module {url} was not linked"))),
         }
+    }
+
+    /// Where an ES module may have been kept as bytecode: in the cache, and with the executable.
+    fn kept(&self, url: &str, path: &str, text: &str) -> (Option<&Cache>, Option<&'static [u8]>) {
+        // Bytecode has its module's URL in it: what is carried is one without a query.
+        let plain = path_of(url).is_some_and(|(_, suffix)| suffix.is_empty());
+        (self.cache(text.len()), self.files().module(path).filter(|_| plain))
     }
 
     /// Fills `import.meta`.
@@ -352,9 +360,21 @@ impl Modules {
     pub(crate) fn run_main<'js>(self: &Rc<Self>, ctx: &Ctx<'js>, path: &str) -> Result<Promise<'js>> {
         let url = url_of(path, "");
         self.link(ctx, &url, None)?;
-        let (_, promise) = self.declare(ctx, &url)?.eval().map_err(|error| self.explain_export(ctx, error))?;
+        let promise = self.evaluate(ctx, &url);
+        let promise = promise.map_err(|error| self.explain_export(ctx, error))?;
         self.running.borrow_mut().clear();
         Ok(promise)
+    }
+
+    fn evaluate<'js>(self: &Rc<Self>, ctx: &Ctx<'js>, url: &str) -> Result<Promise<'js>> {
+        let ready = self.ready.borrow().get(url).cloned();
+        if let Some(Ready::Source { path, text }) = ready {
+            let (cache, carried) = self.kept(url, &path, &text);
+            if let Some(kept) = Kept::find(cache, carried, url, &text) {
+                return kept.run(ctx, |meta| self.describe(meta, url, &path));
+            }
+        }
+        self.declare(ctx, url)?.eval().map(|(_, promise)| promise)
     }
 
     /// An import of a name that is not exported: who asks for it, and where, as Node.js says it. Other errors stay.
@@ -498,26 +518,6 @@ fn handled(promise: &Promise<'_>) -> Result<()> {
 
 fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
-}
-
-/// Whether a module is what its `type` attribute says.
-fn fits(ready: &Ready, url: &str, kind: Option<&str>) -> std::result::Result<(), Refusal> {
-    match (ready, kind) {
-        (Ready::Json { .. }, Some("json")) => Ok(()),
-        (Ready::Json { .. }, None) => Err(Refusal::type_error(
-            "ERR_IMPORT_ATTRIBUTE_MISSING",
-            format!("Module \"{url}\" needs an import attribute of \"type: json\""),
-        )),
-        (_, Some("json")) => Err(Refusal::type_error(
-            "ERR_IMPORT_ATTRIBUTE_TYPE_INCOMPATIBLE",
-            format!("Module \"{url}\" is not of type \"json\""),
-        )),
-        (_, Some(other)) => Err(Refusal::type_error(
-            "ERR_IMPORT_ATTRIBUTE_UNSUPPORTED",
-            format!("Import attribute \"type\" with value \"{other}\" is not supported"),
-        )),
-        (_, None) => Ok(()),
-    }
 }
 
 /// QuickJS's way to [`Modules`].

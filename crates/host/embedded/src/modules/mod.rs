@@ -23,18 +23,20 @@ mod urls;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rquickjs::function::This;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Function, JsLifetime, Object, Promise, Result, Value};
 
 pub use bundle::open_carried;
+pub(crate) use bundle::{Bundle, carried as carried_bundle};
 pub(crate) use esm::Modules;
 pub use executable::{Built, build};
 pub(crate) use foreign::OnImport;
 pub use graph::{Finding, check};
 
-pub(crate) use files::join;
+pub(crate) use files::{Kind, join};
 pub(crate) use part::part_of;
 pub(crate) use refusal::{Refusal, text_of as text_of_thrown};
 pub(crate) use resolve::{Found, builtin, lacks};
@@ -65,8 +67,13 @@ unsafe impl<'js> JsLifetime<'js> for Main<'js> {
 pub(crate) fn start(ctx: &Ctx<'_>, path: &Path) -> Result<()> {
     let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
     let path = join(folder.as_deref().unwrap_or("/"), &path.to_string_lossy());
-    let files = Rc::new(files::Files::default());
-    let modules = Modules::new(files, Host::of(ctx)?.seat().process.options.cache);
+    let host = Host::of(ctx)?;
+    let process = &host.seat().process;
+    let files = match process.options.watch {
+        true => files::Files::noting(Arc::clone(&process.loaded)),
+        false => files::Files::default(),
+    };
+    let modules = Modules::new(Rc::new(files), process.options.cache);
     let _ = ctx.store_userdata(esm::ModulesRef(Rc::clone(&modules)));
     let found = modules.resolver.require(&path, "/", &[]).map_err(|refusal| refusal.throw(ctx))?;
     let Some(Found::File { path, .. }) = found else {
