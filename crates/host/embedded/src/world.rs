@@ -281,3 +281,7 @@ fn rejected<'js>(ctx: Ctx<'js>, promise: Value<'js>, reason: Value<'js>, handled
         let _ = ctx.catch();
     }
 }
+
+#[cfg(test)]
+#[path = "world_tests.rs"]
+mod tests;

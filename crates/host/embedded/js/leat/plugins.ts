@@ -181,8 +181,6 @@ class Run {
     readonly request: View & Request;
     readonly response: View & Response;
     readonly number: number;
-    /** The request has come through all of them. */
-    private isSent = false;
     /** What the request's way has come to so far. */
     private step = 0;
     private record: Record | undefined = undefined;
@@ -201,7 +199,6 @@ class Run {
     }
 
     begin(): number {
-        this.isSent = false;
         this.step = 0;
         try {
             return this.came(plan.run(this.request, this.send));
@@ -252,7 +249,6 @@ class Run {
             tellRequest(this.number, request);
             this.step |= CHANGED;
         }
-        this.isSent = true;
         if (isAround) {
             this.step |= OPEN;
             const answer = new Promise<Response>((resolve, reject) => (this.answer = { resolve, reject }));

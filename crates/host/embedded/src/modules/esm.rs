@@ -45,6 +45,8 @@ pub(crate) struct Modules {
     imports: RefCell<HashMap<String, Vec<String>>>,
     /// Modules with an `await` outside of functions.
     awaiting: RefCell<HashSet<String>>,
+    /// Modules that import with attributes, which bytecode does not have.
+    attributed: RefCell<HashSet<String>>,
     /// Modules whose evaluation may be under way.
     running: RefCell<HashSet<String>>,
     /// CommonJS modules that an `import` runs just now.
@@ -94,6 +96,7 @@ impl Modules {
             linked: RefCell::default(),
             imports: RefCell::default(),
             awaiting: RefCell::default(),
+            attributed: RefCell::default(),
             running: RefCell::default(),
             importing: RefCell::default(),
             broken: RefCell::default(),
@@ -166,6 +169,9 @@ impl Modules {
                 self.note_map(ctx, &url, &text)?;
                 let mut children = Vec::new();
                 let scan = scan(&text, Language::Module);
+                if scan.has_attributes() {
+                    self.attributed.borrow_mut().insert(url.clone());
+                }
                 if scan.awaits.is_some() {
                     self.awaiting.borrow_mut().insert(url.clone());
                 }
@@ -329,6 +335,9 @@ impl Modules {
 
     /// Where an ES module may have been kept as bytecode: in the cache, and with the executable.
     fn kept(&self, url: &str, path: &str, text: &str) -> (Option<&Cache>, Option<&'static [u8]>) {
+        if self.attributed.borrow().contains(url) {
+            return (None, None);
+        }
         // Bytecode has its module's URL in it: what is carried is one without a query.
         let plain = path_of(url).is_some_and(|(_, suffix)| suffix.is_empty());
         (self.cache(text.len()), self.files().module(path).filter(|_| plain))

@@ -13,6 +13,7 @@ use super::bundle::{self, Bundle, ROOT};
 use super::compile;
 use super::files::parent;
 use super::graph::{Finding, Graph, walk};
+use super::scan::{Language, scan};
 use super::source::{Format, format_of, has_module_syntax, text_of};
 use super::urls::url_of;
 
@@ -99,6 +100,9 @@ fn compiled(graph: &Graph, context: &Context, path: &str, name: &str) -> Option<
     }
     let text = text_of(path, graph.sources.get(path)?.clone()).ok()?;
     let module = format == Format::Module || (format == Format::Unsaid && has_module_syntax(&text));
+    if module && scan(&text, Language::Module).has_attributes() {
+        return None;
+    }
     context.with(|ctx| {
         let bytes = match module {
             true => compile::bytes_of_module(&ctx, &url_of(name, ""), &text),

@@ -62,6 +62,13 @@ pub(crate) struct Scan {
     pub(crate) problem: Option<(String, usize)>,
 }
 
+impl Scan {
+    /// Whether one of the `import` statements has attributes.
+    pub(crate) fn has_attributes(&self) -> bool {
+        self.requests.iter().any(|request| request.way == Way::Import && request.kind.is_some())
+    }
+}
+
 /// Reads a source as `language`.
 pub(crate) fn scan(source: &str, language: Language) -> Scan {
     let allocator = Allocator::default();

@@ -374,7 +374,7 @@ fn files_that_are_no_plugins_are_refused_with_their_place() {
                 "import { middleware } from 'leat/middleware';\nexport default middleware({ name: 'a', scope: 'call', before: 'b', onRequest() {} });",
                 "has before: \"b\", and there is none",
             ),
-            ("a.cjs", "throw new Error('at load');", "a.cjs:1:16: Error: at load"),
+            ("a.cjs", "throw new Error('at load');", "a.cjs:1:11: Error: at load"),
             ("a.mjs", "await null; export default 1;", "top-level await"),
             ("a.cjs", "process.exit(0)", "ended the process"),
         ] {
