@@ -51,7 +51,7 @@ SIGUSR2 starts the binary anew with the same sockets and then drains.")]
     #[command(after_help = "\
 Examples:
   leat build app.js -o app           ./app runs it; its arguments are the app's own
-  leat build . -o app --include plugins/a.js
+  leat build . -o app --include plugins/a.js --include public
 
 It takes the settings of `leat run` from their LEAT_* variables.
 Exit codes: 0, 2 the app has mistakes, or a file can't be read or written.")]
@@ -168,8 +168,9 @@ pub(crate) struct BuildArguments {
     /// The executable
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) output: PathBuf,
-    /// Carry this module too, which the app asks for by a name that it calculates; may be given several times
-    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
+    /// Carry this too: a module that the app asks for by a name that it calculates, a file that it reads, or all files of a
+    /// folder; may be given several times
+    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
     pub(crate) include: Vec<String>,
 }
 
