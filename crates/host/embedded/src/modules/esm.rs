@@ -11,6 +11,7 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Array, Ctx, Error, Exception, Function, IntoJs, JsLifetime, Module, Object, Promise, Result, Value};
 
 use super::cache::{Cache, SOURCE_BYTES_MIN};
+use super::circles::circular as circular_of;
 use super::compile::{self, Kept};
 use super::files::Files;
 use super::foreign::{Foreign, fits, late_names};
@@ -47,6 +48,8 @@ pub(crate) struct Modules {
     awaiting: RefCell<HashSet<String>>,
     /// Modules that import with attributes, which bytecode does not have.
     attributed: RefCell<HashSet<String>>,
+    /// Modules in circles of imports; `None` where there are imports that were not looked at.
+    circular: RefCell<Option<HashSet<String>>>,
     /// Modules whose evaluation may be under way.
     running: RefCell<HashSet<String>>,
     /// CommonJS modules that an `import` runs just now.
@@ -97,6 +100,7 @@ impl Modules {
             imports: RefCell::default(),
             awaiting: RefCell::default(),
             attributed: RefCell::default(),
+            circular: RefCell::default(),
             running: RefCell::default(),
             importing: RefCell::default(),
             broken: RefCell::default(),
@@ -196,6 +200,7 @@ impl Modules {
                 }
                 let urls = children.iter().map(|(child, _)| child.clone()).collect();
                 self.imports.borrow_mut().insert(url, urls);
+                self.circular.take();
                 asked.extend(children.into_iter().rev());
             }
         }
@@ -335,7 +340,10 @@ impl Modules {
 
     /// Where an ES module may have been kept as bytecode: in the cache, and with the executable.
     fn kept(&self, url: &str, path: &str, text: &str) -> (Option<&Cache>, Option<&'static [u8]>) {
-        if self.attributed.borrow().contains(url) {
+        // QuickJS loads what a module imports while it reads that module: one that comes back to it finds half of it.
+        let mut circular = self.circular.borrow_mut();
+        let circular = circular.get_or_insert_with(|| circular_of(&self.imports.borrow()));
+        if circular.contains(url) || self.attributed.borrow().contains(url) {
             return (None, None);
         }
         // Bytecode has its module's URL in it: what is carried is one without a query.
@@ -380,7 +388,11 @@ impl Modules {
         if let Some(Ready::Source { path, text }) = ready {
             let (cache, carried) = self.kept(url, &path, &text);
             if let Some(kept) = Kept::find(cache, carried, url, &text) {
-                return kept.run(ctx, |meta| self.describe(meta, url, &path));
+                let ran = kept.run(ctx, |meta| self.describe(meta, url, &path));
+                if ran.is_err() {
+                    self.broken.borrow_mut().extend(self.running.borrow().iter().cloned());
+                }
+                return ran;
             }
         }
         self.declare(ctx, url)?.eval().map(|(_, promise)| promise)

@@ -3,6 +3,7 @@
 mod addon;
 mod bundle;
 mod cache;
+mod circles;
 mod compile;
 mod esm;
 mod executable;
