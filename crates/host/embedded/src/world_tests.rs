@@ -25,6 +25,7 @@ fn left_by(code: &str) -> usize {
     // Tasks hold values of their world.
     drop(tasks);
     let (heap, world) = heap;
+    assert!(heap.used() > 100_000, "a world that holds so little is none");
     drop(world);
     heap.used()
 }
