@@ -131,7 +131,9 @@ impl Plugins {
             return Err(PluginsError::new(format!("{LOST_MAX} worlds of plug-ins in a row were lost at once")));
         }
         self.began.set(Instant::now());
-        let prepared = Rc::new(Prepared::new(&self.files, &self.limits)?);
+        // One that can't be made, its files may be gone, counts as lost too.
+        let made = Prepared::new(&self.files, &self.limits).inspect_err(|_| self.lost.set(self.lost.get() + 1));
+        let prepared = Rc::new(made?);
         *self.prepared.borrow_mut() = Some(Rc::clone(&prepared));
         Ok(prepared)
     }
