@@ -357,6 +357,18 @@ fn worlds_that_are_lost_one_after_the_other_are_not_made_for_ever() {
 }
 
 #[test]
+fn a_world_that_can_not_be_made_anew_is_not_tried_for_ever() {
+    on_a_core(async {
+        // Its folder is gone.
+        let plugins = hooks("onRequest() { process.exit(3); }");
+        let failures: Vec<String> = (0..6).map(|_| run(&plugins, GET).failure().to_owned()).collect();
+        assert!(failures[0].starts_with("a plug-in ended the process"), "{failures:?}");
+        assert!(failures[1..5].iter().all(|failure| failure.contains("Cannot find module")), "{failures:?}");
+        assert_eq!(failures[5], "5 worlds of plug-ins in a row were lost at once");
+    });
+}
+
+#[test]
 fn files_that_are_no_plugins_are_refused_with_their_place() {
     on_a_core(async {
         for (name, text, wanted) in [
