@@ -51,14 +51,14 @@ SIGUSR2 starts the binary anew with the same sockets and then drains.")]
     #[command(after_help = "\
 Examples:
   leat build app.js -o app           ./app runs it; its arguments are the app's own
-  leat build . -o app --include plugins/a.js
+  leat build . -o app --include plugins/a.js --include public
 
 It takes the settings of `leat run` from their LEAT_* variables.
 Exit codes: 0, 2 the app has mistakes, or a file can't be read or written.")]
     Build(BuildArguments),
     /// Look configurations and apps over: file:line:column, what is wrong, what to write
     #[command(
-        after_help = "Example:\n  leat check leat.yaml other.yaml\n  leat check app.js          what it imports is looked over too; nothing is run"
+        after_help = "Example:\n  leat check leat.yaml other.yaml\n  leat check app.js          what it imports is looked over too; nothing is run\n  leat check --plugins auth.js log.ts   loaded as one plan, which is printed; their top level runs"
     )]
     Check(CheckArguments),
     /// Say of each middleware of an app on Node.js whether it works on leat/express
@@ -168,13 +168,17 @@ pub(crate) struct BuildArguments {
     /// The executable
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) output: PathBuf,
-    /// Carry this module too, which the app asks for by a name that it calculates; may be given several times
-    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
+    /// Carry this too: a module that the app asks for by a name that it calculates, a file that it reads, or all files of a
+    /// folder; may be given several times
+    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
     pub(crate) include: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
+    /// The files are plug-ins: load them as one plan, in this order, and print it
+    #[arg(long)]
+    pub(crate) plugins: bool,
     /// The files
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,

@@ -94,6 +94,29 @@ fn several_files_are_looked_over_at_once() {
 }
 
 #[test]
+fn plugins_are_looked_over_as_one_plan() {
+    let folder = Folder::new();
+    let plugin = |name: &str, more: &str| {
+        format!(
+            "import {{ middleware }} from 'leat/middleware';\nexport default middleware({{ name: '{name}', scope: 'call', {more} }});\n"
+        )
+    };
+    folder.write("a.mjs", plugin("a", "onRequest() {}"));
+    folder.write("b.mts", plugin("b", "before: 'a', onResponse(): undefined {}"));
+    folder.write("c.mjs", plugin("c", "onRequst() {}"));
+    let output = Leat::run(folder.path(), &["check", "--plugins", "a.mjs", "b.mts"]);
+    let names: Vec<&str> = output.stdout.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert_eq!((output.code, names), (Some(0), vec!["name", "b", "a", "(send)"]), "{}", output.stderr);
+    let output = Leat::run(folder.path(), &["check", "--plugins", "a.mjs", "c.mjs"]);
+    assert_eq!(output.code, Some(2));
+    let wanted = "c.mjs:2:16: MiddlewareError: middleware \"c\" has no \"onRequst\"; hooks are onRequest, onResponse";
+    assert!(output.stderr.contains(wanted), "{}", output.stderr);
+    let output = Leat::run(folder.path(), &["check", "--plugins", "b.mts"]);
+    let wanted = "middleware[0] \"b\" has before: \"a\", and there is none";
+    assert!(output.code == Some(2) && output.stderr.contains(wanted), "{}", output.stderr);
+}
+
+#[test]
 fn bad_usage_exits_with_2_and_says_how_to_do_it() {
     let folder = Folder::new();
     for arguments in [

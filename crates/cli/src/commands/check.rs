@@ -1,9 +1,11 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use leat_embedded::{PluginLimits, Plugins};
 use leat_gateway::Gateway;
 use leat_gateway::config::{self, Config, Problem};
 use leat_listen::{CertificateFiles, TicketKeys, TlsOptions, TlsSettings, TlsVersions};
+use tokio::task::LocalSet;
 
 use super::BAD_CONFIG;
 use crate::arguments::CheckArguments;
@@ -11,6 +13,9 @@ use crate::event::say;
 
 /// Looks every file over; says what is wrong with each.
 pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
+    if arguments.plugins {
+        return if check_plugins(&arguments.paths) { ExitCode::SUCCESS } else { ExitCode::from(BAD_CONFIG) };
+    }
     let mut good = true;
     for path in &arguments.paths {
         good &= if is_app(path) { check_app(path) } else { check(path).is_some() };
@@ -43,6 +48,28 @@ fn check_app(path: &Path) -> bool {
     }
     println!("{}: good; {}", path.display(), count(files, "file"));
     true
+}
+
+/// Loads plug-ins as the gateway does, and prints the plan that they make. Their top level runs; their hooks don't.
+fn check_plugins(files: &[PathBuf]) -> bool {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            say(format_args!("{error}"));
+            return false;
+        }
+    };
+    let loaded = LocalSet::new().block_on(&runtime, async { Plugins::load(files, PluginLimits::default()) });
+    match loaded {
+        Ok(plugins) => {
+            println!("{}", plugins.explain());
+            true
+        }
+        Err(error) => {
+            say(format_args!("{error}"));
+            false
+        }
+    }
 }
 
 /// Reads a configuration and prints what is wrong or doubtful; `None` if it can't be run.

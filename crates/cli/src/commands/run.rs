@@ -45,6 +45,7 @@ pub(crate) fn run(arguments: &RunArguments) -> ExitCode {
             memory: arguments.memory,
             turn: Some(arguments.request_timeout).filter(|ms| *ms > 0).map(Duration::from_millis),
             collect: arguments.gc_threshold,
+            ..Limits::default()
         },
         expose_gc: arguments.expose_gc,
         cache: !arguments.no_cache,

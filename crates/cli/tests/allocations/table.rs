@@ -28,7 +28,7 @@ pub(crate) fn write(rows: &[Row]) -> String {
     let mut page = String::from(
         "# Heap allocations a request\n\n\
          Counted on the core's thread over real sockets, on a connection that has served requests before; a reallocation\n\
-         counts as one. Written by a test, which fails when a count differs:\n\
+         counts as one; plug-ins are called without a socket, and count what JavaScript takes too. Written by a test, which fails when a count differs:\n\
          `UPDATE=1 cargo test -p leat-cli --test allocations`.\n\
          Where they come from: `LEAT_TRACE_ALLOCATIONS=\"h1 proxy\" cargo test -p leat-cli --test allocations`.\n\n\
          | path | without access log | with access log |\n| --- | ---: | ---: |\n",

@@ -17,15 +17,18 @@ const CONNECTIONS_MAX: usize = 64;
 
 struct Admin(Arc<Process>);
 
-/// Listens, and answers from then on. An address that can't be listened on ends the process with 1.
-pub(crate) fn start(process: &Arc<Process>, address: &ListenAddress) {
-    let set = match ListenerSet::bind(std::slice::from_ref(address), 1, Inherited::none()) {
-        Ok(set) => set,
-        Err(error) => {
-            eprintln!("leat run: metrics: {error}");
-            std::process::exit(1);
-        }
-    };
+/// Listens. Nobody is answered before [`start`].
+///
+/// # Errors
+/// What the system says, such as that the address is in use.
+pub(crate) fn bind(address: &ListenAddress) -> std::io::Result<ListenerSet> {
+    ListenerSet::bind(std::slice::from_ref(address), 1, Inherited::none())
+        .map_err(|error| std::io::Error::other(format!("metrics: {error}")))
+}
+
+/// Answers from now on.
+pub(crate) fn start(process: &Arc<Process>) {
+    let Some(set) = process.admin.get() else { return };
     let limits = Limits { connections_max: CONNECTIONS_MAX, body_bytes_max: 64 * 1024, ..Limits::default() };
     let service = Service::new(Site {
         handler: Admin(Arc::clone(process)),

@@ -1,7 +1,8 @@
 //! Functions to and from QuickJS's bytecode. QuickJS does not validate bytecode, so only what this binary wrote may be read.
 #![allow(unsafe_code, reason = "bytecode is read by QuickJS's own functions")]
 
-use rquickjs::{Ctx, Error, Result, Value, qjs};
+use rquickjs::module::Declared;
+use rquickjs::{Ctx, Error, Module, Object, Promise, Result, Value, qjs};
 
 /// Reads a compiled script and runs it; gives its value. Costs a pass over the bytes and the objects that they describe.
 ///
@@ -21,6 +22,45 @@ pub(crate) unsafe fn run<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>
             return Err(Error::Exception);
         }
         Ok(Value::from_raw(ctx.clone(), value))
+    }
+}
+
+/// Reads a compiled ES module. What it imports is resolved by whoever imports it.
+///
+/// # Safety
+/// As of [`run`].
+pub(crate) unsafe fn module<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Module<'js, Declared>> {
+    // SAFETY: the caller's.
+    unsafe { Module::load(ctx.clone(), bytes) }
+}
+
+/// Reads a compiled ES module that nobody imports, loads what it imports, and runs it; `describe` gets its `import.meta`. Gives
+/// the promise of its top level.
+///
+/// # Safety
+/// As of [`run`].
+pub(crate) unsafe fn run_module<'js>(
+    ctx: &Ctx<'js>,
+    bytes: &[u8],
+    describe: impl FnOnce(&Object<'js>) -> Result<()>,
+) -> Result<Promise<'js>> {
+    let raw = ctx.as_raw().as_ptr();
+    // SAFETY: as in `run`. A module belongs to the context, which outlives this; `JS_EvalFunction` takes over a reference.
+    unsafe {
+        let module = qjs::JS_ReadObject(raw, bytes.as_ptr(), bytes.len() as _, qjs::JS_READ_OBJ_BYTECODE as i32);
+        if qjs::JS_IsException(module) || qjs::JS_ResolveModule(raw, module) < 0 {
+            return Err(Error::Exception);
+        }
+        let meta = qjs::JS_GetImportMeta(raw, qjs::JS_VALUE_GET_PTR(module).cast());
+        if qjs::JS_IsException(meta) {
+            return Err(Error::Exception);
+        }
+        describe(&Object::from_value(Value::from_raw(ctx.clone(), meta))?)?;
+        let value = qjs::JS_EvalFunction(raw, qjs::JS_DupValue(raw, module));
+        if qjs::JS_IsException(value) {
+            return Err(Error::Exception);
+        }
+        Promise::from_value(Value::from_raw(ctx.clone(), value))
     }
 }
 

@@ -38,9 +38,9 @@ pub(crate) fn start(process: &Arc<Process>) -> io::Result<()> {
 }
 
 async fn run(process: Arc<Process>, mut terminate: Signal, mut interrupt: Signal) {
-    if let Some(address) = &process.options.metrics {
+    if process.admin.get().is_some() {
         spawn_local(leat_stream::clock::run());
-        admin::start(&process, address);
+        admin::start(&process);
     }
     if process.options.watch {
         spawn_local(watch(Arc::clone(&process)));
@@ -68,7 +68,7 @@ async fn run(process: Arc<Process>, mut terminate: Signal, mut interrupt: Signal
 }
 
 async fn watch(process: Arc<Process>) {
-    let mut watch = Watch::new(&process.options.app);
+    let mut watch = Watch::new(&process.options.app, Arc::clone(&process.loaded));
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         let Some(path) = watch.changed() else { continue };

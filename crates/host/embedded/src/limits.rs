@@ -29,20 +29,30 @@ enum Turn {
 #[derive(Debug)]
 pub(crate) struct Guard {
     heap: Rc<Heap>,
-    limit: Option<Duration>,
+    limit: Cell<Option<Duration>>,
     turn: Cell<Turn>,
     stopped: Cell<Option<Stopped>>,
 }
 
 impl Guard {
     pub(crate) fn new(heap: Rc<Heap>, limit: Option<Duration>) -> Rc<Self> {
-        Rc::new(Self { heap, limit, turn: Cell::new(Turn::Free), stopped: Cell::new(None) })
+        Rc::new(Self { heap, limit: Cell::new(limit), turn: Cell::new(Turn::Free), stopped: Cell::new(None) })
+    }
+
+    /// How long a turn may be; `None` is for ever.
+    pub(crate) fn limit(&self) -> Option<Duration> {
+        self.limit.get()
+    }
+
+    /// Sets that for the turns that begin from now on.
+    pub(crate) fn set_limit(&self, limit: Option<Duration>) {
+        self.limit.set(limit);
     }
 
     /// A turn begins, with all the time that one has. Costs one store.
     #[inline]
     pub(crate) fn begin(&self) {
-        if self.limit.is_some() {
+        if self.limit.get().is_some() {
             self.turn.set(Turn::Begun);
         }
     }
@@ -62,7 +72,7 @@ impl Guard {
             self.stopped.set(Some(Stopped::Memory));
             return true;
         }
-        match (self.turn.get(), self.limit) {
+        match (self.turn.get(), self.limit.get()) {
             (Turn::Begun, Some(limit)) => {
                 self.turn.set(Instant::now().checked_add(limit).map_or(Turn::Free, Turn::Until));
                 false

@@ -29,6 +29,17 @@ pub struct Limits {
     pub turn: Option<Duration>,
     /// By how much the heap grows until garbage is collected.
     pub collect: Size,
+    /// What the first two are called where a message tells of them.
+    pub names: Names,
+}
+
+/// Names of limits, as a person set them.
+#[derive(Clone, Copy, Debug)]
+pub struct Names {
+    /// That of `memory`.
+    pub memory: &'static str,
+    /// That of `turn`.
+    pub turn: &'static str,
 }
 
 impl Default for Limits {
@@ -37,6 +48,7 @@ impl Default for Limits {
             memory: Size::new(MEMORY_BYTES),
             turn: Some(Duration::from_millis(TURN_MS)),
             collect: Size::new(COLLECT_BYTES),
+            names: Names { memory: "--memory", turn: "--request-timeout" },
         }
     }
 }

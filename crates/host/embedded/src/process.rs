@@ -6,12 +6,14 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use leat_listen::ListenerSet;
 use tokio::sync::watch;
 
 use crate::control;
 use crate::listeners::{Listeners, Listening, Place};
 use crate::metrics::Metrics;
 use crate::options::Options;
+use crate::watch::LoadedFiles;
 
 /// Signals that can be listened for, by number.
 const SIGNALS: usize = 65;
@@ -33,6 +35,10 @@ pub(crate) struct Process {
     listeners: Arc<Listeners>,
     heard: [AtomicUsize; SIGNALS],
     controlled: OnceLock<()>,
+    /// What the program's modules are made of, where it is watched.
+    pub(crate) loaded: Arc<LoadedFiles>,
+    /// The socket for metrics, where they are asked for.
+    pub(crate) admin: OnceLock<ListenerSet>,
 }
 
 impl Process {
@@ -45,6 +51,8 @@ impl Process {
             listeners: Listeners::new(workers, port),
             heard: std::array::from_fn(|_| AtomicUsize::new(0)),
             controlled: OnceLock::new(),
+            loaded: Arc::default(),
+            admin: OnceLock::new(),
             options,
         })
     }

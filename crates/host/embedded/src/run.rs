@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::task::LocalSet;
 
+use crate::admin;
 use crate::options::Options;
 use crate::process::Process;
 use crate::worker;
@@ -15,9 +16,13 @@ const STACK_BYTES: usize = 8 * 1024 * 1024;
 /// Runs a program until it ends; gives its exit code. The first worker has this thread.
 ///
 /// # Errors
-/// An event loop or a thread can't start.
+/// An event loop or a thread can't start, or the address for metrics is in use.
 pub fn run(options: &Options) -> io::Result<i32> {
     let process = Process::new(options.clone());
+    if let Some(address) = &options.metrics {
+        // Before the program runs: what it does could not be undone.
+        let _ = process.admin.set(admin::bind(address)?);
+    }
     let mut threads = Vec::new();
     for worker in 1..options.workers.get() {
         let process = Arc::clone(&process);

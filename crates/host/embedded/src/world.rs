@@ -1,6 +1,6 @@
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rquickjs::function::Func;
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Error, Function, Result, Runtime, Value};
@@ -117,9 +117,10 @@ impl World {
         self.guard.end();
         if self.guard.stopped() == Some(Stopped::Memory) {
             eprintln!(
-                "leat: worker {} is out of memory: it holds more than {} (--memory)",
+                "leat: worker {} is out of memory: it holds more than {} ({})",
                 self.host.seat().worker,
-                self.host.seat().process.options.limits.memory
+                self.host.seat().process.options.limits.memory,
+                self.host.seat().process.options.limits.names.memory
             );
             self.host.turn_to(Life::Lost);
             return Entered::OutOfMemory;
@@ -133,6 +134,16 @@ impl World {
         if self.stops.get() > 0 { Entered::Interrupted } else { Entered::Done(value) }
     }
 
+    /// Sets how long a turn may be, from the next one on.
+    pub(crate) fn limit_turns(&self, limit: Duration) {
+        self.guard.set_limit(Some(limit));
+    }
+
+    /// Looks at values of the world from outside: nothing of JavaScript may run in it.
+    pub(crate) fn look<R>(&self, look: impl for<'js> FnOnce(&Ctx<'js>) -> R) -> R {
+        self.context.with(|ctx| look(&ctx))
+    }
+
     /// Tells of what was stopped for its time, if anything was; what runs next has time of its own. Where it was is the most
     /// useful thing to know.
     fn notice(&self, thrown: Option<&Value<'_>>) {
@@ -144,10 +155,11 @@ impl World {
         if let Some(metrics) = self.host.seat().metrics() {
             metrics.interrupted.add(1);
         }
-        let limit = self.host.seat().process.options.limits.turn.unwrap_or_default().as_millis();
+        let limit = self.guard.limit().unwrap_or_default().as_millis();
+        let name = self.host.seat().process.options.limits.names.turn;
         let stack = thrown.and_then(|thrown| thrown.as_object()?.get::<_, String>("stack").ok()).unwrap_or_default();
         let stack = if stack.is_empty() { stack } else { format!("\n{}", stack.trim_end()) };
-        eprintln!("leat: JavaScript ran for more than {limit} ms and was stopped (--request-timeout){stack}");
+        eprintln!("leat: JavaScript ran for more than {limit} ms and was stopped ({name}){stack}");
     }
 
     /// Collects garbage, and says when next.
@@ -269,3 +281,7 @@ fn rejected<'js>(ctx: Ctx<'js>, promise: Value<'js>, reason: Value<'js>, handled
         let _ = ctx.catch();
     }
 }
+
+#[cfg(test)]
+#[path = "world_tests.rs"]
+mod tests;

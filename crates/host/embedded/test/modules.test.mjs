@@ -1,30 +1,13 @@
 // `leat check APP`, `leat build APP`, modules kept on disk, and what is said of mistakes.
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawn } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import test from "node:test";
 import { leat } from "./binary.mjs";
+import { RUN_MS_MAX, workshop } from "./workshop.mjs";
 
-const RUN_MS_MAX = 30_000;
-const root = mkdtempSync(join(tmpdir(), "leat-modules-"));
-test.after(() => rmSync(root, { recursive: true, force: true }));
-
-/** A folder with these files. */
-function folder(name, files) {
-    const path = join(root, name);
-    for (const [file, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(path, file)), { recursive: true });
-        writeFileSync(join(path, file), text);
-    }
-    return path;
-}
-
-function run(program, args, { env = {}, cwd = root } = {}) {
-    const { status, stdout, stderr } = spawnSync(program, args, { cwd, env: { ...process.env, ...env }, encoding: "utf8", timeout: RUN_MS_MAX });
-    return { status, stdout, stderr };
-}
+const { root, folder, run } = workshop("leat-modules-");
 
 test("leat check names every mistake with its place, and exits with 2", () => {
     const app = folder("check", {

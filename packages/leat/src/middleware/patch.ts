@@ -3,6 +3,16 @@ import { MiddlewareError } from "./error";
 import { type HeaderPatch, type Headers, type HeaderValue, type Request, type RequestChange, type Response, type ResponseChange } from "./message";
 
 /**
+ * The method of a message of a host's own that knows a cheaper way to be patched than a copy of all its headers. It gives the message
+ * itself if nothing changes, and refuses what `checkName` refuses.
+ */
+export const patched: unique symbol = Symbol("leat.patched");
+
+interface Patching<M, C> {
+    readonly [patched]?: (change: C) => M;
+}
+
+/**
  * `headers` with `patch` merged in.
  *
  * Cost: the same object if nothing changes; else one copy of the headers, and one more for each that is deleted.
@@ -37,6 +47,8 @@ export function patchHeaders(headers: Headers, patch: HeaderPatch): Headers {
  * @throws {MiddlewareError} `header.name`
  */
 export function patchRequest(request: Request, change: RequestChange): Request {
+    const own = (request as Request & Patching<Request, RequestChange>)[patched];
+    if (own !== undefined) return own.call(request, change);
     const method = change.method ?? request.method;
     const path = change.path ?? request.path;
     const headers = change.headers === undefined ? request.headers : patchHeaders(request.headers, change.headers);
@@ -54,6 +66,8 @@ export function patchRequest(request: Request, change: RequestChange): Request {
  * @throws {MiddlewareError} `header.name`
  */
 export function patchResponse(response: Response, change: ResponseChange): Response {
+    const own = (response as Response & Patching<Response, ResponseChange>)[patched];
+    if (own !== undefined) return own.call(response, change);
     const status = change.status ?? response.status;
     const headers = change.headers === undefined ? response.headers : patchHeaders(response.headers, change.headers);
     const body = bodyOf(response.body, change.body);
@@ -73,7 +87,8 @@ function bodyOf(before: unknown, change: unknown): unknown {
     return change ?? undefined;
 }
 
-function isSame(before: HeaderValue | undefined, value: HeaderValue): boolean {
+/** Whether a patch with `value` would change nothing. */
+export function isSame(before: HeaderValue | undefined, value: HeaderValue): boolean {
     if (before === value) return true;
     if (typeof before !== "object" || typeof value !== "object" || before.length !== value.length) return false;
     return before.every((each, at) => each === value[at]);
@@ -89,8 +104,11 @@ function without(headers: Headers, name: string): Record<string, HeaderValue | u
 const UPPER_A = 65;
 const UPPER_Z = 90;
 
-/** One way to write a name, so that no header can stand twice; read by code units, which makes no string. */
-function checkName(name: string): void {
+/**
+ * One way to write a name, so that no header can stand twice; read by code units, which makes no string.
+ * @throws {MiddlewareError} `header.name`
+ */
+export function checkName(name: string): void {
     for (let at = 0; at < name.length; at++) {
         const unit = name.charCodeAt(at);
         if (unit >= UPPER_A && unit <= UPPER_Z) throw new MiddlewareError("header.name", `the header "${name}" is written in lower case: "${name.toLowerCase()}"`);

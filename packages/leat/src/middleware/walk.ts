@@ -9,6 +9,17 @@ import { type Awaitable, type Response } from "./message";
 import { type Record } from "./record";
 
 /**
+ * What a sender returns whose outcome is given to `leave`, so that meanwhile no promise is waited for. Only in plans without
+ * `around`, whose `next` would return it.
+ */
+export const LATER: Response = Object.freeze({ status: 0, headers: Object.freeze({}) });
+
+/** Leaves all layers with the outcome of a sender that returned `LATER`, once. */
+export function leave(record: Record, isFailed: boolean, outcome: unknown): Awaitable<Response> {
+    return outwards(record, 0, record.frame.layers.length - 1, false, isFailed, outcome);
+}
+
+/**
  * Runs the layers from `at` on, the sender, and the layers back to `from`, the outermost of this part: the first of a plan, or the
  * one inside of an `around`.
  */
@@ -32,6 +43,7 @@ export function inwards(record: Record, from: number, start: number): Awaitable<
             const layer = layers[at];
             if (layer === undefined) {
                 const sent = record.send(record.request, record.view as ContextOf<"attempt">);
+                if (sent === LATER) return LATER;
                 if (isThenable(sent)) return sentLater(record, from, last, sent);
                 outcome = responseOf(record, undefined, sent);
                 break;

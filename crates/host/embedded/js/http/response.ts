@@ -4,7 +4,7 @@ import type { IncomingMessage } from "./incoming";
 import { aborted, listens, receiveData, receiveEnd } from "./incoming";
 import type { Line } from "./line";
 import { ACK, http, KEEP, LAST } from "./native";
-import { fieldsOf, methods, newHeaders, OutgoingMessage, validateHeaderName, validateHeaderValue } from "./outgoing";
+import { fieldsOf, methods, OutgoingMessage, validateHeaderName, validateHeaderValue } from "./outgoing";
 import { STATUS_CODES } from "./statuses";
 
 /** Bytes that may be under way to the client before a writer is told to wait. */

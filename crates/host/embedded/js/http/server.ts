@@ -4,7 +4,7 @@ import { IncomingMessage } from "./incoming";
 import { type Line, lines, servers } from "./line";
 import { http, type Listening, type ListenOptions } from "./native";
 import { ServerResponse } from "./response";
-import { opaque, type Socket } from "./socket";
+import { opaque } from "./socket";
 
 /** Set on an app whose requests and responses inherit from prototypes of its own: `{ request, response }`. */
 export const kMessages = Symbol("leat.messages");

@@ -146,7 +146,7 @@ const methods = {
     toJSON(this: Bytes): { type: "Buffer"; data: number[] } {
         return { type: "Buffer", data: Array.from(this) };
     },
-    [custom](this: Bytes, depth: unknown, options: unknown): string {
+    [custom](this: Bytes, _depth: unknown, options: unknown): string {
         return rare().inspect(this, options);
     },
 };

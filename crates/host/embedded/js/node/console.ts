@@ -175,7 +175,7 @@ const methods = {
     },
     trace(state: State, values: Values): void {
         const error: { name: string; message: string; stack?: string } = { name: "Trace", message: state.format(state.err, values) };
-        Error.captureStackTrace(error, shared.trace);
+        Error.captureStackTrace(error, shared["trace"]);
         state.print(state.err, [error.stack]);
     },
     assert(state: State, [condition, ...values]: Values): void {

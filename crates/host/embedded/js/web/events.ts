@@ -257,6 +257,7 @@ export class AbortSignal extends EventTarget {
             signal.#reason = reason === undefined ? new Exception("This operation was aborted", "AbortError") : reason;
             const followers = signal.#followers;
             signal.#followers = undefined;
+            for (const source of signal.#sources ?? []) source.#followers = source.#followers?.filter((known) => known.deref() !== signal);
             signal.#sources = undefined;
             signal.dispatchEvent(new Event("abort"));
             for (const follower of followers ?? []) {

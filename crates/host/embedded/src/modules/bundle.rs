@@ -13,7 +13,7 @@ use super::files::{Kind, parent};
 /// Where carried files are: a folder that no disk has.
 pub(crate) const ROOT: &str = "/$leat";
 
-const MARK: &[u8; 16] = b"leat-executable1";
+const MARK: &[u8; 16] = b"leat-executable2";
 const CHECKSUM_BYTES: usize = 32;
 /// Length, checksum, mark.
 const TRAILER_BYTES: usize = 8 + CHECKSUM_BYTES + MARK.len();
@@ -41,8 +41,10 @@ pub(crate) struct Bundle {
 #[derive(Debug, PartialEq)]
 struct Carried {
     source: Vec<u8>,
-    /// What it compiles to, if it is CommonJS.
+    /// What it compiles to, if it is code.
     bytecode: Vec<u8>,
+    /// It is an ES module.
+    module: bool,
 }
 
 impl Bundle {
@@ -56,12 +58,13 @@ impl Bundle {
         path.strip_prefix(ROOT).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    pub(crate) fn put(&mut self, path: String, source: Vec<u8>, bytecode: Vec<u8>) {
+    /// `bytecode` is empty where it is compiled when it runs, or never.
+    pub(crate) fn put(&mut self, path: String, source: Vec<u8>, bytecode: Vec<u8>, module: bool) {
         let mut folder = parent(&path).to_owned();
         while !folder.is_empty() && self.folders.insert(folder.clone()) {
             folder = parent(&folder).to_owned();
         }
-        self.files.insert(path, Carried { source, bytecode });
+        self.files.insert(path, Carried { source, bytecode, module });
     }
 
     pub(crate) fn link(&mut self, from: String, import: bool, specifier: String, to: String) {
@@ -82,8 +85,18 @@ impl Bundle {
         self.files.get(path).map(|file| file.source.as_slice())
     }
 
-    pub(crate) fn bytecode(&self, path: &str) -> Option<&[u8]> {
-        self.files.get(path).map(|file| file.bytecode.as_slice()).filter(|bytes| !bytes.is_empty())
+    /// What a file compiles to: a CommonJS module, or with `module` an ES module.
+    pub(crate) fn bytecode(&self, path: &str, module: bool) -> Option<&[u8]> {
+        let file = self.files.get(path).filter(|file| file.module == module);
+        file.map(|file| file.bytecode.as_slice()).filter(|bytes| !bytes.is_empty())
+    }
+
+    /// Names in a folder, and whether they are folders, in no order.
+    pub(crate) fn list(&self, folder: &str) -> impl Iterator<Item = (&str, bool)> {
+        let files = self.files.keys().map(|path| (path.as_str(), false));
+        let all = files.chain(self.folders.iter().map(|path| (path.as_str(), true)));
+        all.filter(move |(path, _)| parent(path) == folder)
+            .map(|(path, is_folder)| (path.rsplit('/').next().unwrap_or_default(), is_folder))
     }
 
     /// Where a request led when the executable was made.
@@ -100,6 +113,7 @@ impl Bundle {
             put(&mut bytes, path.as_bytes());
             put(&mut bytes, &file.source);
             put(&mut bytes, &file.bytecode);
+            put(&mut bytes, &[u8::from(file.module)]);
         }
         bytes.extend_from_slice(&(self.edges.len() as u64).to_le_bytes());
         for ((from, import, specifier), to) in &self.edges {
@@ -121,7 +135,7 @@ impl Bundle {
         let mut bundle = Self::new(at.text()?);
         for _ in 0..at.number()? {
             let (path, source, bytecode) = (at.text()?, at.bytes()?.to_vec(), at.bytes()?.to_vec());
-            bundle.put(path, source, bytecode);
+            bundle.put(path, source, bytecode, at.bytes()? == [1]);
         }
         for _ in 0..at.number()? {
             let (from, import, specifier, to) = (at.text()?, at.bytes()? == [1], at.text()?, at.text()?);

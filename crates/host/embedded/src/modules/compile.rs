@@ -1,9 +1,11 @@
 //! Sources become functions and modules of QuickJS.
 #![allow(unsafe_code, reason = "QuickJS's own functions compile with a line number, and without running")]
 
+use std::borrow::Cow;
 use std::ffi::CString;
 
-use rquickjs::{Ctx, Error, Exception, Function, Result, qjs};
+use rquickjs::module::{Declared, WriteOptions};
+use rquickjs::{Ctx, Error, Exception, Function, Module, Object, Promise, Result, qjs};
 
 use super::cache::{Cache, SOURCE_BYTES_MIN};
 use super::refusal::text_of;
@@ -39,6 +41,58 @@ pub(crate) fn script<'js>(ctx: &Ctx<'js>, cache: Option<&Cache>, path: &str, tex
 pub(crate) fn carried<'js>(ctx: &Ctx<'js>, bytes: &'static [u8]) -> Result<Function<'js>> {
     // SAFETY: the same executable wrote it; the checksum over all that it carries was right.
     Function::from_value(unsafe { bytecode::run(ctx, bytes) }?)
+}
+
+/// What an ES module was compiled to before, by this very build and from its very source.
+pub(crate) struct Kept(Cow<'static, [u8]>);
+
+impl Kept {
+    /// Of the module at `url`: what the executable carries, or what is kept in `cache`.
+    pub(crate) fn find(cache: Option<&Cache>, carried: Option<&'static [u8]>, url: &str, text: &str) -> Option<Self> {
+        carried.map(Cow::Borrowed).or_else(|| cache?.read(url, text).map(Cow::Owned)).map(Self)
+    }
+
+    /// Runs it as the program's first; `describe` gets its `import.meta`. Gives the promise of its top level.
+    pub(crate) fn run<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        describe: impl FnOnce(&Object<'js>) -> Result<()>,
+    ) -> Result<Promise<'js>> {
+        // SAFETY: the checksum of the executable, or of the entry, says that this build wrote it.
+        unsafe { bytecode::run_module(ctx, &self.0, describe) }
+    }
+}
+
+/// An ES module: of what was kept, or compiled, and kept in `cache` if there is one.
+///
+/// # Errors
+/// Its syntax is wrong, or that of what it imports.
+pub(crate) fn module<'js>(
+    ctx: &Ctx<'js>,
+    cache: Option<&Cache>,
+    carried: Option<&'static [u8]>,
+    url: &str,
+    text: &str,
+) -> Result<Module<'js, Declared>> {
+    if let Some(kept) = Kept::find(cache, carried, url, text) {
+        // SAFETY: as in `Kept::run`.
+        return unsafe { bytecode::module(ctx, &kept.0) };
+    }
+    let module = Module::declare(ctx.clone(), url, text.as_bytes())?;
+    if let Some(cache) = cache
+        && let Ok(bytes) = module.write(WriteOptions::default())
+    {
+        cache.write(url, text, &bytes);
+    }
+    Ok(module)
+}
+
+/// The bytecode of an ES module. What it imports is looked for with the loader of the runtime.
+///
+/// # Errors
+/// Its syntax is wrong.
+pub(crate) fn bytes_of_module(ctx: &Ctx<'_>, url: &str, text: &str) -> Result<Vec<u8>> {
+    Module::declare(ctx.clone(), url, text.as_bytes())?.write(WriteOptions::default())
 }
 
 /// The bytecode of a CommonJS source.

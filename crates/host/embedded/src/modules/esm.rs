@@ -11,9 +11,10 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Array, Ctx, Error, Exception, Function, IntoJs, JsLifetime, Module, Object, Promise, Result, Value};
 
 use super::cache::{Cache, SOURCE_BYTES_MIN};
-use super::compile;
+use super::circles::circular as circular_of;
+use super::compile::{self, Kept};
 use super::files::Files;
-use super::foreign::{Foreign, late_names};
+use super::foreign::{Foreign, fits, late_names};
 use super::names::names;
 use super::part::part_of;
 use super::refusal::Refusal;
@@ -45,6 +46,10 @@ pub(crate) struct Modules {
     imports: RefCell<HashMap<String, Vec<String>>>,
     /// Modules with an `await` outside of functions.
     awaiting: RefCell<HashSet<String>>,
+    /// Modules that import with attributes, which bytecode does not have.
+    attributed: RefCell<HashSet<String>>,
+    /// Modules in circles of imports; `None` where there are imports that were not looked at.
+    circular: RefCell<Option<HashSet<String>>>,
     /// Modules whose evaluation may be under way.
     running: RefCell<HashSet<String>>,
     /// CommonJS modules that an `import` runs just now.
@@ -94,6 +99,8 @@ impl Modules {
             linked: RefCell::default(),
             imports: RefCell::default(),
             awaiting: RefCell::default(),
+            attributed: RefCell::default(),
+            circular: RefCell::default(),
             running: RefCell::default(),
             importing: RefCell::default(),
             broken: RefCell::default(),
@@ -166,6 +173,9 @@ impl Modules {
                 self.note_map(ctx, &url, &text)?;
                 let mut children = Vec::new();
                 let scan = scan(&text, Language::Module);
+                if scan.has_attributes() {
+                    self.attributed.borrow_mut().insert(url.clone());
+                }
                 if scan.awaits.is_some() {
                     self.awaiting.borrow_mut().insert(url.clone());
                 }
@@ -190,6 +200,7 @@ impl Modules {
                 }
                 let urls = children.iter().map(|(child, _)| child.clone()).collect();
                 self.imports.borrow_mut().insert(url, urls);
+                self.circular.take();
                 asked.extend(children.into_iter().rev());
             }
         }
@@ -310,7 +321,8 @@ impl Modules {
         let ready = self.ready.borrow().get(url).cloned();
         match ready {
             Some(Ready::Source { path, text }) => {
-                let module = match Module::declare(ctx.clone(), url, text.as_bytes()) {
+                let (cache, carried) = self.kept(url, &path, &text);
+                let module = match compile::module(ctx, cache, carried, url, &text) {
                     Ok(module) => module,
                     Err(error) => {
                         let running = self.running.borrow();
@@ -324,6 +336,19 @@ impl Modules {
             Some(_) => Module::declare_def::<Foreign, _>(ctx.clone(), url),
             None => Err(Exception::throw_message(ctx, &format!("the module {url} was not linked"))),
         }
+    }
+
+    /// Where an ES module may have been kept as bytecode: in the cache, and with the executable.
+    fn kept(&self, url: &str, path: &str, text: &str) -> (Option<&Cache>, Option<&'static [u8]>) {
+        // QuickJS loads what a module imports while it reads that module: one that comes back to it finds half of it.
+        let mut circular = self.circular.borrow_mut();
+        let circular = circular.get_or_insert_with(|| circular_of(&self.imports.borrow()));
+        if circular.contains(url) || self.attributed.borrow().contains(url) {
+            return (None, None);
+        }
+        // Bytecode has its module's URL in it: what is carried is one without a query.
+        let plain = path_of(url).is_some_and(|(_, suffix)| suffix.is_empty());
+        (self.cache(text.len()), self.files().module(path).filter(|_| plain))
     }
 
     /// Fills `import.meta`.
@@ -352,9 +377,25 @@ impl Modules {
     pub(crate) fn run_main<'js>(self: &Rc<Self>, ctx: &Ctx<'js>, path: &str) -> Result<Promise<'js>> {
         let url = url_of(path, "");
         self.link(ctx, &url, None)?;
-        let (_, promise) = self.declare(ctx, &url)?.eval().map_err(|error| self.explain_export(ctx, error))?;
+        let promise = self.evaluate(ctx, &url);
+        let promise = promise.map_err(|error| self.explain_export(ctx, error))?;
         self.running.borrow_mut().clear();
         Ok(promise)
+    }
+
+    fn evaluate<'js>(self: &Rc<Self>, ctx: &Ctx<'js>, url: &str) -> Result<Promise<'js>> {
+        let ready = self.ready.borrow().get(url).cloned();
+        if let Some(Ready::Source { path, text }) = ready {
+            let (cache, carried) = self.kept(url, &path, &text);
+            if let Some(kept) = Kept::find(cache, carried, url, &text) {
+                let ran = kept.run(ctx, |meta| self.describe(meta, url, &path));
+                if ran.is_err() {
+                    self.broken.borrow_mut().extend(self.running.borrow().iter().cloned());
+                }
+                return ran;
+            }
+        }
+        self.declare(ctx, url)?.eval().map(|(_, promise)| promise)
     }
 
     /// An import of a name that is not exported: who asks for it, and where, as Node.js says it. Other errors stay.
@@ -498,26 +539,6 @@ fn handled(promise: &Promise<'_>) -> Result<()> {
 
 fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
-}
-
-/// Whether a module is what its `type` attribute says.
-fn fits(ready: &Ready, url: &str, kind: Option<&str>) -> std::result::Result<(), Refusal> {
-    match (ready, kind) {
-        (Ready::Json { .. }, Some("json")) => Ok(()),
-        (Ready::Json { .. }, None) => Err(Refusal::type_error(
-            "ERR_IMPORT_ATTRIBUTE_MISSING",
-            format!("Module \"{url}\" needs an import attribute of \"type: json\""),
-        )),
-        (_, Some("json")) => Err(Refusal::type_error(
-            "ERR_IMPORT_ATTRIBUTE_TYPE_INCOMPATIBLE",
-            format!("Module \"{url}\" is not of type \"json\""),
-        )),
-        (_, Some(other)) => Err(Refusal::type_error(
-            "ERR_IMPORT_ATTRIBUTE_UNSUPPORTED",
-            format!("Import attribute \"type\" with value \"{other}\" is not supported"),
-        )),
-        (_, None) => Ok(()),
-    }
 }
 
 /// QuickJS's way to [`Modules`].

@@ -5,13 +5,17 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use rquickjs::{Context, Runtime};
+use rquickjs::loader::ImportAttributes;
+use rquickjs::module::Declared;
+use rquickjs::{Context, Ctx, Module, Runtime};
 
 use super::bundle::{self, Bundle, ROOT};
 use super::compile;
 use super::files::parent;
 use super::graph::{Finding, Graph, walk};
+use super::scan::{Language, scan};
 use super::source::{Format, format_of, has_module_syntax, text_of};
+use super::urls::url_of;
 
 /// What was made.
 #[derive(Debug)]
@@ -70,15 +74,16 @@ fn bundle_of(graph: &Graph) -> Result<Bundle, String> {
     let mut bundle = Bundle::new(moved(&graph.main));
     let failed = |error: rquickjs::Error| format!("JavaScript can't start: {error}");
     let runtime = Runtime::new().map_err(failed)?;
+    runtime.set_loader(Anything, Anything);
     let context = Context::full(&runtime).map_err(failed)?;
     for (path, bytes) in &graph.sources {
-        let bytecode = compiled(graph, &context, path, &moved(path)).unwrap_or_default();
-        bundle.put(moved(path), bytes.clone(), bytecode);
+        let (bytecode, module) = compiled(graph, &context, path, &moved(path)).unwrap_or_default();
+        bundle.put(moved(path), bytes.clone(), bytecode, module);
     }
     for folder in packages {
         let path = format!("{folder}/package.json");
         let source = graph.files.read(&path).map_err(|refusal| refusal.message)?;
-        bundle.put(moved(&path), source, Vec::new());
+        bundle.put(moved(&path), source, Vec::new(), false);
     }
     for (from, import, specifier, to) in &graph.edges {
         bundle.link(moved(from), *import, specifier.clone(), moved(to));
@@ -86,21 +91,55 @@ fn bundle_of(graph: &Graph) -> Result<Bundle, String> {
     Ok(bundle)
 }
 
-/// The bytecode of a CommonJS module; others are compiled when they run.
-fn compiled(graph: &Graph, context: &Context, path: &str, name: &str) -> Option<Vec<u8>> {
+/// The bytecode of a module, and whether it is an ES module; `None` of what is neither, and of what QuickJS can't read: it tells
+/// of that when it runs.
+fn compiled(graph: &Graph, context: &Context, path: &str, name: &str) -> Option<(Vec<u8>, bool)> {
     let format = format_of(&graph.files, path).ok()?;
+    if !matches!(format, Format::CommonJs | Format::Module | Format::Unsaid) {
+        return None;
+    }
     let text = text_of(path, graph.sources.get(path)?.clone()).ok()?;
-    let script = format == Format::CommonJs || (format == Format::Unsaid && !has_module_syntax(&text));
-    if !script {
+    let module = format == Format::Module || (format == Format::Unsaid && has_module_syntax(&text));
+    if module && scan(&text, Language::Module).has_attributes() {
         return None;
     }
     context.with(|ctx| {
-        let bytes = compile::bytes_of(&ctx, name, &text);
+        let bytes = match module {
+            true => compile::bytes_of_module(&ctx, &url_of(name, ""), &text),
+            false => compile::bytes_of(&ctx, name, &text),
+        };
         if bytes.is_err() {
             let _ = ctx.catch();
         }
-        bytes.ok()
+        bytes.ok().map(|bytes| (bytes, module))
     })
+}
+
+/// Stands for whatever a module imports while it is compiled. Nothing of it comes to be in its bytecode.
+struct Anything;
+
+impl rquickjs::loader::Resolver for Anything {
+    fn resolve<'js>(
+        &mut self,
+        _ctx: &Ctx<'js>,
+        _base: &str,
+        name: &str,
+        _with: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<String> {
+        // Not the name of a module that is compiled itself.
+        Ok(format!("leat:any/{name}"))
+    }
+}
+
+impl rquickjs::loader::Loader for Anything {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _with: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<Module<'js, Declared>> {
+        Module::declare(ctx.clone(), name, "")
+    }
 }
 
 /// The folder that all of them are in.

@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::Read as _;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::bundle::{Bundle, carried};
 use super::package::Package;
 use super::refusal::Refusal;
+use crate::watch::LoadedFiles;
 
 /// A module's source: larger ones are no program's.
 const SOURCE_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -28,17 +30,29 @@ pub(crate) enum Kind {
 pub(crate) struct Files {
     packages: RefCell<HashMap<String, Option<Rc<Package>>>>,
     real_folders: RefCell<HashMap<String, String>>,
+    /// Told of every module that is read.
+    loaded: Option<Arc<LoadedFiles>>,
 }
 
 impl Files {
+    /// Such that tell `loaded` of the modules that are read.
+    pub(crate) fn noting(loaded: Arc<LoadedFiles>) -> Self {
+        Self { loaded: Some(loaded), ..Self::default() }
+    }
+
     /// The executable's own, if it has any and `path` can only be one of them.
     fn carried(&self, path: &str) -> Option<&'static Bundle> {
         carried().filter(|_| Bundle::covers(path))
     }
 
-    /// Compiled when the executable was made.
+    /// Compiled when the executable was made: a CommonJS module.
     pub(crate) fn bytecode(&self, path: &str) -> Option<&'static [u8]> {
-        self.carried(path)?.bytecode(path)
+        self.carried(path)?.bytecode(path, false)
+    }
+
+    /// The same of an ES module.
+    pub(crate) fn module(&self, path: &str) -> Option<&'static [u8]> {
+        self.carried(path)?.bytecode(path, true)
     }
 
     /// Where a request led when the executable was made.
@@ -86,6 +100,9 @@ impl Files {
             let found = bundle.source(path).map(<[u8]>::to_vec);
             return found
                 .ok_or_else(|| Refusal::error("ENOENT", format!("ENOENT: no such file or directory, open '{path}'")));
+        }
+        if let Some(loaded) = &self.loaded {
+            loaded.note(path);
         }
         read(path, SOURCE_BYTES_MAX).map_err(|error| unreadable(path, &error))
     }

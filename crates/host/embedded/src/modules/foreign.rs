@@ -6,7 +6,7 @@ use rquickjs::module::{Declarations, Exports, ModuleDef};
 use rquickjs::{Ctx, Error, Exception, Function, JsLifetime, Object, Result, Value};
 
 use super::esm::{Modules, Ready};
-use super::refusal;
+use super::refusal::{self, Refusal};
 use crate::builtins;
 
 /// The function that loads a CommonJS module for an `import`.
@@ -135,4 +135,24 @@ fn in_file(ctx: &Ctx<'_>, error: Error, path: &str) -> Error {
         let _ = object.set("message", format!("{path}: {message}"));
     }
     ctx.throw(thrown)
+}
+
+/// Whether a module is what its `type` attribute says.
+pub(super) fn fits(ready: &Ready, url: &str, kind: Option<&str>) -> std::result::Result<(), Refusal> {
+    match (ready, kind) {
+        (Ready::Json { .. }, Some("json")) => Ok(()),
+        (Ready::Json { .. }, None) => Err(Refusal::type_error(
+            "ERR_IMPORT_ATTRIBUTE_MISSING",
+            format!("Module \"{url}\" needs an import attribute of \"type: json\""),
+        )),
+        (_, Some("json")) => Err(Refusal::type_error(
+            "ERR_IMPORT_ATTRIBUTE_TYPE_INCOMPATIBLE",
+            format!("Module \"{url}\" is not of type \"json\""),
+        )),
+        (_, Some(other)) => Err(Refusal::type_error(
+            "ERR_IMPORT_ATTRIBUTE_UNSUPPORTED",
+            format!("Import attribute \"type\" with value \"{other}\" is not supported"),
+        )),
+        (_, None) => Ok(()),
+    }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::addon;
-use super::files::{Files, join};
+use super::files::{Files, Kind, join, parent};
 use super::part::part_of;
 use super::refusal::Refusal;
 use super::resolve::{Found, Resolver};
@@ -89,9 +89,15 @@ pub(crate) fn walk(app: &Path, more: &[String]) -> Result<Graph, String> {
         sources: BTreeMap::new(),
         findings: Vec::new(),
         edges: Vec::new(),
+        beside: Vec::new(),
     };
+    let mut folders = Vec::new();
     for path in more {
-        walker.asked.push_back(find(path)?);
+        let whole = join(&folder, path);
+        match resolver.files.kind(&whole) {
+            Kind::Folder => folders.push(whole),
+            _ => walker.asked.push_back(find(path)?),
+        }
     }
     while let Some(path) = walker.asked.pop_front() {
         if walker.sources.len() >= FILES_MAX {
@@ -99,6 +105,10 @@ pub(crate) fn walk(app: &Path, more: &[String]) -> Result<Graph, String> {
         }
         walker.visit(&path);
     }
+    for folder in &folders {
+        walker.data(folder)?;
+    }
+    walker.tell_what_is_left();
     let Walker { sources, mut findings, edges, .. } = walker;
     findings.sort_by(|one, other| (&one.file, one.line, one.column).cmp(&(&other.file, other.line, other.column)));
     Ok(Graph { files, main, sources, findings, edges })
@@ -110,9 +120,53 @@ struct Walker<'r> {
     sources: BTreeMap<String, Vec<u8>>,
     findings: Vec<Finding>,
     edges: Vec<(String, bool, String, String)>,
+    /// Files and folders that are named as data: the finding that it is to be, and the path.
+    beside: Vec<(Finding, String)>,
 }
 
 impl Walker<'_> {
+    /// Everything in a folder, as it is: what of it is a module is one only if somebody asks for it.
+    fn data(&mut self, folder: &str) -> Result<(), String> {
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let failed = |error: std::io::Error| format!("{folder}: {error}");
+            for entry in std::fs::read_dir(&folder).map_err(failed)? {
+                let entry = entry.map_err(failed)?;
+                let name = entry.file_name();
+                let Some(name) = name.to_str() else { return Err(format!("{folder}: a name in it is no UTF-8")) };
+                let path = format!("{folder}/{name}");
+                match self.resolver.files.kind(&path) {
+                    // A link may lead back.
+                    Kind::Folder if entry.file_type().is_ok_and(|kind| kind.is_dir()) => folders.push(path),
+                    Kind::File if !self.sources.contains_key(&path) => {
+                        let bytes = self.resolver.files.read(&path).map_err(|refusal| refusal.message)?;
+                        self.sources.insert(path, bytes);
+                    }
+                    _ => {}
+                }
+                if self.sources.len() >= FILES_MAX {
+                    return Err(format!("more than {FILES_MAX} files"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Files that are named as data and are not carried.
+    fn tell_what_is_left(&mut self) {
+        for (finding, path) in std::mem::take(&mut self.beside) {
+            let below = format!("{path}/");
+            let left = match self.resolver.files.kind(&path) {
+                Kind::File => !self.sources.contains_key(&path),
+                Kind::Folder => !self.sources.keys().any(|file| file.starts_with(&below)),
+                Kind::Nothing => false,
+            };
+            if left {
+                self.findings.push(finding);
+            }
+        }
+    }
+
     fn tell(&mut self, file: &str, text: &str, at: usize, message: String, weight: Weight) {
         let (line, column) = place(text, at);
         self.findings.push(Finding { file: file.to_owned(), line, column, message, weight });
@@ -168,6 +222,14 @@ impl Walker<'_> {
         }
         for request in &found.requests {
             self.follow(path, &text, request);
+        }
+        for (at, name) in found.beside {
+            let whole = join("", &format!("{}/{name}", parent(path)));
+            let message =
+                format!("{whole} is read when the program runs, and not carried: carry it with --include {whole}");
+            let (line, column) = place(&text, at);
+            let finding = Finding { file: path.to_owned(), line, column, message, weight: Weight::Calculated };
+            self.beside.push((finding, whole));
         }
     }
 

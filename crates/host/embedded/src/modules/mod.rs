@@ -3,6 +3,7 @@
 mod addon;
 mod bundle;
 mod cache;
+mod circles;
 mod compile;
 mod esm;
 mod executable;
@@ -21,22 +22,24 @@ mod sourcemap;
 mod strip;
 mod urls;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rquickjs::function::This;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Function, JsLifetime, Object, Promise, Result, Value};
 
 pub use bundle::open_carried;
+pub(crate) use bundle::{Bundle, carried as carried_bundle};
 pub(crate) use esm::Modules;
 pub use executable::{Built, build};
 pub(crate) use foreign::OnImport;
 pub use graph::{Finding, check};
 
-pub(crate) use files::join;
+pub(crate) use files::{Kind, join};
 pub(crate) use part::part_of;
-pub(crate) use refusal::Refusal;
+pub(crate) use refusal::{Refusal, text_of as text_of_thrown};
 pub(crate) use resolve::{Found, builtin, lacks};
 pub(crate) use source::{Format, format_of, has_module_syntax, text_of};
 pub(crate) use urls::{path_of, url_of};
@@ -65,8 +68,13 @@ unsafe impl<'js> JsLifetime<'js> for Main<'js> {
 pub(crate) fn start(ctx: &Ctx<'_>, path: &Path) -> Result<()> {
     let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
     let path = join(folder.as_deref().unwrap_or("/"), &path.to_string_lossy());
-    let files = Rc::new(files::Files::default());
-    let modules = Modules::new(files, Host::of(ctx)?.seat().process.options.cache);
+    let host = Host::of(ctx)?;
+    let process = &host.seat().process;
+    let files = match process.options.watch {
+        true => files::Files::noting(Arc::clone(&process.loaded)),
+        false => files::Files::default(),
+    };
+    let modules = Modules::new(Rc::new(files), process.options.cache);
     let _ = ctx.store_userdata(esm::ModulesRef(Rc::clone(&modules)));
     let found = modules.resolver.require(&path, "/", &[]).map_err(|refusal| refusal.throw(ctx))?;
     let Some(Found::File { path, .. }) = found else {
@@ -84,6 +92,24 @@ pub(crate) fn start(ctx: &Ctx<'_>, path: &Path) -> Result<()> {
     let class: Object<'_> = Object::from_value(builtins::require(ctx, "node:module")?)?;
     let load: Function<'_> = class.get("_load")?;
     load.call((path, Value::new_null(ctx.clone()), true))
+}
+
+/// Loads modules, each with what it requires, and gives their paths and exports: of an ES module its namespace.
+pub(crate) fn load_all<'js>(ctx: &Ctx<'js>, paths: &[PathBuf]) -> Result<Vec<(String, Value<'js>)>> {
+    let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
+    let folder = folder.unwrap_or_else(|| "/".to_owned());
+    let modules = Modules::new(Rc::new(files::Files::default()), Host::of(ctx)?.seat().process.options.cache);
+    let _ = ctx.store_userdata(esm::ModulesRef(Rc::clone(&modules)));
+    let class: Object<'js> = Object::from_value(builtins::require(ctx, "node:module")?)?;
+    let load: Function<'js> = class.get("_load")?;
+    let mut loaded = Vec::with_capacity(paths.len());
+    for path in paths {
+        let path = join(&folder, &path.to_string_lossy());
+        path.clone_into(&mut modules.main.borrow_mut());
+        let exports: Value<'js> = load.call((path.as_str(), Value::new_null(ctx.clone()), false))?;
+        loaded.push((path, exports));
+    }
+    Ok(loaded)
 }
 
 /// Sets QuickJS's ways to ES modules.

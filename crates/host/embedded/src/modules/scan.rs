@@ -2,9 +2,9 @@
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
-    Argument, ArrowFunctionExpression, AwaitExpression, CallExpression, Expression, ForOfStatement, Function,
-    ImportAttributeKey, ImportDeclaration, ImportDeclarationSpecifier, ImportExpression, ImportOrExportKind,
-    ModuleDeclaration, Program, StringLiteral, WithClause,
+    Argument, ArrowFunctionExpression, AwaitExpression, BinaryExpression, CallExpression, Expression, ForOfStatement,
+    Function, ImportAttributeKey, ImportDeclaration, ImportDeclarationSpecifier, ImportExpression, ImportOrExportKind,
+    ModuleDeclaration, NewExpression, Program, StringLiteral, TemplateLiteral, WithClause,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_parser::{Parser, ParserReturn};
@@ -54,10 +54,19 @@ pub(crate) struct Scan {
     pub(crate) requests: Vec<Request>,
     /// `import` or `export` statements, or `import.meta`.
     pub(crate) module_syntax: bool,
+    /// Files beside the module that it seems to read: where they are named, and their paths from its folder.
+    pub(crate) beside: Vec<(usize, String)>,
     /// Where the first `await` outside of functions stands.
     pub(crate) awaits: Option<usize>,
     /// The parser could not read it: what it says and where.
     pub(crate) problem: Option<(String, usize)>,
+}
+
+impl Scan {
+    /// Whether one of the `import` statements has attributes.
+    pub(crate) fn has_attributes(&self) -> bool {
+        self.requests.iter().any(|request| request.way == Way::Import && request.kind.is_some())
+    }
 }
 
 /// Reads a source as `language`.
@@ -151,7 +160,55 @@ impl<'a> Visit<'a> for Finder {
             };
             self.push(text, way, call.span.start);
         }
+        // `path.join(__dirname, "views", "a.html")`, and whatever else is given a folder and names in it.
+        if let Some((first, names)) = call.arguments.split_first()
+            && first.as_expression().is_some_and(is_own_folder)
+        {
+            let names: Vec<&str> = names
+                .iter()
+                .map_while(|name| match name {
+                    Argument::StringLiteral(name) => Some(name.value.as_str()),
+                    _ => None,
+                })
+                .collect();
+            if !names.is_empty() {
+                self.scan.beside.push((call.span.start as usize, names.join("/")));
+            }
+        }
         walk::walk_call_expression(self, call);
+    }
+
+    /// `__dirname + "/views"`.
+    fn visit_binary_expression(&mut self, it: &BinaryExpression<'a>) {
+        if let Expression::StringLiteral(name) = &it.right
+            && is_own_folder(&it.left)
+        {
+            self.scan.beside.push((it.span.start as usize, name.value.to_string()));
+        }
+        walk::walk_binary_expression(self, it);
+    }
+
+    /// `` `${__dirname}/views` ``.
+    fn visit_template_literal(&mut self, it: &TemplateLiteral<'a>) {
+        if let ([folder], [before, name]) = (it.expressions.as_slice(), it.quasis.as_slice())
+            && before.value.raw.is_empty()
+            && is_own_folder(folder)
+            && let Some(name) = name.value.cooked
+        {
+            self.scan.beside.push((it.span.start as usize, name.to_string()));
+        }
+        walk::walk_template_literal(self, it);
+    }
+
+    /// `new URL("a.html", import.meta.url)`.
+    fn visit_new_expression(&mut self, it: &NewExpression<'a>) {
+        if let [Argument::StringLiteral(name), Argument::StaticMemberExpression(base)] = it.arguments.as_slice()
+            && base.property.name == "url"
+            && matches!(base.object, Expression::ImportMeta(_))
+        {
+            self.scan.beside.push((it.span.start as usize, name.value.to_string()));
+        }
+        walk::walk_new_expression(self, it);
     }
 
     fn visit_import_expression(&mut self, import: &ImportExpression<'a>) {
@@ -193,6 +250,17 @@ impl<'a> Visit<'a> for Finder {
             self.scan.awaits.get_or_insert(it.span.start as usize);
         }
         walk::walk_for_of_statement(self, it);
+    }
+}
+
+/// `__dirname` or `import.meta.dirname`.
+fn is_own_folder(expression: &Expression<'_>) -> bool {
+    match expression {
+        Expression::Identifier(name) => name.name == "__dirname",
+        Expression::StaticMemberExpression(member) => {
+            member.property.name == "dirname" && matches!(member.object, Expression::ImportMeta(_))
+        }
+        _ => false,
     }
 }
 

@@ -23,6 +23,8 @@ mod zlib;
 
 use rquickjs::{Ctx, Exception, Object, Result};
 
+pub(crate) use view::copied as bytes_of;
+
 /// Makes a group.
 type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
@@ -40,6 +42,7 @@ const GROUPS: &[(&str, Make)] = &[
     ("modules", modules::make),
     ("net", net::make),
     ("os", os::make),
+    ("plugins", crate::plugin::group),
     ("process", process::make),
     ("timers", timers::make),
     ("types", types::make),

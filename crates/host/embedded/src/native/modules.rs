@@ -90,7 +90,15 @@ fn compile<'js>(
             let _ = ctx.catch();
             Ok(Nullable(None))
         }
-        Err(error) => Err(explain(&ctx, error, &path, &text)),
+        Err(error) => {
+            if format == Format::CommonJs && path.ends_with(".js") && has_module_syntax(&text) {
+                eprintln!(
+                    "(leat:{}) Warning: To load an ES module, set \"type\": \"module\" in the package.json or use the .mjs extension.",
+                    std::process::id()
+                );
+            }
+            Err(explain(&ctx, error, &path, &text))
+        }
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn write<'js, R>(array: &TypedArray<'js, u8>, write: impl FnOnce(&mut
 }
 
 /// A copy of the bytes of a Uint8Array, or of a string's UTF-8.
-pub(super) fn copied<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<u8>> {
+pub(crate) fn copied<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<u8>> {
     if let Some(text) = value.as_string() {
         return Ok(text.to_string()?.into_bytes());
     }

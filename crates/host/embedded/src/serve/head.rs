@@ -61,7 +61,7 @@ fn own<T>(value: T) -> Property<T> {
 }
 
 /// Bytes as text, one character a byte.
-pub(super) fn text<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<String<'js>> {
+pub(crate) fn text<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<String<'js>> {
     match std::str::from_utf8(bytes) {
         Ok(ascii) if ascii.is_ascii() => String::from_str(ctx.clone(), ascii),
         _ => {

@@ -11,4 +11,5 @@ mod records;
 mod slabs;
 
 pub(crate) use head::group as head_group;
+pub(crate) use head::text;
 pub(crate) use http::group;

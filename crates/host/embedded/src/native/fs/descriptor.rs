@@ -4,15 +4,16 @@
 use std::fs::{File, FileTimes, Permissions};
 use std::io::{Error, Read, Write};
 use std::mem::ManuallyDrop;
-use std::os::fd::{FromRawFd, IntoRawFd};
+use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::arguments::{Arguments, Place, at, of};
-use super::{Done, Out, text};
+use super::{Done, Out, carried, text};
 use crate::host::Failure;
 
 /// Bytes of a file that one call reads whole.
@@ -33,8 +34,14 @@ pub(super) fn open(arguments: &mut Arguments) -> Done {
     let path = arguments.path();
     let flags = OFlags::from_bits_retain(arguments.int() as u32) | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(arguments.id());
-    let opened = rustix::fs::open(&path, flags, mode).map_err(Error::from);
-    at(&path, "open", opened).map(|fd| Out::Number(f64::from(fd.into_raw_fd())))
+    at(&path, "open", opened(&path, flags, mode)).map(|fd| Out::Number(f64::from(fd.into_raw_fd())))
+}
+
+fn opened(path: &Path, flags: OFlags, mode: Mode) -> std::io::Result<OwnedFd> {
+    match carried::find(path) {
+        Some(found) => found.open(flags),
+        None => rustix::fs::open(path, flags, mode).map_err(Error::from),
+    }
 }
 
 pub(super) fn close(arguments: &mut Arguments) -> Done {
@@ -100,6 +107,9 @@ fn whole(arguments: &mut Arguments) -> Result<Vec<u8>, Failure> {
     match arguments.file() {
         Place::Descriptor(fd) => of("read", with(fd, rest)).and_then(|bytes| bytes.map_err(too_large)),
         Place::Path(path) => {
+            if let Some(found) = carried::find(&path) {
+                return of("read", found.bytes()).map(<[u8]>::to_vec);
+            }
             let flags = OFlags::from_bits_retain(arguments.int() as u32) | OFlags::CLOEXEC;
             let opened = rustix::fs::open(&path, flags, Mode::from_raw_mode(0o666)).map_err(Error::from);
             let file = File::from(at(&path, "open", opened)?);
@@ -136,8 +146,7 @@ pub(super) fn write_file(arguments: &mut Arguments) -> Done {
         Place::Path(path) => {
             let flags = OFlags::from_bits_retain(arguments.int() as u32) | OFlags::CLOEXEC;
             let mode = Mode::from_raw_mode(arguments.id());
-            let opened = rustix::fs::open(&path, flags, mode).map_err(Error::from);
-            let mut file = File::from(at(&path, "open", opened)?);
+            let mut file = File::from(at(&path, "open", opened(&path, flags, mode))?);
             of("write", file.write_all(&bytes))?;
             if arguments.flag() {
                 of("fsync", file.sync_all())?;

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::arguments::{Arguments, at, of};
-use super::{Done, Out, descriptor};
+use super::{Done, Out, carried, descriptor};
 
 /// dev, mode, nlink, uid, gid, rdev, blksize, ino, size, blocks, then seconds and nanoseconds of the times of access,
 /// modification, change and birth.
@@ -13,17 +13,34 @@ pub(super) const COUNT: usize = 18;
 
 pub(super) fn of_path(arguments: &mut Arguments) -> Done {
     let path = arguments.path();
+    if let Some(found) = carried::find(&path) {
+        return at(&path, "stat", found.facts()).map(Out::Facts);
+    }
     at(&path, "stat", std::fs::metadata(&path)).map(|found| Out::Facts(facts(&found)))
 }
 
 pub(super) fn of_link(arguments: &mut Arguments) -> Done {
     let path = arguments.path();
+    if let Some(found) = carried::find(&path) {
+        return at(&path, "lstat", found.facts()).map(Out::Facts);
+    }
     at(&path, "lstat", std::fs::symlink_metadata(&path)).map(|found| Out::Facts(facts(&found)))
 }
 
 pub(super) fn of_descriptor(arguments: &mut Arguments) -> Done {
     let found = descriptor::with(arguments.int(), |file| file.metadata());
     of("fstat", found).map(|found| Out::Facts(facts(&found)))
+}
+
+/// Of a file or folder that the executable carries: all but mode and size is the executable's.
+pub(super) fn of_carried(executable: &Metadata, mode: u32, size: u64) -> [f64; COUNT] {
+    let mut facts = facts(executable);
+    for (at, value) in [(1, f64::from(mode)), (2, 1.0), (8, size as f64), (9, size.div_ceil(512) as f64)] {
+        if let Some(fact) = facts.get_mut(at) {
+            *fact = value;
+        }
+    }
+    facts
 }
 
 fn facts(found: &Metadata) -> [f64; COUNT] {

@@ -1,6 +1,7 @@
 //! What `node:fs` is made of: operations by name, at once (`call`) or on another thread (`later`, with a callback last).
 
 mod arguments;
+mod carried;
 mod descriptor;
 mod facts;
 mod path;

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::Error;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::arguments::{Arguments, at, between};
 use super::descriptor::{given, moment};
-use super::{Done, Out};
+use super::{Done, Out, carried};
 
 /// `fs.constants.COPYFILE_EXCL`.
 const COPY_NEW: i32 = 1;
@@ -19,11 +19,16 @@ const COPY_NEW: i32 = 1;
 pub(super) fn access(arguments: &mut Arguments) -> Done {
     let path = arguments.path();
     let mode = Access::from_bits_truncate(arguments.id());
+    if carried::find(&path).is_some() {
+        let writes = mode.contains(Access::WRITE_OK);
+        return at(&path, "access", if writes { Err(Errno::ROFS.into()) } else { Ok(()) }).map(|()| Out::Nothing);
+    }
     at(&path, "access", rustix::fs::access(&path, mode).map_err(Error::from)).map(|()| Out::Nothing)
 }
 
 pub(super) fn exists(arguments: &mut Arguments) -> Done {
-    Ok(Out::Flag(rustix::fs::access(arguments.path(), Access::EXISTS).is_ok()))
+    let path = arguments.path();
+    Ok(Out::Flag(carried::find(&path).is_some() || rustix::fs::access(&path, Access::EXISTS).is_ok()))
 }
 
 pub(super) fn chmod(arguments: &mut Arguments) -> Done {
@@ -133,6 +138,9 @@ pub(super) fn read_link(arguments: &mut Arguments) -> Done {
 pub(super) fn real(arguments: &mut Arguments) -> Done {
     let path = arguments.path();
     let (as_bytes, native) = (arguments.flag(), arguments.flag());
+    if let Some(found) = carried::find(&path) {
+        return Ok(Out::Name(found.path().as_bytes().to_vec(), as_bytes));
+    }
     match std::fs::canonicalize(&path) {
         Ok(found) => Ok(Out::Name(found.into_os_string().into_vec(), as_bytes)),
         Err(error) if native => at(&path, "realpath", Err(error)),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use super::arguments::{Arguments, at};
-use super::{Done, Out};
+use super::{Done, Out, carried};
 use crate::host::Failure;
 
 /// Tries of `mkdtemp` for a name that is not taken, as in the C library.
@@ -139,6 +139,14 @@ pub(super) fn list(arguments: &mut Arguments) -> Done {
 }
 
 fn list_folder(folder: &Path, prefix: &[u8], to: &mut Vec<(Vec<u8>, u8)>) -> std::io::Result<()> {
+    if let Some(found) = carried::find(folder) {
+        for (name, is_folder) in found.list()?.take(ENTRIES_MAX) {
+            let mut whole = prefix.to_vec();
+            whole.extend_from_slice(name.as_bytes());
+            to.push((whole, if is_folder { DIRECTORY } else { FILE }));
+        }
+        return Ok(());
+    }
     for entry in std::fs::read_dir(folder)?.take(ENTRIES_MAX) {
         let entry = entry?;
         let mut name = prefix.to_vec();
@@ -148,12 +156,13 @@ fn list_folder(folder: &Path, prefix: &[u8], to: &mut Vec<(Vec<u8>, u8)>) -> std
     Ok(())
 }
 
+const FILE: u8 = 1;
 const DIRECTORY: u8 = 2;
 
 /// `fs.constants.UV_DIRENT_…`
 fn kind(found: FileType) -> u8 {
     match found {
-        found if found.is_file() => 1,
+        found if found.is_file() => FILE,
         found if found.is_dir() => DIRECTORY,
         found if found.is_symlink() => 3,
         found if found.is_fifo() => 4,

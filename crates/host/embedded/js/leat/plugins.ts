@@ -1,0 +1,382 @@
+// Plug-ins: their middleware as one plan, and a request's way through it. Heads are the host's: what plug-ins see of them are
+// prepared objects with getters over a copy, used again for other requests unless somebody kept them. What plug-ins change is told
+// to the host as edits.
+import { checkName, compile, isSame, LATER, leave, patched, type HeaderPatch, type Headers, type HeaderValue, type Middleware, type Plan, type Record, type Request, type Response } from "./plan";
+
+/** A head of the host's, behind getters. */
+interface View {
+    readonly headers: Headers;
+}
+
+/** The host's side. `run` is the number of a run. */
+interface Native {
+    /** The prototypes of heads, to which `patched` is put. */
+    readonly requests: View;
+    readonly responses: View;
+    /** A head without bytes yet, for a run. */
+    view(run: number, isRequest: boolean): View;
+    line(run: number, name: "method" | "path", value: string): void;
+    status(run: number, status: number): void;
+    /** Sets a field in place of all of its name, or takes them away. */
+    edit(run: number, name: string, value: HeaderValue | null): void;
+    body(run: number, body: string | Uint8Array | null): void;
+    failed(run: number, message: string): void;
+    /** What a run that waited has come to. */
+    decided(run: number, step: number): void;
+}
+
+const own = native("plugins") as Native;
+
+/** What a step of a run came to: 0 is nothing changed, and the run is over. */
+const CHANGED = 1;
+/** The response is wanted. */
+const OPEN = 2;
+/** There is a whole response. */
+const RESPONDED = 4;
+const PENDING = 8;
+const FAILED = 16;
+
+type Edits = { [name: string]: HeaderValue | null };
+
+/** A message of the host's with changes; patched again, it is another one. */
+abstract class Changed<V extends View> {
+    readonly base: V;
+    readonly edits: Edits;
+    readonly body: unknown;
+    private merged: Headers | undefined;
+
+    constructor(base: V, edits: Edits, body: unknown) {
+        this.base = base;
+        this.edits = edits;
+        this.body = body;
+    }
+
+    get headers(): Headers {
+        return (this.merged ??= new Proxy(this.edits, new Merged(this.base.headers)) as Headers);
+    }
+}
+
+class ChangedRequest extends Changed<View & Request> {
+    readonly method: string;
+    readonly path: string;
+
+    constructor(base: View & Request, method: string, path: string, edits: Edits, body: unknown) {
+        super(base, edits, body);
+        this.method = method;
+        this.path = path;
+    }
+}
+
+class ChangedResponse extends Changed<View & Response> {
+    readonly status: number;
+
+    constructor(base: View & Response, status: number, edits: Edits, body: unknown) {
+        super(base, edits, body);
+        this.status = status;
+    }
+}
+
+/** The headers of a head, and above them edits: nothing is copied. */
+class Merged implements ProxyHandler<Edits> {
+    private readonly base: Headers;
+
+    constructor(base: Headers) {
+        this.base = base;
+    }
+
+    get(edits: Edits, name: string | symbol): HeaderValue | undefined {
+        if (typeof name !== "string") return undefined;
+        return Object.hasOwn(edits, name) ? (edits[name] ?? undefined) : this.base[name];
+    }
+
+    has(edits: Edits, name: string | symbol): boolean {
+        return this.get(edits, name) !== undefined;
+    }
+
+    ownKeys(edits: Edits): string[] {
+        const kept = Object.keys(this.base).filter((name) => edits[name] !== null);
+        return [...kept, ...Object.keys(edits).filter((name) => edits[name] !== null && !Object.hasOwn(this.base, name))];
+    }
+
+    getOwnPropertyDescriptor(edits: Edits, name: string | symbol): PropertyDescriptor | undefined {
+        const value = this.get(edits, name);
+        return value === undefined ? undefined : { value, writable: true, enumerable: true, configurable: true };
+    }
+
+    set(): boolean {
+        return false;
+    }
+
+    defineProperty(): boolean {
+        return false;
+    }
+
+    deleteProperty(): boolean {
+        return false;
+    }
+}
+
+const NONE: Edits = Object.freeze({});
+
+/** `edits` over `base` with `change` merged in; the same object if nothing changes. */
+function merge(base: Headers, edits: Edits, change: HeaderPatch): Edits {
+    let merged = edits;
+    for (const name in change) {
+        if (!Object.hasOwn(change, name)) continue;
+        const value = (change as Edits)[name];
+        if (value === undefined) continue;
+        checkName(name);
+        const before = Object.hasOwn(merged, name) ? (merged[name] ?? undefined) : base[name];
+        if (value === null ? before === undefined : isSame(before, value)) continue;
+        if (merged === edits) merged = { ...edits };
+        merged[name] = value;
+    }
+    return merged;
+}
+
+interface Change {
+    readonly method?: string;
+    readonly path?: string;
+    readonly status?: number;
+    readonly headers?: HeaderPatch;
+    readonly body?: unknown;
+}
+
+function bodyOf(before: unknown, change: unknown): unknown {
+    return change === undefined ? before : change;
+}
+
+function patchRequest(this: Request, change: Change): Request {
+    const before = this instanceof ChangedRequest ? this : undefined;
+    const base = before?.base ?? (this as View & Request);
+    const edits = before?.edits ?? NONE;
+    const merged = change.headers === undefined ? edits : merge(base.headers, edits, change.headers);
+    const body = bodyOf(before?.body, change.body);
+    const { method, path } = change;
+    if (merged === edits && body === before?.body && (method === undefined || method === this.method) && (path === undefined || path === this.path)) return this;
+    return new ChangedRequest(base, method ?? this.method, path ?? this.path, merged, body);
+}
+
+function patchResponse(this: Response, change: Change): Response {
+    const before = this instanceof ChangedResponse ? this : undefined;
+    const base = before?.base ?? (this as View & Response);
+    const edits = before?.edits ?? NONE;
+    const merged = change.headers === undefined ? edits : merge(base.headers, edits, change.headers);
+    const body = bodyOf(before?.body, change.body);
+    const status = change.status ?? this.status;
+    if (merged === edits && body === before?.body && status === this.status) return this;
+    return new ChangedResponse(base, status, merged, body);
+}
+
+for (const prototype of [own.requests, ChangedRequest.prototype]) Object.defineProperty(prototype, patched, { value: patchRequest });
+for (const prototype of [own.responses, ChangedResponse.prototype]) Object.defineProperty(prototype, patched, { value: patchResponse });
+
+let plan: Plan;
+/** Whether a layer has anything to do with the response, and whether one may hold it up while it is under way. */
+let isOutward = false;
+let isAround = false;
+
+/** One request's way through the plan, and then another's. */
+class Run {
+    readonly request: View & Request;
+    readonly response: View & Response;
+    readonly number: number;
+    /** What the request's way has come to so far. */
+    private step = 0;
+    private record: Record | undefined = undefined;
+    /** The promise that middleware with an `around` wait for. */
+    private answer: { resolve(response: Response): void; reject(error: unknown): void } | undefined = undefined;
+    /** What the host itself gave in place of a response. */
+    private given: unknown = undefined;
+    /** Nobody has been told of what it waits for. */
+    private isWaiting = false;
+    readonly send = (request: Request, record: unknown): Response | Promise<Response> => this.sent(request, record as Record);
+
+    constructor(number: number) {
+        this.number = number;
+        this.request = own.view(number, true) as View & Request;
+        this.response = own.view(number, false) as View & Response;
+    }
+
+    begin(): number {
+        this.step = 0;
+        try {
+            return this.came(plan.run(this.request, this.send));
+        } catch (error) {
+            return this.fail(error);
+        }
+    }
+
+    /** The response's head is there. */
+    answered(): number {
+        const { record, answer } = this;
+        this.record = undefined;
+        this.answer = undefined;
+        if (answer !== undefined) {
+            this.isWaiting = true;
+            answer.resolve(this.response);
+            return PENDING;
+        }
+        try {
+            return this.came(leave(record as Record, false, this.response));
+        } catch (error) {
+            return this.fail(error);
+        }
+    }
+
+    /** There will be no response. */
+    unanswered(message: string): number {
+        const { record, answer } = this;
+        this.record = undefined;
+        this.answer = undefined;
+        const error = Object.assign(new Error(message), { code: message });
+        this.given = error;
+        if (answer !== undefined) {
+            this.isWaiting = true;
+            answer.reject(error);
+            return PENDING;
+        }
+        try {
+            return this.came(leave(record as Record, true, error));
+        } catch (thrown) {
+            return this.fail(thrown);
+        }
+    }
+
+    /** The end of all middleware. What it throws, a field that can't be sent, is theirs to handle. */
+    private sent(request: Request, record: Record): Response | Promise<Response> {
+        if (request !== this.request) {
+            tellRequest(this.number, request);
+            this.step |= CHANGED;
+        }
+        if (isAround) {
+            this.step |= OPEN;
+            const answer = new Promise<Response>((resolve, reject) => (this.answer = { resolve, reject }));
+            if (this.isWaiting) this.tell(this.step);
+            return answer;
+        }
+        if (isOutward) this.step |= OPEN;
+        this.record = record;
+        return LATER;
+    }
+
+    /** What the plan gave. */
+    private came(outcome: Response | PromiseLike<Response>): number {
+        if (outcome === LATER) {
+            if (!isOutward) {
+                const { record } = this;
+                this.record = undefined;
+                // Nothing of it waits, throws, or changes what is handed in.
+                void leave(record as Record, false, this.response);
+            }
+            return this.step;
+        }
+        if (typeof (outcome as PromiseLike<Response>).then === "function") {
+            // Nobody waits for what is only known with the response.
+            this.isWaiting = this.answer === undefined;
+            (outcome as PromiseLike<Response>).then(
+                (response) => this.later(() => this.came(response)),
+                (error: unknown) => this.later(() => this.fail(error)),
+            );
+            return this.isWaiting ? PENDING : this.step;
+        }
+        return this.tellResponse(outcome as Response);
+    }
+
+    private later(step: () => number): void {
+        let told;
+        try {
+            told = step();
+        } catch (error) {
+            told = this.fail(error);
+        }
+        this.tell(told);
+    }
+
+    private tell(step: number): void {
+        this.isWaiting = false;
+        own.decided(this.number, step);
+    }
+
+    private tellResponse(response: Response): number {
+        if (response === this.response) return 0;
+        const { number } = this;
+        if (response instanceof ChangedResponse && response.base === this.response) {
+            if (response.status !== this.response.status) own.status(number, response.status);
+            tellEdits(number, response.edits);
+            if (response.body !== undefined) own.body(number, response.body as string);
+            return CHANGED;
+        }
+        own.status(number, response.status);
+        const { headers } = response;
+        for (const name in headers) {
+            const value = headers[name];
+            if (value === undefined) continue;
+            checkName(name);
+            own.edit(number, name, value);
+        }
+        own.body(number, (response.body ?? null) as string | null);
+        return RESPONDED;
+    }
+
+    private fail(error: unknown): number {
+        const { given } = this;
+        this.given = undefined;
+        // Nobody caught it, and whoever gave it knows it.
+        if (given !== undefined && error === given) return 0;
+        own.failed(this.number, textOf(error));
+        return FAILED;
+    }
+}
+
+function tellRequest(run: number, request: Request): void {
+    if (!(request instanceof ChangedRequest)) throw new TypeError("a request that the host did not make can't be sent");
+    const { base } = request;
+    if (request.method !== base.method) own.line(run, "method", request.method);
+    if (request.path !== base.path) own.line(run, "path", request.path);
+    tellEdits(run, request.edits);
+    if (request.body !== undefined) throw new TypeError("the body of a request can't be changed by a plug-in yet; leave body out of the patch");
+}
+
+function tellEdits(run: number, edits: Edits): void {
+    for (const name in edits) own.edit(run, name, edits[name] as HeaderValue | null);
+}
+
+function textOf(error: unknown): string {
+    if (error instanceof Error) return error.stack ?? String(error);
+    return typeof error === "object" && error !== null ? `an object was thrown: ${Object.keys(error).join(", ")}` : String(error);
+}
+
+/** A plug-in's file, and what it exports. */
+interface Given {
+    readonly file: string;
+    readonly exports: unknown;
+}
+
+function isMiddleware(value: unknown): value is Middleware {
+    return typeof (value as Partial<Middleware> | null | undefined)?.code === "object";
+}
+
+/** The middleware of one file. */
+function middlewareOf({ file, exports }: Given): readonly Middleware[] {
+    const found = (exports as { readonly default?: unknown } | null | undefined)?.default ?? exports;
+    const list: readonly unknown[] = Array.isArray(found) ? found : [found];
+    if (list.length === 0 || !list.every(isMiddleware)) {
+        throw new TypeError(`${file}: it exports no middleware; write export default middleware({ name: "…", scope: "call", onRequest(context) { … } }), or an array of such, with import { middleware } from "leat/middleware"`);
+    }
+    return list as readonly Middleware[];
+}
+
+/** Compiles the plan of all files; tells how it looks. */
+export function prepare(given: readonly Given[]): string {
+    const list = given.flatMap(middlewareOf);
+    plan = compile(list);
+    isAround = list.some(({ code }) => code.around !== undefined);
+    isOutward = isAround || list.some(({ code }) => code.onResponse !== undefined || code.onError !== undefined || code.onComplete !== undefined);
+    return plan.explain();
+}
+
+export const makeRun = (number: number): Run => new Run(number);
+export const begin = (run: Run): number => run.begin();
+export const answered = (run: Run): number => run.answered();
+export const unanswered = (run: Run, message: string): number => run.unanswered(message);

@@ -1,0 +1,165 @@
+//! Plug-ins in a prepared world: middleware of the package's contract (`leat/middleware`), compiled to one plan when they are loaded,
+//! and run for one request after the other on the thread that serves it.
+//!
+//! A plug-in sees its request through an object that is prepared once and used again, whose getters read the head; what it
+//! changes comes back as a [`Patch`]. A request that no plug-in touches builds no object, and synchronous ones add no task.
+
+mod head;
+mod natives;
+mod patch;
+mod prepared;
+mod run;
+mod seat;
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use leat_message::Head;
+
+pub(crate) use natives::group;
+pub use patch::Patch;
+use prepared::Prepared;
+pub use run::{Decision, Run};
+
+use crate::options::{COLLECT_BYTES, Limits, Names};
+use crate::size::Size;
+
+/// The memory of a world of plug-ins unless said otherwise: there is one for each core, and they hold little between requests.
+const MEMORY_BYTES: usize = 64_000_000;
+/// How long plug-ins may run at once unless said otherwise. While they do, nobody else on the core is answered.
+const TURN_MS: u64 = 100;
+/// How long loading may take: longer than that of any plug-in, and short enough for whoever starts the process and waits.
+const LOAD: Duration = Duration::from_secs(10);
+/// How long one may wait, for a `fetch` say, unless said otherwise.
+const WAIT_MS: u64 = 10_000;
+/// A world that lives longer than this is no failed start.
+const SETTLED: Duration = Duration::from_secs(10);
+/// Worlds that are lost one after the other, each before it has settled, until the next one waits for that time.
+const LOST_MAX: u32 = 5;
+
+/// What plug-ins may use.
+#[derive(Clone, Debug)]
+pub struct PluginLimits {
+    /// Bytes of their world's heap, buffers included.
+    pub memory: Size,
+    /// How long they may run at once.
+    pub turn: Duration,
+    /// How long one may wait before its request fails.
+    pub wait: Duration,
+}
+
+impl Default for PluginLimits {
+    fn default() -> Self {
+        Self {
+            memory: Size::new(MEMORY_BYTES),
+            turn: Duration::from_millis(TURN_MS),
+            wait: Duration::from_millis(WAIT_MS),
+        }
+    }
+}
+
+/// The plug-ins of one thread.
+pub struct Plugins {
+    files: Vec<PathBuf>,
+    limits: PluginLimits,
+    prepared: RefCell<Option<Rc<Prepared>>>,
+    began: Cell<Instant>,
+    /// Worlds in a row that were lost before they settled.
+    lost: Cell<u32>,
+}
+
+/// Why plug-ins can't be loaded.
+#[derive(Clone, Debug)]
+pub struct PluginsError {
+    message: String,
+}
+
+impl fmt::Display for PluginsError {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message.fmt(to)
+    }
+}
+
+impl std::error::Error for PluginsError {}
+
+impl PluginsError {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+}
+
+impl Plugins {
+    /// Loads files that export middleware, each one or several, and compiles one plan of them, in their order. To be called in a
+    /// `LocalSet`, where timers and waiting of the plug-ins run. Costs a world: about a millisecond and 2 MB.
+    ///
+    /// # Errors
+    /// What JavaScript says of a file that can't be loaded, or of middleware that don't go together: with file and place.
+    pub fn load(files: &[PathBuf], limits: PluginLimits) -> Result<Rc<Self>, PluginsError> {
+        let prepared = Prepared::new(files, &limits)?;
+        Ok(Rc::new(Self {
+            files: files.to_vec(),
+            limits,
+            prepared: RefCell::new(Some(Rc::new(prepared))),
+            began: Cell::new(Instant::now()),
+            lost: Cell::new(0),
+        }))
+    }
+
+    /// The plan as a table to read, outermost first.
+    pub fn explain(&self) -> String {
+        self.prepared.borrow().as_ref().map(|prepared| prepared.explained.clone()).unwrap_or_default()
+    }
+
+    /// Runs the plug-ins for a request. The head is copied, into memory that is used again. What the request came to is
+    /// [`Run::decision`].
+    pub fn request(self: &Rc<Self>, head: Head<'_>) -> Run {
+        match self.world() {
+            Ok(prepared) => Run::begin(Rc::clone(self), prepared, head),
+            Err(error) => Run::failed(Rc::clone(self), error.message),
+        }
+    }
+
+    /// The world, which is made anew if the last one was lost.
+    fn world(&self) -> Result<Rc<Prepared>, PluginsError> {
+        if let Some(prepared) = &*self.prepared.borrow() {
+            return Ok(Rc::clone(prepared));
+        }
+        if self.lost.get() >= LOST_MAX && self.began.get().elapsed() < SETTLED {
+            return Err(PluginsError::new(format!("{LOST_MAX} worlds of plug-ins in a row were lost at once")));
+        }
+        self.began.set(Instant::now());
+        // One that can't be made, its files may be gone, counts as lost too.
+        let made = Prepared::new(&self.files, &self.limits).inspect_err(|_| self.lost.set(self.lost.get() + 1));
+        let prepared = Rc::new(made?);
+        *self.prepared.borrow_mut() = Some(Rc::clone(&prepared));
+        Ok(prepared)
+    }
+
+    /// A world can't be entered any more: its runs fail, and the next request finds another one.
+    fn lose(&self, prepared: &Rc<Prepared>) {
+        prepared.forget();
+        let mut current = self.prepared.borrow_mut();
+        if current.as_ref().is_some_and(|current| Rc::ptr_eq(current, prepared)) {
+            *current = None;
+            let settled = self.began.get().elapsed() >= SETTLED;
+            self.lost.set(if settled { 1 } else { self.lost.get() + 1 });
+        }
+    }
+}
+
+impl PluginLimits {
+    fn of_world(&self) -> Limits {
+        Limits {
+            memory: self.memory,
+            turn: Some(LOAD),
+            collect: Size::new(COLLECT_BYTES),
+            names: Names { memory: "the limit of plug-ins", turn: "the limit of plug-ins" },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! What plug-ins want changed of a head, or their reply.
+
+use leat_h1::encode::is_field;
+use leat_message::{Name, Span};
+
+/// Field lines that one step of a run may set or remove, at most.
+const EDITS_MAX: usize = 256;
+/// Bytes of a reply's body, or of one that takes a response's place.
+const BODY_BYTES_MAX: usize = 8 << 20;
+
+/// Changes of a head. Of a whole reply, all of it. Its memory is used again for other requests.
+#[derive(Debug, Default)]
+pub struct Patch {
+    text: Vec<u8>,
+    method: Option<Span>,
+    target: Option<Span>,
+    status: Option<u16>,
+    /// Names in lower case; without a value all lines of the name are taken away. A name with several values comes several times,
+    /// one behind the other.
+    edits: Vec<(Span, Option<Span>)>,
+    body: Option<Vec<u8>>,
+}
+
+impl Patch {
+    /// The method, where another one is wanted.
+    pub fn method(&self) -> Option<&[u8]> {
+        self.method.map(|span| span.of(&self.text))
+    }
+
+    /// Path and query, where others are wanted.
+    pub fn target(&self) -> Option<&[u8]> {
+        self.target.map(|span| span.of(&self.text))
+    }
+
+    /// The status of a reply, or where another one is wanted.
+    pub fn status(&self) -> Option<u16> {
+        self.status
+    }
+
+    /// The body of a reply, or what takes the place of a response's.
+    pub fn body(&self) -> Option<&[u8]> {
+        self.body.as_deref()
+    }
+
+    /// Fields by their names in lower case: lines that take the place of all of that name, or `None` where these go.
+    pub fn edits(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
+        self.edits.iter().map(|(name, value)| (name.of(&self.text), value.map(|span| span.of(&self.text))))
+    }
+
+    /// Whether all lines of a name, in any case, go or are replaced.
+    pub fn takes_out(&self, name: &[u8]) -> bool {
+        self.edits.iter().any(|(out, _)| out.of(&self.text).eq_ignore_ascii_case(name))
+    }
+
+    pub(super) fn clear(&mut self) {
+        let Self { text, method, target, status, edits, body } = self;
+        text.clear();
+        edits.clear();
+        (*method, *target, *status, *body) = (None, None, None, None);
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Span {
+        let start = self.text.len();
+        self.text.extend_from_slice(bytes);
+        Span::new(start, self.text.len())
+    }
+
+    pub(super) fn set_method(&mut self, method: &str) -> Result<(), String> {
+        if !is_field(method.as_bytes(), b"") {
+            return Err(format!("`{}` is no method", method.escape_debug()));
+        }
+        self.method = Some(self.put(method.as_bytes()));
+        Ok(())
+    }
+
+    pub(super) fn set_target(&mut self, target: &str) -> Result<(), String> {
+        let visible = target.bytes().all(|byte| (b'!'..=b'~').contains(&byte) && byte != b'#');
+        if !target.starts_with('/') || !visible {
+            return Err(format!(
+                "`{}` is no path: it begins with a slash, and what is not plain ASCII is escaped by encodeURIComponent",
+                target.escape_debug()
+            ));
+        }
+        self.target = Some(self.put(target.as_bytes()));
+        Ok(())
+    }
+
+    pub(super) fn set_status(&mut self, status: f64) -> Result<(), String> {
+        if !(200.0..=599.0).contains(&status) || status.fract() != 0.0 {
+            return Err(format!("{status} is no status of a reply: it is a whole number from 200 to 599"));
+        }
+        self.status = Some(status as u16);
+        Ok(())
+    }
+
+    pub(super) fn set_body(&mut self, body: Vec<u8>) -> Result<(), String> {
+        if body.len() > BODY_BYTES_MAX {
+            return Err(format!("a plug-in's body has at most {} MiB", BODY_BYTES_MAX >> 20));
+        }
+        self.body = Some(body);
+        Ok(())
+    }
+
+    /// A line for `name`, or with `None` none. `name` is in lower case.
+    pub(super) fn edit(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
+        if !is_field(name.as_bytes(), b"") {
+            return Err(format!("`{}` is no name of a header", name.escape_debug()));
+        }
+        match Name::from_bytes(name.as_bytes()) {
+            Name::ContentLength | Name::TransferEncoding | Name::Trailer => {
+                return Err(format!("the header `{name}` is the engine's, which frames bodies itself: leave it out"));
+            }
+            Name::Expect => return Err("the engine answers `expect` itself: leave it out".to_owned()),
+            id if id.is_hop_by_hop() => {
+                return Err(format!("the header `{name}` is the engine's, which manages connections: leave it out"));
+            }
+            _ => {}
+        }
+        if self.edits.len() >= EDITS_MAX {
+            return Err(format!("a plug-in changes at most {EDITS_MAX} headers of a message"));
+        }
+        let name = self.put(name.as_bytes());
+        let value = value.map(|value| self.put_value(value)).transpose()?;
+        self.edits.push((name, value));
+        Ok(())
+    }
+
+    /// A value on the wire, one byte a character.
+    fn put_value(&mut self, value: &str) -> Result<Span, String> {
+        let start = self.text.len();
+        for character in value.trim_matches([' ', '\t']).chars() {
+            match u8::try_from(u32::from(character)) {
+                Ok(byte) if byte == b'\t' || (byte >= b' ' && byte != 0x7f) => self.text.push(byte),
+                _ => {
+                    return Err(format!(
+                        "a header's value has {} in it, which can't be sent; escape it, as encodeURIComponent does",
+                        character.escape_unicode()
+                    ));
+                }
+            }
+        }
+        Ok(Span::new(start, self.text.len()))
+    }
+}

@@ -1,0 +1,232 @@
+//! A world with its plug-ins loaded and their plan compiled.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use rquickjs::{Array, CatchResultExt, CaughtError, Ctx, Function, Object, Persistent, Result};
+use tokio::task::{AbortHandle, LocalSet};
+
+use super::natives::SeatsRef;
+use super::seat::{Objects, Seat, Seats};
+use super::{LOAD, PluginLimits, PluginsError};
+use crate::builtins;
+use crate::host::{Host, Life, OnError};
+use crate::modules;
+use crate::options::Options;
+use crate::process::{Process, Seat as Place};
+use crate::world::{Entered, World};
+
+/// A function of `leat:plugins`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Begin,
+    Answered,
+    Unanswered,
+}
+
+/// What calling one came to.
+pub(super) enum Called {
+    /// The bits of a step, as `leat:plugins` has them.
+    Step(u32),
+    /// It ran too long.
+    Stopped,
+    /// The world can't be entered any more.
+    Lost,
+}
+
+/// The world.
+pub(super) struct Prepared {
+    pub(super) seats: Rc<Seats>,
+    pub(super) explained: String,
+    /// `None` once the world is lost.
+    steps: RefCell<Option<Steps>>,
+    driver: AbortHandle,
+    /// What plug-ins wait for runs here. It ends before the world, whose values it holds.
+    tasks: Rc<LocalSet>,
+    world: Rc<World>,
+    /// Objects are used again: it is known whether somebody keeps them.
+    counts: bool,
+}
+
+#[derive(Clone)]
+struct Steps {
+    make: Persistent<Function<'static>>,
+    begin: Persistent<Function<'static>>,
+    answered: Persistent<Function<'static>>,
+    unanswered: Persistent<Function<'static>>,
+}
+
+impl Prepared {
+    pub(super) fn new(files: &[PathBuf], limits: &PluginLimits) -> std::result::Result<Self, PluginsError> {
+        let first = files.first().ok_or_else(|| PluginsError::new("no plug-in is named"))?;
+        let options = Options { limits: limits.of_world(), on_error: OnError::Log, ..Options::new(first.clone()) };
+        let process = Process::new(options);
+        let host = Host::new(vec![first.to_string_lossy().into_owned()], OnError::Log, Place::new(&process, 0));
+        let failed = |error: rquickjs::Error| PluginsError::new(format!("JavaScript can't start: {error}"));
+        let world = World::new(Rc::clone(&host)).map_err(failed)?;
+        let tasks = Rc::new(LocalSet::new());
+        let seats: Rc<Seats> = Rc::default();
+        // Turns have an end from the first one on.
+        host.turn_to(Life::Serves);
+        let loaded = {
+            let _inside = tasks.enter();
+            let mut loaded = None;
+            let entered = world.try_enter(|ctx| {
+                let _ = ctx.store_userdata(SeatsRef(Rc::clone(&seats)));
+                loaded = Some(load(ctx, files));
+                Ok(())
+            });
+            match (entered, loaded) {
+                (Entered::Interrupted, _) => Err(PluginsError::new(format!(
+                    "{}: plug-ins took more than {} ms to load",
+                    first.display(),
+                    LOAD.as_millis()
+                ))),
+                (Entered::OutOfMemory, _) => Err(PluginsError::new("out of memory while plug-ins were loaded")),
+                (_, Some(loaded)) => loaded,
+                (_, None) => Err(PluginsError::new("plug-ins can't be loaded")),
+            }
+        };
+        if host.exited().is_some() {
+            return Err(PluginsError::new("a plug-in ended the process while it was loaded; leave process.exit out"));
+        }
+        let (steps, explained, counts) = loaded?;
+        world.limit_turns(limits.turn);
+        let driven = Rc::clone(&tasks);
+        let driver = tokio::task::spawn_local(async move { driven.run_until(std::future::pending::<()>()).await });
+        Ok(Self {
+            seats,
+            explained,
+            steps: RefCell::new(Some(steps)),
+            driver: driver.abort_handle(),
+            tasks,
+            world,
+            counts,
+        })
+    }
+
+    /// Runs a step of the run in `seat`, and the microtasks behind it.
+    pub(super) fn call(&self, seat: &Rc<Seat>, step: Step, message: &str) -> Called {
+        let Some(steps) = self.steps.borrow().clone() else { return Called::Lost };
+        let _inside = self.tasks.enter();
+        let mut came = None;
+        let entered = self.world.try_enter(|ctx| {
+            let known = seat.objects.borrow().clone();
+            let run = match known {
+                Some(objects) => objects.run.restore(ctx)?,
+                None => make(ctx, &steps, seat)?,
+            };
+            came = Some(match step {
+                Step::Begin => steps.begin.restore(ctx)?.call::<_, u32>((run,))?,
+                Step::Answered => steps.answered.restore(ctx)?.call::<_, u32>((run,))?,
+                Step::Unanswered => steps.unanswered.restore(ctx)?.call::<_, u32>((run, message))?,
+            });
+            Ok(())
+        });
+        match (entered, came) {
+            (Entered::OutOfMemory, _) => Called::Lost,
+            _ if self.world.host().exited().is_some() => Called::Lost,
+            (_, Some(step)) => Called::Step(step),
+            (_, None) => Called::Stopped,
+        }
+    }
+
+    /// The run is over: its seat is another's, if nothing of it goes on.
+    pub(super) fn give_back(&self, seat: &Rc<Seat>, whole: bool) {
+        if !self.is_lost() {
+            self.world.look(|ctx| {
+                // What can't be released was released before.
+                let _ = self.seats.give_back(ctx, seat, whole && self.counts);
+            });
+        }
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.steps.borrow().is_none() || self.world.host().life() == Life::Lost || self.world.host().exited().is_some()
+    }
+
+    /// Why the world is lost.
+    pub(super) fn why_lost(&self) -> &'static str {
+        match self.world.host().exited() {
+            Some(_) => "a plug-in ended the process: its world is made anew instead",
+            None => "plug-ins are out of memory: their world is made anew",
+        }
+    }
+
+    /// Nothing of the world is kept or run any more.
+    pub(super) fn forget(&self) {
+        self.driver.abort();
+        self.seats.forget();
+        self.steps.take();
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+fn make<'js>(ctx: &Ctx<'js>, steps: &Steps, seat: &Rc<Seat>) -> Result<Object<'js>> {
+    let run: Object<'js> = steps.make.clone().restore(ctx)?.call((seat.number,))?;
+    let view = |name: &str| -> Result<Persistent<Object<'static>>> {
+        Ok(Persistent::save(ctx, run.get::<_, Object<'js>>(name)?))
+    };
+    let objects =
+        Objects { run: Persistent::save(ctx, run.clone()), request: view("request")?, response: view("response")? };
+    *seat.objects.borrow_mut() = Some(objects);
+    Ok(run)
+}
+
+type Loaded = (Steps, String, bool);
+
+fn load(ctx: &Ctx<'_>, files: &[PathBuf]) -> std::result::Result<Loaded, PluginsError> {
+    compile(ctx, files).catch(ctx).map_err(|error| PluginsError::new(text_of(&error)))
+}
+
+fn compile<'js>(ctx: &Ctx<'js>, files: &[PathBuf]) -> Result<Loaded> {
+    let given = Array::new(ctx.clone())?;
+    for (at, (file, exports)) in modules::load_all(ctx, files)?.into_iter().enumerate() {
+        let one = Object::new(ctx.clone())?;
+        one.set("file", file)?;
+        one.set("exports", exports)?;
+        given.set(at, one)?;
+    }
+    let exports = Object::from_value(builtins::require(ctx, "leat:plugins")?)?;
+    let explained: String = exports.get::<_, Function<'js>>("prepare")?.call((given,))?;
+    let step = |name: &str| -> Result<Persistent<Function<'static>>> {
+        Ok(Persistent::save(ctx, exports.get::<_, Function<'js>>(name)?))
+    };
+    let steps = Steps {
+        make: step("makeRun")?,
+        begin: step("begin")?,
+        answered: step("answered")?,
+        unanswered: step("unanswered")?,
+    };
+    Ok((steps, explained, super::head::counts(ctx)?))
+}
+
+/// An error with the place in a plug-in's file that it comes from, where there is one: `file:line:column: what`.
+fn text_of(error: &CaughtError<'_>) -> String {
+    let (value, thrown) = match error {
+        CaughtError::Exception(exception) => (exception.as_value(), exception.message().unwrap_or_default()),
+        CaughtError::Value(value) => (value, format!("{value:?} was thrown")),
+        CaughtError::Error(error) => return error.to_string(),
+    };
+    let text = |name: &str| modules::text_of_thrown(value, name);
+    let name = text("name").filter(|_| value.is_error()).map(|name| format!("{name}: ")).unwrap_or_default();
+    match text("stack").as_deref().and_then(place) {
+        Some(place) => format!("{place}: {name}{thrown}"),
+        // Those of a plan name the file, or the middleware, themselves.
+        None => thrown,
+    }
+}
+
+/// The first place of a stack that is not in a built-in module.
+fn place(stack: &str) -> Option<&str> {
+    let frames = stack.lines().filter_map(|line| line.trim_start().strip_prefix("at "));
+    let places = frames.map(|frame| frame.rsplit_once('(').map_or(frame, |(_, place)| place.trim_end_matches(')')));
+    let files = places.map(|place| place.strip_prefix("file://").unwrap_or(place));
+    files.into_iter().find(|place| place.starts_with('/') && place.ends_with(|last: char| last.is_ascii_digit()))
+}
