@@ -1,0 +1,66 @@
+// Time and chance, which everything here takes from one place: so a test drives hours in a moment, and twice the same.
+import { type Signal } from "../middleware/context";
+
+/** Where the time comes from. */
+export interface Clock {
+    /** Milliseconds on a clock that never steps; only differences mean anything. */
+    nowMs(): number;
+    /** Milliseconds since 1970, for dates that a peer sends. */
+    timeMs(): number;
+    /** Calls `run` once, `waitMs` from now or a little later, unless it is cancelled before. */
+    after(waitMs: number, run: () => void): Timer;
+}
+
+/** A call that is to come. */
+export interface Timer {
+    /** Afterwards it does not come; if it has come already, nothing happens. */
+    cancel(): void;
+}
+
+/** A whole number below 2^32, any as likely as any other. Policies take their chances as such draws. */
+export type Random = () => number;
+
+/** The longest wait that a timer of Node's takes, some 24 days. */
+const WAIT_MS_MAX = 2_147_483_647;
+
+/** The clock of this process. Its timers keep the process alive: somebody waits for them. */
+export const systemClock: Clock = {
+    nowMs: () => performance.now(),
+    timeMs: () => Date.now(),
+    after(waitMs, run) {
+        const timer = setTimeout(run, Math.min(Math.max(waitMs, 0), WAIT_MS_MAX));
+        return { cancel: () => clearTimeout(timer) };
+    },
+};
+
+const DRAWS = 0x1_0000_0000;
+
+/** Chance that is good enough to spread load; nothing secret may depend on it. */
+export const systemRandom: Random = () => Math.floor(Math.random() * DRAWS);
+
+/**
+ * Waits, and stops waiting at once when the signal aborts. The listener is gone when it is over.
+ *
+ * @throws the signal's reason
+ */
+export function sleep(clock: Clock, waitMs: number, signal: Signal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+        const failed = (): void => {
+            timer?.cancel();
+            signal?.removeEventListener("abort", failed);
+            // The caller's own reason, whatever it is.
+            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- as AbortSignal.throwIfAborted does
+            reject(signal?.reason);
+        };
+        let timer: Timer | undefined;
+        if (signal?.aborted === true) {
+            failed();
+            return;
+        }
+        timer = clock.after(waitMs, () => {
+            signal?.removeEventListener("abort", failed);
+            resolve();
+        });
+        signal?.addEventListener("abort", failed);
+    });
+}
