@@ -1,0 +1,10 @@
+// `leat/transport/kit`: what tests of the transport and of middleware need, without a network and without waiting.
+export { VirtualClock, type VirtualClockOptions } from "./virtual_clock";
+export {
+    ScriptedConnection,
+    type ScriptedConnectionOptions,
+    type ScriptedExchange,
+    type ScriptedFailure,
+    type ScriptedReply,
+    type ScriptedStep,
+} from "./scripted_connection";
