@@ -77,7 +77,7 @@ export class Breaker {
     record(permit: number, nowUs: number, failed: boolean, tookUs: number): void {
         if (permit !== this.era) return;
         const slow = this.settings.slowRate !== undefined && tookUs >= this.settings.slowCallUs;
-        if (this.state === "probe") return this.recordProbe(nowUs, failed || slow);
+        if (this.state === "probe") { this.recordProbe(nowUs, failed || slow); return; }
         this.consecutiveFailures = failed ? this.consecutiveFailures + 1 : 0;
         this.window.record(nowUs, failed, slow);
         if (!this.isReached()) return;
@@ -91,7 +91,7 @@ export class Breaker {
     }
 
     private recordProbe(nowUs: number, failed: boolean): void {
-        if (failed) return this.trip(nowUs);
+        if (failed) { this.trip(nowUs); return; }
         this.succeeded += 1;
         if (this.succeeded < this.settings.probes) return;
         this.window.clear();
