@@ -19,7 +19,9 @@ export class Secret {
     }
 
     toJSON(): string {
-        return SHOWN;
+        if (writing === undefined) return SHOWN;
+        writing.add(this);
+        return reveal(this);
     }
 
     [inspect.custom](): string {
@@ -35,6 +37,20 @@ export function secret(value: string): Secret {
 /** The value of a secret; of a text the text. */
 export function reveal(value: Secret | string): string {
     return typeof value === "string" ? value : (revealed.get(value) as string);
+}
+
+/** While a body is written as JSON. */
+let writing: Redactor | undefined;
+
+/** Runs `write`, in which JSON has the values of secrets: they stand in a body that goes to the wire. The redactor learns them. */
+export function revealing<T>(redactor: Redactor, write: () => T): T {
+    const before = writing;
+    writing = redactor;
+    try {
+        return write();
+    } finally {
+        writing = before;
+    }
 }
 
 /** Shorter values stand in too many texts by chance, so that what is left of a message would tell them. */
@@ -56,6 +72,11 @@ export class Redactor {
         this.#forms.set(text, [...new Set(forms)].sort((a, b) => b.length - a.length));
         const oldest = this.#forms.keys().next();
         if (this.#forms.size > VALUES_MAX && oldest.done !== true) this.#forms.delete(oldest.value);
+    }
+
+    /** Whether there is anything to take out. */
+    get isEmpty(): boolean {
+        return this.#forms.size === 0;
     }
 
     /** `text` without the secrets; the same string if there are none in it. */

@@ -1,0 +1,95 @@
+// A node with what is known of it: its calls, its latency, and whether it is dead.
+import { Latency } from "../policy/balance/peak_ewma";
+import { usOf } from "../policy/time";
+import { type NodesSettings } from "./settings";
+import { type NodeSpec } from "./spec";
+
+/** What is told of a node. */
+export interface NodeStats {
+    readonly origin: string;
+    readonly weight: number;
+    /** `probing`: its time is over, and the one call that finds out whether it is back is under way or to come. */
+    readonly state: "alive" | "dead" | "probing";
+    readonly inFlight: number;
+    /** Tries that were sent to it, and of those the ones that failed by its connection. */
+    readonly tries: number;
+    readonly failures: number;
+    /** For how long it is dead from now; 0 if it is not. */
+    readonly deadMs: number;
+}
+
+/** Latencies of a minute ago say little. */
+const HALF_LIFE_US = 10_000_000;
+/** A node that was never asked looks fast, so it will be. */
+const FIRST_US = 1000;
+
+export class Node {
+    readonly spec: NodeSpec;
+    inFlight = 0;
+    #tries = 0;
+    #failures = 0;
+    #inRow = 0;
+    /** Of the present series: how often it was found dead, one time after the other. */
+    #deaths = 0;
+    #deadUntilMs = -Infinity;
+    readonly #settings: NodesSettings;
+    readonly #latency: Latency;
+
+    constructor(spec: NodeSpec, settings: NodesSettings, nowMs: number) {
+        this.spec = spec;
+        this.#settings = settings;
+        this.#latency = new Latency({ halfLifeUs: HALF_LIFE_US, firstUs: FIRST_US }, usOf(nowMs));
+    }
+
+    /** When it may be asked again; in the past if it is alive. */
+    get deadUntilMs(): number {
+        return this.#deadUntilMs;
+    }
+
+    /** Alive, or dead long enough that one call may find out. */
+    isUsable(nowMs: number): boolean {
+        return this.#deaths === 0 || (nowMs >= this.#deadUntilMs && this.inFlight === 0);
+    }
+
+    /** What one more call would cost, by latency. */
+    loadUs(nowMs: number): number {
+        return this.#latency.loadUs(usOf(nowMs), this.inFlight) / this.spec.weight;
+    }
+
+    begin(): void {
+        this.inFlight++;
+        this.#tries++;
+    }
+
+    /** A response came, after `tookMs`. */
+    answered(nowMs: number, tookMs: number): void {
+        this.inFlight--;
+        this.#inRow = 0;
+        this.#deaths = 0;
+        this.#deadUntilMs = -Infinity;
+        this.#latency.record(usOf(nowMs), usOf(tookMs));
+    }
+
+    /** Its connection failed. Failures of tries that began before it was found dead don't make it deader. */
+    failed(nowMs: number): void {
+        this.inFlight--;
+        this.#failures++;
+        this.#inRow++;
+        if (nowMs < this.#deadUntilMs) return;
+        if (this.#deaths === 0 && this.#inRow < this.#settings.failuresMax) return;
+        this.#deadUntilMs = nowMs + Math.min(this.#settings.deadMsMax, this.#settings.deadMs * 2 ** this.#deaths);
+        this.#deaths++;
+        this.#inRow = 0;
+    }
+
+    /** The try was given up, or failed by something that is not the node's: it says nothing. */
+    gaveUp(): void {
+        this.inFlight--;
+    }
+
+    stats(nowMs: number): NodeStats {
+        const { origin, weight } = this.spec;
+        const deadMs = Math.max(0, this.#deadUntilMs - nowMs);
+        return { origin, weight, state: this.#deaths === 0 ? "alive" : deadMs > 0 ? "dead" : "probing", inFlight: this.inFlight, tries: this.#tries, failures: this.#failures, deadMs };
+    }
+}
