@@ -45,22 +45,21 @@ export const systemRandom: Random = () => Math.floor(Math.random() * DRAWS);
  */
 export function sleep(clock: Clock, waitMs: number, signal: Signal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-        const failed = (): void => {
-            timer?.cancel();
-            signal?.removeEventListener("abort", failed);
-            // The caller's own reason, whatever it is.
-            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- as AbortSignal.throwIfAborted does
-            reject(signal?.reason);
-        };
-        let timer: Timer | undefined;
         if (signal?.aborted === true) {
-            failed();
+            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the signal's own reason, as AbortSignal.throwIfAborted does
+            reject(signal.reason);
             return;
         }
-        timer = clock.after(waitMs, () => {
-            signal?.removeEventListener("abort", failed);
+        const timer = clock.after(waitMs, () => {
+            signal?.removeEventListener("abort", aborted);
             resolve();
         });
-        signal?.addEventListener("abort", failed);
+        const aborted = (): void => {
+            timer.cancel();
+            signal?.removeEventListener("abort", aborted);
+            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- likewise
+            reject(signal?.reason);
+        };
+        signal?.addEventListener("abort", aborted);
     });
 }

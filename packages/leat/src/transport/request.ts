@@ -41,7 +41,6 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** What may stand in a path on the wire: no spaces, controls, "#", or letters that have to be encoded. */
 const PATH = /^\/[\x21\x22\x24-\x7e]*$/;
 /** RFC 9110 section 5.5, without obs-fold; beyond ASCII Latin-1 only. */
-// eslint-disable-next-line no-control-regex -- they are what is looked for
 const VALUE_NOT = /[^\t\x20-\x7e\x80-\xff]/;
 /** Set by the connection: a second one would contradict it. */
 const NOT_OURS: ReadonlySet<string> = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te", "expect"]);

@@ -133,7 +133,7 @@ function open(body: FactoryBody | OnceBody): Opened {
             isDone = true;
             // A stream that waits for its next piece would not notice `return` before that came.
             if (source instanceof Readable) source.destroy();
-            else iterator.return?.()?.then(undefined, () => undefined);
+            else iterator.return?.().then(undefined, () => undefined);
         },
     };
 }

@@ -62,7 +62,7 @@ export class Transport<S extends Slot = never> {
         this.#nodes = new Nodes(settings.nodes, settings.balance, clock, random);
         this.#connection = settings.connection ?? undici();
         // The slot is provided to every run of this plan, which the type of a sender does not know.
-        this.#send = senderOf(this.#connection, this.#nodes) as unknown as Sender;
+        this.#send = senderOf(this.#connection, this.#nodes);
     }
 
     /**
@@ -73,7 +73,7 @@ export class Transport<S extends Slot = never> {
     async request<T = unknown>(options: RequestOptions<S>): Promise<TransportResponse<T>> {
         const { redactor } = this.#host;
         if (this.#isClosed) throw new TransportError("transport.closed", "the transport is closed");
-        const request = requestOf(options as RequestOptions<Slot>, this.#headers, redactor);
+        const request = requestOf(options, this.#headers, redactor);
         checkAddressees(options, this.#names);
         const form = formOf(options.as);
         const { timeoutMs, tryTimeoutMs, throws, bigint } = this.#settings;

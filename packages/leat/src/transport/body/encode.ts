@@ -36,7 +36,7 @@ export function encode(given: unknown, redactor: Redactor): Encoded {
     if (ArrayBuffer.isView(given)) return { body: new Uint8Array(given.buffer, given.byteOffset, given.byteLength), type: undefined };
     if (given instanceof Ndjson) return { body: revealing(redactor, () => writeNdjson(given)), type: "application/x-ndjson" };
     if (given instanceof URLSearchParams) return { body: given.toString(), type: "application/x-www-form-urlencoded" };
-    if (given instanceof Blob) return { body: new FactoryBody(() => given.stream() as unknown as BodySource, given.size), type: given.type === "" ? undefined : given.type };
+    if (given instanceof Blob) return { body: new FactoryBody(() => given.stream(), given.size), type: given.type === "" ? undefined : given.type };
     if (Symbol.asyncIterator in given) return { body: new OnceBody(given as BodySource), type: undefined };
     // JSON would make {} of them, and nobody would notice.
     if (given instanceof FormData || given instanceof Map || given instanceof Set || given instanceof Promise || given instanceof Error) throw wrong(given);

@@ -72,7 +72,7 @@ function parseBig(text: string): unknown {
  */
 export function writeJson(value: unknown): string | undefined {
     try {
-        return JSON.stringify(value) as string | undefined;
+        return JSON.stringify(value);
     } catch (error) {
         if (!(error instanceof TypeError) || !error.message.includes("BigInt")) throw error;
     }
@@ -87,8 +87,7 @@ let random: string | undefined;
 /** Letters and digits, so that it is written as it is. A peer that spelled it with escapes would not be seen, so it cannot be guessed. */
 function markNotIn(text: string): string {
     random ??= crypto.randomBytes(16).toString("hex");
-    for (let at = 0; ; at++) {
-        const mark = `big${at}${random}n`;
-        if (!text.includes(mark)) return mark;
-    }
+    let mark = `big${random}n`;
+    while (text.includes(mark)) mark += "n";
+    return mark;
 }
