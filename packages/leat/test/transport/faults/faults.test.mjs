@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FAULTS } from "./faults.mjs";
+import { leat } from "./leat.mjs";
 import { reference } from "./reference.mjs";
 
-for (const { name, play, reference: facts } of FAULTS) {
-    test(`the reference has this fault: ${name}`, async (t) => assert.deepEqual(await play(t, reference), facts));
+for (const fault of FAULTS) {
+    test(`the reference does not hold to it: ${fault.name}`, async (t) => assert.deepEqual(await fault.play(t, reference), fault.reference));
+    test(`Leat: ${fault.name}`, async (t) => assert.deepEqual(await fault.play(t, leat), fault.leat));
 }
