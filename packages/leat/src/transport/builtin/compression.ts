@@ -43,8 +43,8 @@ const asked = slot("compression_asked").of<boolean>();
  *
  * @throws {TransportError} `options.invalid`
  */
-export function compression(options?: CompressionOptions): Middleware<"attempt"> {
-    const given = objectOf("compression", options ?? {}, ["accept", "request", "requestBytesMin", "learn"]);
+export function compression(options: CompressionOptions = {}): Middleware<"attempt"> {
+    const given = objectOf("compression", options, ["accept", "request", "requestBytesMin", "learn"]);
     const compressing = new Compressing(
         acceptOf(given["accept"]),
         requestOf(given["request"]),

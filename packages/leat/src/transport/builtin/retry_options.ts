@@ -57,8 +57,8 @@ const KNOWN = ["retriesMax", "baseMs", "maxMs", "jitter", "retryAfterMsMax", "st
  * Reads options.
  * @throws {TransportError} `options.invalid`
  */
-export function retrySettingsOf(given: unknown): { readonly rules: RetrySettings; readonly budget: Budget | undefined } {
-    const options = objectOf("retry", given ?? {}, KNOWN) as RetryOptions;
+export function retrySettingsOf(given: unknown = {}): { readonly rules: RetrySettings; readonly budget: Budget | undefined } {
+    const options = objectOf("retry", given, KNOWN) as RetryOptions;
     const baseMs = waitOf("retry.baseMs", options.baseMs, BASE_MS);
     const maxMs = waitOf("retry.maxMs", options.maxMs, Math.max(MAX_MS, baseMs));
     if (baseMs > maxMs) throw wrongOption("retry.baseMs", baseMs, `at most retry.maxMs, which is ${maxMs}`);
@@ -103,9 +103,9 @@ function statusesOf(name: string, given: unknown, otherwise: readonly number[]):
     return given as readonly number[];
 }
 
-function budgetOf(given: unknown): Budget | undefined {
+function budgetOf(given: unknown = {}): Budget | undefined {
     if (given === false) return undefined;
-    const options = objectOf("retry.budget", given ?? {}, ["ratio", "perSecond", "burst"]) as RetryBudgetOptions;
+    const options = objectOf("retry.budget", given, ["ratio", "perSecond", "burst"]) as RetryBudgetOptions;
     const { ratio = BUDGET.ratio } = options;
     if (typeof ratio !== "number" || !(ratio >= 0 && ratio <= 1)) throw wrongOption("retry.budget.ratio", ratio, "a number from 0 to 1");
     const burst = countOf("retry.budget.burst", options.burst, BUDGET.burst);
