@@ -40,7 +40,7 @@ async function send(connection: Connection, nodes: Nodes, request: Request, live
             rawBytesMax: live.limits.rawBytesMax,
         });
         succeeded(node, live, response, startedMs);
-        if (own !== undefined && response.body instanceof Readable) response.body.once("close", () => own.end());
+        if (own !== undefined && response.body instanceof Readable && !response.body.closed) response.body.once("close", () => own.end());
         else own?.end();
         // A stream may begin before the request's body is at its end.
         if (opened !== undefined && response.body instanceof Readable) live.onEnd(opened.close);

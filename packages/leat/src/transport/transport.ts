@@ -171,11 +171,13 @@ class Shared implements Host {
 
 /**
  * From here on the stream is the caller's, and the call lasts as long as it: its deadline and its signal end the stream with their
- * error. Nobody has to listen for that: a caller that reads gets it, and one that does not read loses nothing.
+ * error. Nobody has to listen for that: a caller that reads gets it, and one that does not read loses nothing. False if it is closed.
  */
 function handOut(body: Readable, live: LiveCall): boolean {
     const aborted = (): void => void body.destroy(live.reason as Error);
     body.on("error", () => undefined);
+    // It failed, or was read by a middleware, before it came here.
+    if (body.closed) return false;
     body.once("close", () => {
         live.removeEventListener("abort", aborted);
         live.end();

@@ -88,6 +88,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
                 callback(error);
             },
         });
+        // It may fail before whoever asked has it in hand.
+        stream.on("error", () => undefined);
         this.#stream = stream;
         this.#resolve({ status: this.#status, headers: this.#headers, body: stream });
     }
@@ -115,6 +117,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 /** What undici says, in our words. Its message may have an address; it has no headers and no bodies. */
 function failureOf(error: Error & { readonly code?: unknown }, isStarted: boolean): TransportError {
     if (error instanceof TransportError) return error;
+    // Not as the cause: it carries the bytes that it failed on, which may be anything.
+    if (error.name === "HTTPParserError") return new TransportError("connection.protocol", `what came is no HTTP response: ${error.message}`);
     const code = typeof error.code === "string" ? error.code : "";
     const [ours, what] = kindOf(code, isStarted);
     return new TransportError(ours, `${what}${code === "" ? "" : ` (${code})`}: ${error.message}`, { cause: error });
@@ -123,6 +127,6 @@ function failureOf(error: Error & { readonly code?: unknown }, isStarted: boolea
 function kindOf(code: string, isStarted: boolean): readonly [TransportErrorCode, string] {
     if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED" || code === "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH") return ["request.invalid", "undici refuses the request"];
     if (!isStarted) return ["connection.failed", "no connection came about"];
-    if (code.startsWith("HPE_") || code === "UND_ERR_HTTP_PARSER" || code === "UND_ERR_HEADERS_OVERFLOW" || code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return ["connection.protocol", "what came is no HTTP response"];
+    if (code === "UND_ERR_HEADERS_OVERFLOW" || code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return ["connection.protocol", "what came is no HTTP response"];
     return ["connection.broken", "the connection broke before the response was whole"];
 }
