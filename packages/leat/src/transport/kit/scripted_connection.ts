@@ -105,7 +105,7 @@ export class ScriptedConnection implements Connection {
         if (step === "silent") return this.#wait(undefined, signal, unreachable);
         if ("fails" in step) {
             const failed = (): never => {
-                throw new TransportError(step.fails, `the script failed ${method} ${path}: ${step.fails}`);
+                throw new TransportError(step.fails, `the script failed ${method} ${path.split("?")[0] ?? ""}: ${step.fails}`);
             };
             return step.afterMs === undefined ? failed() : this.#wait(step.afterMs, signal, failed);
         }
@@ -189,7 +189,7 @@ function piecesOf(body: ScriptedReply["body"]): readonly Uint8Array[] {
 }
 
 function broken({ method, path }: ConnectionRequest): TransportError {
-    return new TransportError("connection.broken", `the script broke ${method} ${path} in its body`);
+    return new TransportError("connection.broken", `the script broke ${method} ${path.split("?")[0] ?? ""} in its body`);
 }
 
 function within({ rawBytesMax }: ConnectionRequest, bytes: number): void {
