@@ -14,6 +14,8 @@ export const measures = {
   ns_p999: { title: 'p99.9 ns', better: 'lower', decimals: 0 },
   bytes: { title: 'bytes/call', better: 'lower', decimals: 0 },
   promises: { title: 'promises/call', better: 'lower', decimals: 0 },
+  gcs: { title: 'collections/s', better: 'lower', decimals: 1 },
+  gc_pause_ms: { title: 'longest pause ms', better: 'lower', decimals: 1 },
   syscalls: { title: 'system calls/request', better: 'lower', decimals: 2 },
   crossings: { title: 'crossings/request', better: 'lower', decimals: 3 },
   busy: { title: 'core busy', better: 'neither', decimals: 2 },

@@ -24,4 +24,10 @@ export const transportSubjects = {
   patch: variant(['merge'], 'patch'),
   'deep spread': variant(['merge'], 'deep spread'),
   'shallow spread': variant(['merge'], 'shallow spread'),
+  'leat, 5 middleware': variant(['stack'], 'leat, 5 middleware'),
+  'leat, the same inline': variant(['stack'], 'leat, the same inline'),
+  'leat, none': variant(['stack'], 'leat, none'),
+  '@elastic/transport': variant(['stack', 'loopback'], '@elastic/transport'),
+  'leat/transport': variant(['loopback'], 'leat'),
+  undici: variant(['loopback'], 'undici'),
 };
