@@ -13,8 +13,8 @@ import { type NodesOptions, nodesOptionsOf, type NodesSettings } from "./nodes/s
 export interface TransportOptions<S extends Slot = never> {
     /** Where calls go: one origin or several, `"http://127.0.0.1:9200"` or `{ url, weight }`. */
     readonly nodes: NodeGiven | readonly NodeGiven[];
-    /** In the order that `leat/middleware` gives them. Default: none. */
-    readonly middleware?: readonly Middleware[];
+    /** In the order that `leat/middleware` gives them; what is made of two parts is given as a list of them. Default: none. */
+    readonly middleware?: readonly (Middleware | readonly Middleware[])[];
     /** What sends. Default: undici, with `connections` of them to a node. */
     readonly connection?: Connection;
     /** How a node is chosen, and when one is left alone. */
@@ -79,7 +79,7 @@ export function settingsOf(given: unknown): Settings {
     const limits = objectOf("limits", options.limits ?? {}, ["rawBytesMax", "decodedBytesMax", "ratioMax"]) as Partial<BodyLimits>;
     return {
         nodes: nodes.map((node, at) => nodeOf(Array.isArray(options.nodes) ? `nodes[${at}]` : "nodes", node)),
-        middleware: options.middleware ?? [],
+        middleware: middlewareOf(options.middleware),
         connection: connectionOf(options.connection),
         balance: nodesOptionsOf(options.balance),
         timeoutMs: durationOf("timeoutMs", options.timeoutMs, TIMEOUT_MS),
@@ -97,6 +97,13 @@ export function settingsOf(given: unknown): Settings {
         clock: options.clock ?? systemClock,
         random: options.random ?? systemRandom,
     };
+}
+
+/** The compiler looks at each of them. */
+function middlewareOf(given: unknown): readonly Middleware[] {
+    if (given === undefined) return [];
+    if (Array.isArray(given)) return (given as (Middleware | Middleware[])[]).flat();
+    throw wrongOption("middleware", given, "an array of middleware: [retry(), compression()]");
 }
 
 function connectionOf(given: unknown): Connection | undefined {

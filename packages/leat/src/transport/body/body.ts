@@ -57,7 +57,12 @@ export type ReplayableBody = string | Uint8Array | FactoryBody;
 /** A request's body inside of a plan: buffered (a text or bytes), a factory, or once; undefined for none. */
 export type Body = ReplayableBody | OnceBody;
 
-/** Whether another try can send it. A body that was not opened yet can be sent, whatever its kind. */
+/** Whether it can be sent as often as one likes, by its kind. */
 export function isReplayable(body: Body | undefined): body is ReplayableBody | undefined {
+    return !(body instanceof OnceBody);
+}
+
+/** Whether a try that begins now can send it: all but a stream that was opened already. */
+export function isSendable(body: Body | undefined): boolean {
     return !(body instanceof OnceBody) || !body.isUsed;
 }

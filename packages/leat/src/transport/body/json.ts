@@ -54,13 +54,11 @@ const WHOLE = /^-?[1-9]\d{15,}$/;
 
 function parseBig(text: string): unknown {
     const mark = markNotIn(text);
-    let isMarked = false;
     const marked = text.replace(TOKENS, (token) => {
         if (token.length < 16 || !WHOLE.test(token) || Number.isSafeInteger(Number(token))) return token;
-        isMarked = true;
         return `"${mark}${token}"`;
     });
-    if (!isMarked) return JSON.parse(text);
+    if (marked.length === text.length) return JSON.parse(text);
     return JSON.parse(marked, (_name, value: unknown) => (typeof value === "string" && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value));
 }
 

@@ -3,7 +3,7 @@ import { isThenable } from "../../middleware/apply";
 import { type Context } from "../../middleware/context";
 import { type Awaitable, type Response } from "../../middleware/message";
 import { middleware, type Middleware, type Next } from "../../middleware/middleware";
-import { isReplayable, type Body } from "../body/body";
+import { isSendable, type Body } from "../body/body";
 import { call, type Call } from "../call";
 import { authSettingsOf, type AuthOptions, type Fixed } from "./auth_options";
 import { discard } from "./discard";
@@ -73,7 +73,7 @@ class Renewing {
             this.tokens.accepted(token);
             return response;
         }
-        if (!isReplayable(body) || !this.tokens.isWorthRenewing(token, own.clock.nowMs())) return response;
+        if (!isSendable(body) || !this.tokens.isWorthRenewing(token, own.clock.nowMs())) return response;
         return this.again(own, token, next, response);
     }
 

@@ -3,7 +3,7 @@ import { isThenable } from "../../middleware/apply";
 import { type Context } from "../../middleware/context";
 import { type Awaitable, type Request, type Response } from "../../middleware/message";
 import { middleware, type Middleware, type Next } from "../../middleware/middleware";
-import { isReplayable, type Body } from "../body/body";
+import { isSendable, type Body } from "../body/body";
 import { call, type Call } from "../call";
 import { sleep } from "../clock";
 import { TransportError } from "../error";
@@ -128,7 +128,7 @@ class Run {
             status,
             retryAfterUs: askedUs,
             isIdempotent: own.options.idempotent ?? isIdempotentMethod(request.method),
-            isBodyConsumed: !isReplayable(request.body as Body | undefined),
+            isBodyConsumed: !isSendable(request.body as Body | undefined),
         };
         const nowUs = usOf(own.clock.nowMs());
         return afterTry(this.rules, ended, nowUs, nowUs + usOf(own.leftMs()), this.budget, own.random);

@@ -24,6 +24,7 @@ const OPTIONS = [
     ["a limit that does not exist", { nodes: NODES, limits: { bytes: 1 } }, /no "bytes"/],
     ["a strategy that does not exist", { nodes: NODES, balance: { strategy: "random" } }, /balance\.strategy is a string; it takes one of round_robin, weighted/],
     ["sniffing by no function", { nodes: NODES, balance: { sniff: true } }, /balance\.sniff is true; it takes a function/],
+    ["a middleware without a list", { nodes: NODES, middleware: {} }, /middleware is an object \(Object\); it takes an array/],
     ["a connection that cannot send", { nodes: NODES, connection: {} }, /connection is an object \(Object\); it takes a connection/],
     ["statuses by a list", { nodes: NODES, throwStatus: [500] }, /throwStatus is an array of 1/],
     ["a header with a line end", { nodes: NODES, headers: { "x-a": "a\r\nb: c" } }, /headers\["x-a"\] is a string; it takes text/],

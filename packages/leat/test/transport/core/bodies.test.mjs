@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { test } from "node:test";
-import { FactoryBody, isReplayable, ndjson, OnceBody, readNdjson, secret } from "leat/transport";
+import { FactoryBody, isReplayable, isSendable, ndjson, OnceBody, readNdjson, secret } from "leat/transport";
 import { middleware } from "leat/middleware";
 import { bodyOf, echo, scripted, served } from "./made.mjs";
 
@@ -71,10 +71,11 @@ test("a factory makes a stream for each try; a stream is sent once, and then ref
 });
 
 test("whether a body can be sent again is in its kind", () => {
+    for (const body of [undefined, "a", bytes.encode("a"), new FactoryBody(() => Readable.from(["a"]))]) assert.deepEqual([isReplayable(body), isSendable(body)], [true, true]);
     const once = new OnceBody(Readable.from(["a"]));
-    for (const body of [undefined, "a", bytes.encode("a"), new FactoryBody(() => Readable.from(["a"])), once]) assert.equal(isReplayable(body), true);
+    assert.deepEqual([isReplayable(once), isSendable(once)], [false, true]);
     once.open();
-    assert.equal(isReplayable(once), false);
+    assert.deepEqual([isReplayable(once), isSendable(once)], [false, false]);
     assert.throws(() => once.open(), { code: "request.body_used" });
 });
 
