@@ -31,7 +31,3 @@ export { redaction, type RedactionOptions } from "./builtin/redaction";
 export { retry } from "./builtin/retry";
 export { type RetryBudgetOptions, type RetryOptions } from "./builtin/retry_options";
 export { type Jitter } from "./policy/backoff";
-export { bulkRetry, type BulkRetryOptions } from "./builtin/bulk_retry";
-export { diagnostics, type AttemptEnded, type AttemptStarted, type CallEnded, type CallStarted } from "./builtin/diagnostics";
-export { openTelemetry, type DatabaseOperation, type OpenTelemetryOptions } from "./builtin/open_telemetry";
-export { redaction, type RedactionOptions } from "./builtin/redaction";
