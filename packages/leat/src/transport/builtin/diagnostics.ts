@@ -65,7 +65,7 @@ class Told {
 const told = slot("diagnostics_told").of<Told>();
 
 /**
- * Publishes each call and each try. Two middleware, one of each scope: `middleware: [...diagnostics(), …]`. A call is told of from its
+ * Publishes each call and each try. Two middleware, one of each scope: `middleware: [diagnostics(), …]`. A call is told of from its
  * start on or not at all; what a subscriber throws is an uncaught exception of the process, and does nothing to the call.
  */
 export function diagnostics(): readonly [Middleware<"call">, Middleware<"attempt">] {

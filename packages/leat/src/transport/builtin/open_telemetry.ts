@@ -45,7 +45,7 @@ const parent = slot("open_telemetry_parent").of<{ readonly outside: object; read
 
 /**
  * A span for each call, and below it a client span for each try, whose context goes out with the request's headers and is active
- * in all that is inside. Two middleware, one of each scope: `middleware: [...openTelemetry({ api }), …]`.
+ * in all that is inside. Two middleware, one of each scope: `middleware: [openTelemetry({ api }), …]`.
  *
  * Without an SDK there is no span, no header and no context; a tracer is asked once a call, and once a try.
  *

@@ -12,7 +12,7 @@ import { callOf } from "./own_call";
 export interface RedactionOptions {
     /** Values that are secret wherever they stand; of 4 characters or more. */
     readonly values?: readonly (Secret | string)[];
-    /** Headers of requests and responses. By default `authorization`, `proxy-authorization`, `cookie`, `set-cookie`, `x-api-key`. */
+    /** Headers of requests and responses. By default `authorization`, `proxy-authorization`, `cookie`, `set-cookie`, `x-api-key`, `api-key`, `x-auth-token`. */
     readonly headers?: readonly string[];
     /** Parameters of a query and of a form. By default those whose name is one of `password`, `token`, `api_key`, `signature` and their like. */
     readonly query?: readonly string[];

@@ -93,7 +93,8 @@ export function waitOf(name: string, given: unknown, otherwise: number): number 
     return wait;
 }
 
-function statusesOf(name: string, given: unknown, otherwise: readonly number[]): readonly number[] {
+/** Statuses that can be named. */
+export function statusesOf(name: string, given: unknown, otherwise: readonly number[]): readonly number[] {
     if (given === undefined) return otherwise;
     const accepted = "an array of statuses from 100 to 599: [429, 503]";
     if (!Array.isArray(given)) throw wrongOption(name, given, accepted);
