@@ -66,6 +66,8 @@ type Patch = RequestPatch<Slots>;
 
 class Compressing {
     private readonly accept: string | undefined;
+    /** What is set where no body is encoded: one object for all tries. */
+    private readonly asking: Patch | undefined;
     private readonly coding: Coding | undefined;
     private readonly coder: Coder | undefined;
     private readonly bytesMin: number;
@@ -73,6 +75,7 @@ class Compressing {
 
     constructor(accept: string | undefined, coding: Coding | undefined, bytesMin: number, gain: Gain | undefined) {
         this.accept = accept;
+        this.asking = accept === undefined ? undefined : Object.freeze({ headers: Object.freeze({ "accept-encoding": accept }), set: Object.freeze({ compression_asked: true }) });
         this.coding = coding;
         this.coder = coding === undefined ? undefined : coderOf(coding);
         this.bytesMin = bytesMin;
@@ -105,7 +108,7 @@ class Compressing {
     }
 
     private patch(accept: string | undefined, from: Body | undefined, to: Body | undefined): Patch | undefined {
-        if (to === undefined || this.coding === undefined) return accept === undefined ? undefined : { headers: { "accept-encoding": accept }, set: { compression_asked: true } };
+        if (to === undefined || this.coding === undefined) return accept === undefined ? undefined : this.asking;
         const headers = { "content-encoding": this.coding, "content-length": null, "accept-encoding": accept };
         return { body: to, headers, set: { compression_encoded: { from, to }, compression_asked: accept !== undefined } };
     }

@@ -1,5 +1,6 @@
 // What a client says of itself with each call, and whether the peer is what it should be.
-import { type HeaderPatch } from "../../middleware/message";
+import { type Responded } from "../../middleware/context";
+import { type HeaderPatch, type Response } from "../../middleware/message";
 import { middleware, type Middleware } from "../../middleware/middleware";
 import { TransportError, wrongOption } from "../error";
 import { objectOf } from "../given";
@@ -38,14 +39,16 @@ export function product(options: ProductOptions): Middleware<"call"> {
         name: "product",
         scope: "call",
         onRequest: () => patch,
-        onResponse({ response }) {
-            if (check === undefined || response.status < 200 || response.status > 299) return undefined;
-            const found = listOf(response.headers, check.header);
-            if (found === check.value) return undefined;
-            const what = found === undefined ? `has no header "${check.header}"` : `has another value in the header "${check.header}"`;
-            throw new TransportError("product.mismatch", `the response ${what}, so the peer is not the product that this client is for ("${check.value}")`, { response });
-        },
+        ...(check !== undefined && { onResponse: ({ response }: Responded) => checked(check, response) }),
     });
+}
+
+function checked({ header, value }: ProductCheck, response: Response): undefined {
+    if (response.status < 200 || response.status > 299) return undefined;
+    const found = listOf(response.headers, header);
+    if (found === value) return undefined;
+    const what = found === undefined ? `has no header "${header}"` : `has another value in the header "${header}"`;
+    throw new TransportError("product.mismatch", `the response ${what}, so the peer is not the product that this client is for ("${value}")`, { response });
 }
 
 function headersOf(given: unknown): HeaderPatch {

@@ -71,18 +71,15 @@ class Run {
         this.request = request;
     }
 
-    /** What comes of the first try, and of those after it. */
-    async later(next: Next, first: PromiseLike<Response>): Promise<Response> {
-        let waitMs: number;
-        try {
-            const response = await first;
-            const wait = this.afterResponse(response);
-            if (wait === undefined) return response;
-            waitMs = wait;
-        } catch (error) {
-            waitMs = this.afterError(error);
-        }
-        return this.again(next, waitMs);
+    /** What comes of the first try, and of those after it. Callbacks, since nearly every call ends here, and an async function takes more. */
+    later(next: Next, first: PromiseLike<Response>): PromiseLike<Response> {
+        return first.then(
+            (response) => {
+                const waitMs = this.afterResponse(response);
+                return waitMs === undefined ? response : this.again(next, waitMs);
+            },
+            (error: unknown) => this.again(next, this.afterError(error)),
+        );
     }
 
     /** Waits, and tries again, until there is nothing more to try. */

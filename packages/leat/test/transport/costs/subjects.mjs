@@ -19,12 +19,12 @@ const stack = () => [...openTelemetry({ api }), auth({ bearer: "token-1" }), pro
 export const CALLS = {
     "no middleware": { make: () => calling([]), bytesMax: 3600, promisesMax: 10 },
     "no middleware, with a timeout": { make: () => calling([], { timeoutMs: 30_000 }), bytesMax: 4200, promisesMax: 10 },
-    retry: { make: () => calling([retry()]), bytesMax: 5700, promisesMax: 18 },
+    retry: { make: () => calling([retry()]), bytesMax: 5200, promisesMax: 16 },
     "auth, fixed": { make: () => calling([auth({ bearer: "token-1" })]), bytesMax: 3700, promisesMax: 10 },
     product: { make: () => calling([product({ headers: { "x-origin": "a" } })]), bytesMax: 3700, promisesMax: 10 },
     compression: { make: () => calling([compression()]), bytesMax: 3800, promisesMax: 10 },
     "deadline and limits": { make: () => calling([deadline({ callMs: 10_000 }), limits({ decodedBytesMax: 10_000 })]), bytesMax: 4400, promisesMax: 10 },
-    "openTelemetry, without an SDK": { make: () => calling([...openTelemetry({ api })]), bytesMax: 7100, promisesMax: 22 },
+    "openTelemetry, without an SDK": { make: () => calling([...openTelemetry({ api })]), bytesMax: 5200, promisesMax: 14 },
     "diagnostics, without a subscriber": { make: () => calling([...diagnostics()]), bytesMax: 3700, promisesMax: 10 },
-    "five: openTelemetry, auth, product, compression, retry": { make: () => calling(stack()), bytesMax: 9700, promisesMax: 30 },
+    "five: openTelemetry, auth, product, compression, retry": { make: () => calling(stack()), bytesMax: 6900, promisesMax: 18 },
 };
