@@ -1,5 +1,6 @@
 // Time and chance, which everything here takes from one place: so a test drives hours in a moment, and twice the same.
 import { type Signal } from "../middleware/context";
+import { Queues } from "./timers";
 
 /** Where the time comes from. */
 export interface Clock {
@@ -20,17 +21,13 @@ export interface Timer {
 /** A whole number below 2^32, any as likely as any other. Policies take their chances as such draws. */
 export type Random = () => number;
 
-/** The longest wait that a timer of Node's takes, some 24 days. */
-const WAIT_MS_MAX = 2_147_483_647;
+const queues = new Queues(() => performance.now());
 
 /** The clock of this process. Its timers keep the process alive: somebody waits for them. */
 export const systemClock: Clock = {
     nowMs: () => performance.now(),
     timeMs: () => Date.now(),
-    after(waitMs, run) {
-        const timer = setTimeout(run, Math.min(Math.max(waitMs, 0), WAIT_MS_MAX));
-        return { cancel: () => clearTimeout(timer) };
-    },
+    after: (waitMs, run) => queues.after(waitMs, run),
 };
 
 const DRAWS = 0x1_0000_0000;

@@ -34,3 +34,4 @@ export { redaction, type RedactionOptions } from "./builtin/redaction";
 export { retry } from "./builtin/retry";
 export { type RetryBudgetOptions, type RetryOptions } from "./builtin/retry_options";
 export { type Jitter } from "./policy/backoff";
+export { elasticTransport, type ElasticAdapterOptions } from "./adapters/elastic";

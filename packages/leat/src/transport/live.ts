@@ -33,8 +33,12 @@ export class LiveCall extends Abort implements Call {
     readonly #caller: Signal | undefined;
     #endsMs = Infinity;
     #timer: Timer | undefined = undefined;
+    #onAbort: (() => void) | undefined = undefined;
     #onEnd: (() => void)[] | undefined = undefined;
     #isOver = false;
+    /** Its neighbours among the calls of the transport that are under way. */
+    previous: LiveCall | undefined = undefined;
+    next: LiveCall | undefined = undefined;
 
     constructor(host: Host, options: CallOptions, asStream: boolean, timeoutMs: number, tryTimeoutMs: number, caller: Signal | undefined) {
         super();
@@ -45,10 +49,14 @@ export class LiveCall extends Abort implements Call {
         this.limits = host.limits;
         this.tryTimeoutMs = tryTimeoutMs;
         this.#caller = caller;
-        if (timeoutMs !== Infinity) this.endWithin(timeoutMs);
+        if (timeoutMs !== Infinity) {
+            this.#endsMs = this.startedMs + timeoutMs;
+            this.#timer = host.clock.after(timeoutMs, () => this.#late());
+        }
         if (caller === undefined) return;
-        if (caller.aborted) this.#aborted();
-        else caller.addEventListener("abort", this.#aborted);
+        this.#onAbort = () => this.abort(new TransportError("call.aborted", "the call was aborted by its signal", { cause: caller.reason }));
+        if (caller.aborted) this.#onAbort();
+        else caller.addEventListener("abort", this.#onAbort);
     }
 
     get clock(): Clock {
@@ -77,7 +85,7 @@ export class LiveCall extends Abort implements Call {
         if (this.#isOver || endsMs >= this.#endsMs) return;
         this.#endsMs = endsMs;
         this.#timer?.cancel();
-        this.#timer = this.clock.after(Math.max(0, endsMs - this.clock.nowMs()), this.#late);
+        this.#timer = this.clock.after(Math.max(0, endsMs - this.clock.nowMs()), () => this.#late());
     }
 
     tryWithin(timeoutMs: number): void {
@@ -110,16 +118,14 @@ export class LiveCall extends Abort implements Call {
         if (this.#isOver) return;
         this.#isOver = true;
         this.#timer?.cancel();
-        this.#caller?.removeEventListener("abort", this.#aborted);
+        if (this.#onAbort !== undefined) this.#caller?.removeEventListener("abort", this.#onAbort);
         this.#host.ended(this);
         const listeners = this.#onEnd;
         if (listeners !== undefined) for (const listener of listeners) listener();
     }
 
-    readonly #aborted = (): void => this.abort(new TransportError("call.aborted", "the call was aborted by its signal", { cause: this.#caller?.reason }));
-
-    readonly #late = (): void => {
+    #late(): void {
         const timeoutMs = Math.round(this.#endsMs - this.startedMs);
         this.abort(new TransportError("call.deadline", `the call took longer than its ${timeoutMs} ms`));
-    };
+    }
 }

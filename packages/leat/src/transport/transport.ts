@@ -39,7 +39,8 @@ export interface TransportResponse<T = unknown> {
 export class Transport<S extends Slot = never> {
     readonly #settings: Settings;
     readonly #host: Host;
-    readonly #live = new Set<LiveCall>();
+    /** The calls that are under way, the last one first. */
+    #live: LiveCall | undefined = undefined;
     readonly #connection: Connection;
     readonly #nodes: Nodes;
     readonly #plan: Plan<typeof call | S>;
@@ -78,7 +79,7 @@ export class Transport<S extends Slot = never> {
         const form = formOf(options.as);
         const { timeoutMs, tryTimeoutMs, throws, bigint } = this.#settings;
         const live = new LiveCall(this.#host, options, form === "stream", timeOf("timeoutMs", options.timeoutMs, timeoutMs), timeOf("tryTimeoutMs", options.tryTimeoutMs, tryTimeoutMs), options.signal);
-        this.#live.add(live);
+        this.#begun(live);
         let isHandedOut = false;
         let response: Response | undefined;
         try {
@@ -118,7 +119,7 @@ export class Transport<S extends Slot = never> {
      */
     async close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
         this.#isClosed = true;
-        if (graceMs > 0 && this.#live.size > 0) {
+        if (graceMs > 0 && this.#live !== undefined) {
             await new Promise<void>((resolve) => {
                 const timer = this.#host.clock.after(graceMs, resolve);
                 this.#onIdle = () => {
@@ -127,7 +128,9 @@ export class Transport<S extends Slot = never> {
                 };
             });
         }
-        for (const live of [...this.#live]) live.abort(new TransportError("transport.closed", "the transport was closed while the call was under way"));
+        const left: LiveCall[] = [];
+        for (let live: LiveCall | undefined = this.#live; live !== undefined; live = live.next) left.push(live);
+        for (const live of left) live.abort(new TransportError("transport.closed", "the transport was closed while the call was under way"));
         await this.#connection.close();
     }
 
@@ -147,9 +150,20 @@ export class Transport<S extends Slot = never> {
         });
     }
 
+    #begun(live: LiveCall): void {
+        const first = this.#live;
+        live.next = first;
+        if (first !== undefined) first.previous = live;
+        this.#live = live;
+    }
+
     #ended(live: LiveCall): void {
-        this.#live.delete(live);
-        if (this.#live.size === 0) this.#onIdle?.();
+        const { previous, next } = live;
+        if (previous === undefined) this.#live = next;
+        else previous.next = next;
+        if (next !== undefined) next.previous = previous;
+        live.previous = live.next = undefined;
+        if (this.#live === undefined) this.#onIdle?.();
     }
 }
 

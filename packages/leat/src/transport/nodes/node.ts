@@ -33,12 +33,12 @@ export class Node {
     #deaths = 0;
     #deadUntilMs = -Infinity;
     readonly #settings: NodesSettings;
-    readonly #latency: Latency;
+    readonly #latency: Latency | undefined;
 
     constructor(spec: NodeSpec, settings: NodesSettings, nowMs: number) {
         this.spec = spec;
         this.#settings = settings;
-        this.#latency = new Latency({ halfLifeUs: HALF_LIFE_US, firstUs: FIRST_US }, usOf(nowMs));
+        if (settings.strategy === "peak_ewma") this.#latency = new Latency({ halfLifeUs: HALF_LIFE_US, firstUs: FIRST_US }, usOf(nowMs));
     }
 
     /** When it may be asked again; in the past if it is alive. */
@@ -51,9 +51,9 @@ export class Node {
         return this.#deaths === 0 || (nowMs >= this.#deadUntilMs && this.inFlight === 0);
     }
 
-    /** What one more call would cost, by latency. */
+    /** What one more call would cost, by latency; with `peak_ewma` only. */
     loadUs(nowMs: number): number {
-        return this.#latency.loadUs(usOf(nowMs), this.inFlight) / this.spec.weight;
+        return (this.#latency?.loadUs(usOf(nowMs), this.inFlight) ?? 0) / this.spec.weight;
     }
 
     begin(): void {
@@ -67,7 +67,7 @@ export class Node {
         this.#inRow = 0;
         this.#deaths = 0;
         this.#deadUntilMs = -Infinity;
-        this.#latency.record(usOf(nowMs), usOf(tookMs));
+        this.#latency?.record(usOf(nowMs), usOf(tookMs));
     }
 
     /** Its connection failed. Failures of tries that began before it was found dead don't make it deader. */

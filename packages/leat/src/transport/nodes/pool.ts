@@ -44,11 +44,12 @@ export class Nodes {
      * the first to be tried again: a call is better tried than refused.
      */
     pick(avoided: Node | undefined): Node {
-        const nowMs = this.#clock.nowMs();
-        if (this.#settings.sniff !== undefined && nowMs >= this.#sniffsAtMs && !this.#isSniffing) void this.#sniff(this.#settings.sniff);
         const nodes = this.#nodes;
-        const only = nodes[0] as Node;
-        if (nodes.length === 1) return only;
+        const { sniff } = this.#settings;
+        if (nodes.length === 1 && sniff === undefined) return nodes[0] as Node;
+        const nowMs = this.#clock.nowMs();
+        if (sniff !== undefined && nowMs >= this.#sniffsAtMs && !this.#isSniffing) void this.#sniff(sniff);
+        if (nodes.length === 1) return nodes[0] as Node;
         return this.#among(nodes, nowMs, avoided) ?? (avoided?.isUsable(nowMs) === true && nodes.includes(avoided) ? avoided : soonest(nodes));
     }
 
