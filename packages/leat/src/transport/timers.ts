@@ -83,15 +83,18 @@ class Queue {
                 link.run?.();
             }
         } finally {
-            const next = ring.next;
-            // One that ended may have begun another, which armed it again.
-            if (this.#timer === undefined) {
-                if (next === ring) this.#idle();
-                // Rounded up: Node's timers count whole milliseconds, and one that is early would come twice.
-                else this.#arm(Math.max(1, Math.ceil(next.atMs - nowMs)));
-            }
+            this.#goOn(nowMs);
         }
     };
+
+    #goOn(nowMs: number): void {
+        // One that ended may have begun another, which armed it.
+        if (this.#timer !== undefined) return;
+        const { next } = this.#ring;
+        if (next === this.#ring) this.#idle();
+        // Rounded up: Node's timers count whole milliseconds, and one that is early would come twice.
+        else this.#arm(Math.max(1, Math.ceil(next.atMs - nowMs)));
+    }
 
     #arm(waitMs: number): void {
         this.#timer = nobody.runInAsyncScope(setTimeout, undefined, this.#fire, waitMs);
