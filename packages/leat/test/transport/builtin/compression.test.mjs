@@ -148,7 +148,7 @@ test("a body is encoded once for all tries", async (t) => {
     assert.equal(encodes.mock.callCount(), 1);
 });
 
-test("a stream that no connection took is sent by the next try", async () => {
+test("a body that is made anew for each try is encoded anew", async () => {
     const script = [{ fails: "connection.failed" }, {}];
     const { exchanges, transport, clock } = setup([retry(), compression({ request: "gzip" })], script);
     await clock.settle(transport.request({ path: "/", method: "PUT", body: () => Readable.from([large]) }));
