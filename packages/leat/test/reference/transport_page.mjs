@@ -27,6 +27,7 @@ const SECTIONS = [
     ["`product(options)`", "product", "ProductOptions", "ProductCheck"],
     ["`redaction(options)`", "redaction", "RedactionOptions"],
     ["`breaker(options)`", "breaker", "BreakerOptions"],
+    ["`cache(options)`", "cache", "CacheOptions"],
     ["`bulkRetry(options)`", "bulkRetry", "BulkRetryOptions"],
     ["`openTelemetry(options)`", "openTelemetry", "OpenTelemetryOptions", "DatabaseOperation"],
     ["`diagnostics()`", "diagnostics", "CallStarted", "CallEnded", "AttemptStarted", "AttemptEnded"],

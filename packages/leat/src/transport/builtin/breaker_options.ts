@@ -1,9 +1,9 @@
 // When a breaker refuses: options, their defaults and what is made of them.
 import { wrongOption } from "../error";
-import { countOf, objectOf } from "../given";
+import { countOf, objectOf, statusesOf } from "../given";
 import { type BreakerSettings, type State } from "../policy/breaker";
 import { usOf } from "../policy/time";
-import { waitOf, statusesOf } from "./retry_options";
+import { waitOf } from "./retry_options";
 
 /** When tries are refused. */
 export interface BreakerOptions {

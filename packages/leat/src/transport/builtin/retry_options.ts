@@ -1,6 +1,6 @@
 // How calls are tried again: options, their defaults and what is made of them.
 import { wrongOption } from "../error";
-import { countOf, durationOf, flagOf, objectOf } from "../given";
+import { countOf, durationOf, flagOf, objectOf, statusesOf } from "../given";
 import { type Jitter } from "../policy/backoff";
 import { Budget, BURST_MAX } from "../policy/budget";
 import { type RetrySettings } from "../policy/retry";
@@ -91,17 +91,6 @@ export function waitOf(name: string, given: unknown, otherwise: number): number 
     const wait = durationOf(name, given, otherwise, accepted);
     if (usOf(wait) < 1 || wait > DAY_MS) throw wrongOption(name, wait, accepted);
     return wait;
-}
-
-/** Statuses that can be named. */
-export function statusesOf(name: string, given: unknown, otherwise: readonly number[]): readonly number[] {
-    if (given === undefined) return otherwise;
-    const accepted = "an array of statuses from 100 to 599: [429, 503]";
-    if (!Array.isArray(given)) throw wrongOption(name, given, accepted);
-    given.forEach((status: unknown, at) => {
-        if (typeof status !== "number" || !Number.isInteger(status) || status < 100 || status > 599) throw wrongOption(`${name}[${at}]`, status, "a status from 100 to 599");
-    });
-    return given as readonly number[];
 }
 
 function budgetOf(given: unknown = {}): Budget | undefined {
