@@ -19,6 +19,8 @@ export type TransportErrorCode =
     | "transport.closed"
     /** There is no node that the call may go to. */
     | "node.none"
+    /** Another try of the same call answered first, so this one was given up: see `hedge`. Seen in `attempts` only. */
+    | "hedge.lost"
     /** A breaker refused the call. */
     | "breaker.open"
     /** No connection came about, so nothing was sent. */

@@ -29,3 +29,21 @@ export function flagOf(name: string, given: unknown, otherwise: boolean): boolea
     if (typeof given === "boolean") return given;
     throw wrongOption(name, given, "true or false");
 }
+
+/** A part of a whole: above 0, and at most 1. */
+export function partOf(name: string, given: unknown, otherwise: number): number {
+    if (given === undefined) return otherwise;
+    if (typeof given === "number" && given > 0 && given <= 1) return given;
+    throw wrongOption(name, given, "a fraction above 0, up to 1");
+}
+
+/** Statuses that can be named. */
+export function statusesOf(name: string, given: unknown, otherwise: readonly number[]): readonly number[] {
+    if (given === undefined) return otherwise;
+    const accepted = "an array of statuses from 100 to 599: [429, 503]";
+    if (!Array.isArray(given)) throw wrongOption(name, given, accepted);
+    given.forEach((status: unknown, at) => {
+        if (typeof status !== "number" || !Number.isInteger(status) || status < 100 || status > 599) throw wrongOption(`${name}[${at}]`, status, "a status from 100 to 599");
+    });
+    return given as readonly number[];
+}

@@ -2,30 +2,37 @@
 import { Readable } from "node:stream";
 import { type ContextOf } from "../middleware/context";
 import { type Request, type Response } from "../middleware/message";
-import { type Body, type BodySource, FactoryBody, OnceBody } from "./body/body";
+import { type Body, FactoryBody, OnceBody } from "./body/body";
+import { open, type Opened } from "./body/open";
 import { call } from "./call";
-import { type Timer } from "./clock";
 import { type Connection, type ConnectionResponse } from "./connection/connection";
 import { TransportError } from "./error";
 import { type LiveCall } from "./live";
 import { type Node } from "./nodes/node";
 import { type Nodes } from "./nodes/pool";
-import { Abort } from "./signal";
+import { Hedge } from "./nodes/hedge";
+import { type HedgeSettings } from "./nodes/settings";
+import { Try } from "./try";
 
 /** Makes the sender of a transport's plan. */
-export function senderOf(connection: Connection, nodes: Nodes): (request: Request, context: ContextOf<"attempt", typeof call>) => Promise<Response> {
-    return (request, context) => send(connection, nodes, request, context.get(call) as LiveCall);
+export function senderOf(connection: Connection, nodes: Nodes, hedging: HedgeSettings | undefined): (request: Request, context: ContextOf<"attempt", typeof call>) => Promise<Response> {
+    const plain = (request: Request, live: LiveCall, node: Node, own: Try | undefined): Promise<Response> => send(connection, request, live, node, own);
+    const hedge = hedging === undefined ? undefined : new Hedge(hedging, nodes, plain);
+    return (request, context) => {
+        const live = context.get(call) as LiveCall;
+        const node = nodes.pick(live.lastNode);
+        if (hedge?.isFor(request, live) === true) return hedge.send(request, live, node);
+        return plain(request, live, node, live.tryTimeoutMs === Infinity ? undefined : new Try(live));
+    };
 }
 
-async function send(connection: Connection, nodes: Nodes, request: Request, live: LiveCall): Promise<Response> {
-    const node = nodes.pick(live.lastNode);
+async function send(connection: Connection, request: Request, live: LiveCall, node: Node, own: Try | undefined): Promise<Response> {
     const { origin, prefix } = node.spec;
     live.lastNode = node;
     live.node = origin;
     const body = request.body as Body | undefined;
     // Before the node counts it: a body that is used up is nobody's failure but the caller's.
-    const opened = body instanceof FactoryBody || body instanceof OnceBody ? open(body) : undefined;
-    const own = live.tryTimeoutMs === Infinity ? undefined : new Try(live);
+    const opened = body instanceof FactoryBody || body instanceof OnceBody ? openFor(body, own) : undefined;
     const startedMs = live.clock.nowMs();
     node.begin();
     try {
@@ -53,10 +60,20 @@ async function send(connection: Connection, nodes: Nodes, request: Request, live
     }
 }
 
+function openFor(body: FactoryBody | OnceBody, own: Try | undefined): Opened {
+    try {
+        return open(body);
+    } catch (error) {
+        own?.end();
+        throw error;
+    }
+}
+
 function succeeded(node: Node, live: LiveCall, { status }: ConnectionResponse, startedMs: number): void {
     const nowMs = live.clock.nowMs();
     const tookMs = nowMs - startedMs;
-    node.answered(nowMs, tookMs);
+    node.answered(nowMs, tookMs, status);
+    live.node = node.spec.origin;
     live.report({ number: live.attempts.length + 1, node: node.spec.origin, status, code: undefined, reason: String(status), tookMs });
 }
 
@@ -68,77 +85,3 @@ function failed(node: Node, live: LiveCall, thrown: unknown, startedMs: number):
     live.report({ number: live.attempts.length + 1, node: node.spec.origin, status: undefined, code: error.code, reason: live.redactor.text(error.message), tookMs: nowMs - startedMs });
     return error;
 }
-
-/** The signal of one try: the call's, and its own time. */
-class Try extends Abort {
-    readonly #live: LiveCall;
-    readonly #timer: Timer;
-
-    constructor(live: LiveCall) {
-        super();
-        this.#live = live;
-        const timeoutMs = live.tryTimeoutMs;
-        this.#timer = live.clock.after(timeoutMs, () => this.abort(new TransportError("connection.timeout", `the try took longer than its ${Math.round(timeoutMs)} ms`)));
-        if (live.aborted) this.abort(live.reason);
-        else live.addEventListener("abort", this.#aborted);
-    }
-
-    end(): void {
-        this.#timer.cancel();
-        this.#live.removeEventListener("abort", this.#aborted);
-    }
-
-    readonly #aborted = (): void => this.abort(this.#live.reason);
-}
-
-interface Opened {
-    readonly length: number | undefined;
-    bytes(): AsyncGenerator<Uint8Array, void, undefined>;
-    /** Lets go of a stream that was not read to its end. */
-    readonly close: () => void;
-}
-
-/** A body's stream, for one try. */
-function open(body: FactoryBody | OnceBody): Opened {
-    let source: BodySource;
-    try {
-        source = body.open();
-    } catch (cause) {
-        throw cause instanceof TransportError ? cause : bodyFailed(cause);
-    }
-    // A factory may give anything, since its types are not checked everywhere.
-    if (typeof source !== "object" || (source as unknown) === null || !(Symbol.asyncIterator in source)) throw new TransportError("request.invalid", "the function of the body made no stream; it returns a Readable, or an async iterable of bytes");
-    const iterator = source[Symbol.asyncIterator]();
-    let isDone = false;
-    return {
-        length: body.byteLength,
-        async *bytes() {
-            for (;;) {
-                let step: IteratorResult<Uint8Array | string>;
-                try {
-                    step = await iterator.next();
-                } catch (cause) {
-                    isDone = true;
-                    throw bodyFailed(cause);
-                }
-                if (step.done === true) {
-                    isDone = true;
-                    return;
-                }
-                yield typeof step.value === "string" ? Buffer.from(step.value) : step.value;
-            }
-        },
-        close: () => {
-            if (isDone) return;
-            isDone = true;
-            // A stream that waits for its next piece would not notice `return` before that came.
-            if (source instanceof Readable) source.destroy();
-            else iterator.return?.().then(undefined, () => undefined);
-        },
-    };
-}
-
-function bodyFailed(cause: unknown): TransportError {
-    return new TransportError("request.body_failed", "the body failed while it was read", { cause });
-}
-

@@ -63,7 +63,7 @@ export class Transport<S extends Slot = never> {
         this.#nodes = new Nodes(settings.nodes, settings.balance, clock, random);
         this.#connection = settings.connection ?? undici();
         // The slot is provided to every run of this plan, which the type of a sender does not know.
-        this.#send = senderOf(this.#connection, this.#nodes);
+        this.#send = senderOf(this.#connection, this.#nodes, settings.balance.hedge);
     }
 
     /**

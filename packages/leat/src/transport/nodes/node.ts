@@ -1,4 +1,5 @@
 // A node with what is known of it: its calls, its latency, and whether it is dead.
+import { type Outliers } from "../policy/balance/outliers";
 import { Latency } from "../policy/balance/peak_ewma";
 import { usOf } from "../policy/time";
 import { type NodesSettings } from "./settings";
@@ -8,8 +9,8 @@ import { type NodeSpec } from "./spec";
 export interface NodeStats {
     readonly origin: string;
     readonly weight: number;
-    /** `probing`: its time is over, and the one call that finds out whether it is back is under way or to come. */
-    readonly state: "alive" | "dead" | "probing";
+    /** `probing`: its time is over, and the one call that finds out whether it is back is under way or to come; `ejected`: put aside for its answers. */
+    readonly state: "alive" | "dead" | "probing" | "ejected";
     readonly inFlight: number;
     /** Tries that were sent to it, and of those the ones that failed by its connection. */
     readonly tries: number;
@@ -32,6 +33,9 @@ export class Node {
     /** Of the present series: how often it was found dead, one time after the other. */
     #deaths = 0;
     #deadUntilMs = -Infinity;
+    /** Where its answers count, and its number there. */
+    #outliers: Outliers | undefined = undefined;
+    #number = 0;
     readonly #settings: NodesSettings;
     readonly #latency: Latency | undefined;
 
@@ -46,8 +50,15 @@ export class Node {
         return this.#deadUntilMs;
     }
 
+    /** It is the `number`th of nodes that are compared. */
+    compare(outliers: Outliers, number: number): void {
+        this.#outliers = outliers;
+        this.#number = number;
+    }
+
     /** Alive, or dead long enough that one call may find out. */
     isUsable(nowMs: number): boolean {
+        if (this.#outliers !== undefined && this.#outliers.isEjected(this.#number, usOf(nowMs))) return false;
         return this.#deaths === 0 || (nowMs >= this.#deadUntilMs && this.inFlight === 0);
     }
 
@@ -62,7 +73,8 @@ export class Node {
     }
 
     /** A response came, after `tookMs`. */
-    answered(nowMs: number, tookMs: number): void {
+    answered(nowMs: number, tookMs: number, status: number): void {
+        this.#outliers?.record(this.#number, this.#settings.ejection?.statuses.has(status) === true, usOf(nowMs));
         this.inFlight--;
         this.#inRow = 0;
         this.#deaths = 0;
@@ -74,6 +86,7 @@ export class Node {
     failed(nowMs: number): void {
         this.inFlight--;
         this.#failures++;
+        this.#outliers?.record(this.#number, true, usOf(nowMs));
         this.#inRow++;
         if (nowMs < this.#deadUntilMs) return;
         if (this.#deaths === 0 && this.#inRow < this.#settings.failuresMax) return;
@@ -90,6 +103,7 @@ export class Node {
     stats(nowMs: number): NodeStats {
         const { origin, weight } = this.spec;
         const deadMs = Math.max(0, this.#deadUntilMs - nowMs);
-        return { origin, weight, state: this.#deaths === 0 ? "alive" : deadMs > 0 ? "dead" : "probing", inFlight: this.inFlight, tries: this.#tries, failures: this.#failures, deadMs };
+        const isEjected = this.#outliers?.isEjected(this.#number, usOf(nowMs)) === true;
+        return { origin, weight, state: deadMs > 0 ? "dead" : isEjected ? "ejected" : this.#deaths > 0 ? "probing" : "alive", inFlight: this.inFlight, tries: this.#tries, failures: this.#failures, deadMs };
     }
 }

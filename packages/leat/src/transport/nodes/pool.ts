@@ -1,6 +1,7 @@
 // The nodes of a transport, and which of them is next.
 import { type Clock, type Random } from "../clock";
 import { TransportError } from "../error";
+import { Outliers } from "../policy/balance/outliers";
 import { betterOfTwo, requestLoad } from "../policy/balance/two_choices";
 import { RoundRobin } from "../policy/balance/round_robin";
 import { Weighted } from "../policy/balance/weighted";
@@ -30,13 +31,19 @@ export class Nodes {
         this.set(specs);
     }
 
-    /** Puts others in place of the nodes. One that was there already keeps what is known of it. */
+    /** Puts others in place of the nodes. One that was there already keeps what is known of it, but for ejections. */
     set(specs: readonly NodeSpec[]): void {
         if (specs.length === 0 || specs.length > NODES_MAX) throw new TransportError("options.invalid", `${specs.length} nodes; there are 1 to ${NODES_MAX}`);
         const before = new Map(this.#nodes.map((node) => [keyOf(node.spec), node]));
         const after = new Map<string, Node>();
         for (const spec of specs) after.set(keyOf(spec), before.get(keyOf(spec)) ?? new Node(spec, this.#settings, this.#clock.nowMs()));
+        const isSame = before.size === after.size && [...after.keys()].every((key) => before.has(key));
         this.#nodes = [...after.values()];
+        const { ejection } = this.#settings;
+        if (ejection === undefined || isSame) return;
+        // Answers are counted anew where others are compared.
+        const outliers = new Outliers(ejection.outliers, after.size);
+        this.#nodes.forEach((node, at) => node.compare(outliers, at));
     }
 
     /**
