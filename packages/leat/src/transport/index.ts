@@ -13,7 +13,7 @@ export { ndjson, readNdjson, type Ndjson } from "./body/ndjson";
 export { type Connection, type ConnectionRequest, type ConnectionResponse } from "./connection/connection";
 export { undici, type UndiciOptions } from "./connection/undici";
 export { type NodeGiven, type NodeOptions } from "./nodes/spec";
-export { type NodesOptions, type Strategy } from "./nodes/settings";
+export { type EjectionOptions, type HedgeOptions, type NodesOptions, type Strategy } from "./nodes/settings";
 export { type NodeStats } from "./nodes/node";
 export { sleep, type Clock, type Random, type Timer } from "./clock";
 export { auth } from "./builtin/auth";
@@ -37,3 +37,4 @@ export { type RetryBudgetOptions, type RetryOptions } from "./builtin/retry_opti
 export { type Jitter } from "./policy/backoff";
 export { elasticTransport, type ElasticAdapterOptions } from "./adapters/elastic";
 export { fetchBy, type FetchOptions } from "./adapters/fetch";
+export { interceptor, type InterceptorOptions } from "./adapters/interceptor";

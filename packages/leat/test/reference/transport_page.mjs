@@ -6,8 +6,9 @@ const entry = fileURLToPath(new URL("../../src/transport/index.ts", import.meta.
 
 const HEAD = `# Transport
 
-Every option of [\`leat/transport\`](../guide/transport.md), what its built-in middleware take and do, and the codes of its errors. The page is
-made from the declarations in its sources; \`UPDATE=1 node --test packages/leat/test/reference.test.mjs\` writes it anew.
+Every option of [\`leat/transport\`](../guide/transport.md), what its built-in middleware and its adapters take and do, and the codes of its
+errors. The page is made from the declarations in its sources; \`UPDATE=1 node --test packages/leat/test/reference.test.mjs\` writes it
+anew.
 
 A wrong option is refused when the transport or the middleware is made, by one \`TransportError\` with the code \`options.invalid\`, whose
 message names the option and what it takes. Names end in their unit: \`Ms\` are milliseconds, \`BytesMax\` bytes.
@@ -16,7 +17,7 @@ message names the option and what it takes. Names end in their unit: \`Ms\` are 
 
 /** Title, and what stands below it: interfaces whose members are a table each, and functions. */
 const SECTIONS = [
-    ["`new Transport(options)`", "TransportOptions", "NodeOptions", "NodesOptions", "BodyLimits"],
+    ["`new Transport(options)`", "TransportOptions", "NodeOptions", "NodesOptions", "EjectionOptions", "HedgeOptions", "BodyLimits"],
     ["`transport.request(options)`", "RequestOptions"],
     ["`undici(options)`", "undici", "UndiciOptions"],
     ["`retry(options)`", "retry", "RetryOptions", "RetryBudgetOptions"],
@@ -31,6 +32,9 @@ const SECTIONS = [
     ["`bulkRetry(options)`", "bulkRetry", "BulkRetryOptions"],
     ["`openTelemetry(options)`", "openTelemetry", "OpenTelemetryOptions", "DatabaseOperation"],
     ["`diagnostics()`", "diagnostics", "CallStarted", "CallEnded", "AttemptStarted", "AttemptEnded"],
+    ["`fetchBy(transport, options)`", "fetchBy", "FetchOptions"],
+    ["`interceptor(…)`", "interceptor", "InterceptorOptions"],
+    ["`elasticTransport(library, options)`", "elasticTransport", "ElasticAdapterOptions"],
 ];
 
 /** The whole page, and the exported options that are not on it. */
@@ -62,7 +66,8 @@ function part(types, symbol) {
 
 function paragraphs(types, symbol) {
     const text = ts.displayPartsToString(symbol.getDocumentationComment(types));
-    return text.split(/\n\s*\n/).map((each) => each.replaceAll(/\s+/g, " ").trim()).join("\n\n");
+    // Code stands as it is.
+    return text.split(/\n\s*\n/).map((each) => (each.startsWith("```") ? each : each.replaceAll(/\s+/g, " ").trim())).join("\n\n");
 }
 
 function row(types, member) {
