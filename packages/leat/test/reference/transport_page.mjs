@@ -33,7 +33,7 @@ const SECTIONS = [
     ["`openTelemetry(options)`", "openTelemetry", "OpenTelemetryOptions", "DatabaseOperation"],
     ["`diagnostics()`", "diagnostics", "CallStarted", "CallEnded", "AttemptStarted", "AttemptEnded"],
     ["`fetchBy(transport, options)`", "fetchBy", "FetchOptions"],
-    ["`interceptor(…)`", "interceptor", "InterceptorOptions"],
+    ["`interceptor(middleware, options)`", "interceptor", "InterceptorOptions"],
     ["`elasticTransport(library, options)`", "elasticTransport", "ElasticAdapterOptions"],
 ];
 
