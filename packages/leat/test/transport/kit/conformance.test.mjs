@@ -3,14 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { middleware } from "leat/middleware";
-import { call } from "leat/transport";
+import * as api from "@opentelemetry/api";
+import { auth, breaker, bulkRetry, cache, call, compression, deadline, diagnostics, limits, openTelemetry, product, redaction, retry } from "leat/transport";
 import { conformance } from "leat/transport/kit";
-import { auth } from "../../../dist/transport/builtin/auth.js";
-import { compression } from "../../../dist/transport/builtin/compression.js";
-import { deadline } from "../../../dist/transport/builtin/deadline.js";
-import { limits } from "../../../dist/transport/builtin/limits.js";
-import { product } from "../../../dist/transport/builtin/product.js";
-import { retry } from "../../../dist/transport/builtin/retry.js";
 
 const header = middleware({ name: "header", scope: "attempt", onRequest: () => ({ headers: { "x-own": "1" } }) });
 
@@ -26,7 +21,18 @@ const RIGHT = {
     limits: [() => limits({ decodedBytesMax: 10_000 })],
     product: [() => product({ headers: { "x-origin": "leat" }, check: { header: "x-elastic-product", value: "Elasticsearch" } })],
     retry: [() => retry()],
-    "all of them": [() => [retry(), auth({ apiKey: "key-1234" }), compression({ request: "gzip" }), limits({ decodedBytesMax: 10_000 })], { waits: true }],
+    redaction: [() => redaction()],
+    diagnostics: [() => diagnostics()],
+    "openTelemetry, without an SDK": [() => openTelemetry({ api })],
+    breaker: [() => breaker()],
+    bulkRetry: [() => bulkRetry()],
+    "bulkRetry of what the kit sends": [() => bulkRetry({ matches: () => true }), { waits: true }],
+    cache: [() => cache()],
+    // Without a deadline: zlib takes real time, in which a virtual clock goes far.
+    "all of them": [
+        () => [redaction(), diagnostics(), openTelemetry({ api }), limits({ decodedBytesMax: 10_000 }), retry(), breaker(), auth({ apiKey: "key-1234" }), bulkRetry(), compression({ request: "gzip" }), cache()].flat(),
+        { waits: true },
+    ],
 };
 
 for (const [what, [make, options]] of Object.entries(RIGHT)) {
