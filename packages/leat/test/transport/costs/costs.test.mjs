@@ -10,7 +10,7 @@ const CHILD_MS_MAX = 120_000;
 /** Generations so large that nothing is collected while it is counted. */
 const HEAP = ["--expose-gc", "--min-semi-space-size=128", "--max-semi-space-size=128"];
 /** Even without collections, what the compiler takes is never twice the same. */
-const LEAST_OF_CEILING = 0.8;
+const LEAST_OF_CEILING = 0.75;
 
 const { status, stdout, stderr, error } = spawnSync(process.execPath, [...HEAP, fileURLToPath(new URL("counted.mjs", import.meta.url))], { encoding: "utf8", timeout: CHILD_MS_MAX });
 assert.equal(error, undefined);

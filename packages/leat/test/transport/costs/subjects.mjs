@@ -17,14 +17,14 @@ const stack = () => [...openTelemetry({ api }), auth({ bearer: "token-1" }), pro
 
 /** With the most that a call may take: bytes of the heap and promises, the one of `await` among them. */
 export const CALLS = {
-    "no middleware": { make: () => calling([]), bytesMax: 3600, promisesMax: 10 },
-    "no middleware, with a timeout": { make: () => calling([], { timeoutMs: 30_000 }), bytesMax: 4200, promisesMax: 10 },
-    retry: { make: () => calling([retry()]), bytesMax: 5200, promisesMax: 16 },
-    "auth, fixed": { make: () => calling([auth({ bearer: "token-1" })]), bytesMax: 3700, promisesMax: 10 },
-    product: { make: () => calling([product({ headers: { "x-origin": "a" } })]), bytesMax: 3700, promisesMax: 10 },
-    compression: { make: () => calling([compression()]), bytesMax: 3800, promisesMax: 10 },
-    "deadline and limits": { make: () => calling([deadline({ callMs: 10_000 }), limits({ decodedBytesMax: 10_000 })]), bytesMax: 4400, promisesMax: 10 },
-    "openTelemetry, without an SDK": { make: () => calling([...openTelemetry({ api })]), bytesMax: 5200, promisesMax: 14 },
-    "diagnostics, without a subscriber": { make: () => calling([...diagnostics()]), bytesMax: 3700, promisesMax: 10 },
+    "no middleware": { make: () => calling([]), bytesMax: 3350, promisesMax: 10 },
+    "no middleware, with a timeout": { make: () => calling([], { timeoutMs: 30_000 }), bytesMax: 3500, promisesMax: 10 },
+    retry: { make: () => calling([retry()]), bytesMax: 5150, promisesMax: 16 },
+    "auth, fixed": { make: () => calling([auth({ bearer: "token-1" })]), bytesMax: 3500, promisesMax: 10 },
+    product: { make: () => calling([product({ headers: { "x-origin": "a" } })]), bytesMax: 3450, promisesMax: 10 },
+    compression: { make: () => calling([compression()]), bytesMax: 3450, promisesMax: 10 },
+    "deadline and limits": { make: () => calling([deadline({ callMs: 10_000 }), limits({ decodedBytesMax: 10_000 })]), bytesMax: 4200, promisesMax: 10 },
+    "openTelemetry, without an SDK": { make: () => calling([...openTelemetry({ api })]), bytesMax: 5100, promisesMax: 14 },
+    "diagnostics, without a subscriber": { make: () => calling([...diagnostics()]), bytesMax: 3400, promisesMax: 10 },
     "five: openTelemetry, auth, product, compression, retry": { make: () => calling(stack()), bytesMax: 6900, promisesMax: 18 },
 };
