@@ -120,13 +120,16 @@ function failureOf(error: Error & { readonly code?: unknown }, isStarted: boolea
     // Not as the cause: it carries the bytes that it failed on, which may be anything.
     if (error.name === "HTTPParserError") return new TransportError("connection.protocol", `what came is no HTTP response: ${error.message}`);
     const code = typeof error.code === "string" ? error.code : "";
-    const [ours, what] = kindOf(code, isStarted);
+    // RFC 9113 section 8.7: a stream that is refused was not processed. Node tells it by its message alone.
+    const isRefused = code === "ERR_HTTP2_STREAM_ERROR" && error.message.endsWith("NGHTTP2_REFUSED_STREAM");
+    const [ours, what] = kindOf(code, isStarted, isRefused);
     return new TransportError(ours, `${what}${code === "" ? "" : ` (${code})`}: ${error.message}`, { cause: error });
 }
 
-function kindOf(code: string, isStarted: boolean): readonly [TransportErrorCode, string] {
+function kindOf(code: string, isStarted: boolean, isRefused: boolean): readonly [TransportErrorCode, string] {
     if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED" || code === "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH") return ["request.invalid", "undici refuses the request"];
     if (!isStarted) return ["connection.failed", "no connection came about"];
     if (code === "UND_ERR_HEADERS_OVERFLOW" || code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return ["connection.protocol", "what came is no HTTP response"];
+    if (isRefused) return ["connection.not_processed", "the peer did nothing with the request"];
     return ["connection.broken", "the connection broke before the response was whole"];
 }
