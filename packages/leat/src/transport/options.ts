@@ -92,10 +92,10 @@ export function settingsOf(given: unknown): Settings {
         headers: options.headers,
         throws: throwsOf(options.throwStatus),
         bigint: flagOf("bigint", options.bigint, false),
-        provides: options.provides ?? [],
+        provides: providesOf(options.provides),
         development: flagOf("development", options.development, false),
-        clock: options.clock ?? systemClock,
-        random: options.random ?? systemRandom,
+        clock: clockOf(options.clock),
+        random: randomOf(options.random),
     };
 }
 
@@ -117,4 +117,23 @@ function throwsOf(given: unknown): (status: number) => boolean {
     if (given === true) return (status) => status >= 400;
     if (typeof given === "function") return given as (status: number) => boolean;
     throw wrongOption("throwStatus", given, "true, false, or a function: (status) => status >= 500");
+}
+
+function providesOf(given: unknown): readonly Slot[] {
+    if (given === undefined) return [];
+    if (Array.isArray(given)) return given as readonly Slot[];
+    throw wrongOption("provides", given, 'an array of slots: [slot("tenant").of()]');
+}
+
+function clockOf(given: unknown): Clock {
+    if (given === undefined) return systemClock;
+    const clock = given;
+    if (typeof clock?.nowMs === "function" && typeof clock.timeMs === "function" && typeof clock.after === "function") return clock as Clock;
+    throw wrongOption("clock", given, "a clock, with nowMs, timeMs and after: new VirtualClock()");
+}
+
+function randomOf(given: unknown): Random {
+    if (given === undefined) return systemRandom;
+    if (typeof given === "function") return given as Random;
+    throw wrongOption("random", given, "a function that draws whole numbers below 2^32");
 }

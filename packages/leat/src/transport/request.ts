@@ -51,7 +51,8 @@ const NOT_OURS: ReadonlySet<string> = new Set(["connection", "keep-alive", "prox
  */
 export function requestOf(given: RequestOptions<Slot>, base: Headers | undefined, redactor: Redactor): Request {
     if (typeof given !== "object" || (given as unknown) === null) throw wrongRequest("request", given, 'an object: request({ method: "GET", path: "/" })');
-    for (const key in given) if (!KNOWN.has(key)) throw wrongRequest("request", given, `${[...KNOWN].join(", ")}, and no "${key}"`);
+    // What was put on Object.prototype is nobody's option.
+    for (const key in given) if (!KNOWN.has(key) && Object.hasOwn(given, key)) throw wrongRequest("request", given, `${[...KNOWN].join(", ")}, and no "${key}"`);
     const { method = "GET", path, querystring } = given;
     if (method !== "GET" && (typeof method !== "string" || !TOKEN.test(method) || method === "CONNECT")) throw wrongRequest("method", method, 'a method: "GET", "POST" …; there are no tunnels');
     const whole = typeof path === "string" && querystring !== undefined ? withQuery(path, querystring, redactor) : path;

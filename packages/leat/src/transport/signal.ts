@@ -16,7 +16,7 @@ export class Abort implements Signal {
         this.reason = reason;
         const listeners = this.#listeners;
         this.#listeners = undefined;
-        if (listeners !== undefined) for (const listener of listeners) listener();
+        if (listeners !== undefined) for (const listener of listeners) told(listener);
     }
 
     /** A listener that comes too late is never called, as with an `AbortSignal`: ask `aborted` before. */
@@ -37,5 +37,16 @@ export class Abort implements Signal {
     /** How many listen: 0 when all that was begun is over. */
     get listenerCount(): number {
         return this.#listeners?.length ?? 0;
+    }
+}
+
+/** One that throws must not keep the others from hearing of it; it is told as an `EventTarget` tells it. */
+function told(listener: Listener): void {
+    try {
+        listener();
+    } catch (error) {
+        queueMicrotask(() => {
+            throw error;
+        });
     }
 }

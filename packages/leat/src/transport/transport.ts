@@ -118,6 +118,7 @@ export class Transport<S extends Slot = never> {
      * `transport.closed` and closes the connections. Default: no grace.
      */
     async close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
+        if (!(graceMs >= 0)) throw wrongOption("graceMs", graceMs, "milliseconds from 0 on");
         this.#isClosed = true;
         if (graceMs > 0 && this.#live !== undefined) {
             await new Promise<void>((resolve) => {

@@ -28,6 +28,9 @@ const OPTIONS = [
     ["more hedging than calls", { nodes: NODES, balance: { hedge: { afterMs: 1, ratioMax: 2 } } }, /balance\.hedge\.ratioMax is 2; it takes a fraction/],
     ["ejection of a status that is none", { nodes: NODES, balance: { ejection: { statuses: [5000] } } }, /balance\.ejection\.statuses\[0\] is 5000/],
     ["ejection by a flag", { nodes: NODES, balance: { ejection: true } }, /balance\.ejection is true; it takes an object/],
+    ["a clock without timers", { nodes: NODES, clock: { nowMs: () => 0, timeMs: () => 0 } }, /clock is an object \(Object\); it takes a clock/],
+    ["chance that is a number", { nodes: NODES, random: 4 }, /random is 4; it takes a function/],
+    ["a slot without a list", { nodes: NODES, provides: {} }, /provides is an object \(Object\); it takes an array/],
     ["a middleware without a list", { nodes: NODES, middleware: {} }, /middleware is an object \(Object\); it takes an array/],
     ["a connection that cannot send", { nodes: NODES, connection: {} }, /connection is an object \(Object\); it takes a connection/],
     ["statuses by a list", { nodes: NODES, throwStatus: [500] }, /throwStatus is an array of 1/],
@@ -108,4 +111,18 @@ test("a header that a middleware sets wrong is refused by undici before it is se
     const transport = new Transport({ nodes: "http://127.0.0.1:1", middleware: [bad] });
     await assert.rejects(transport.request({ path: "/" }), { code: "request.invalid" });
     await transport.close();
+});
+
+test("what was put on Object.prototype is no option of a call, and is not sent", async (t) => {
+    Object.prototype.polluted = "hunter2";
+    t.after(() => delete Object.prototype.polluted);
+    const { transport, sent } = scripted([{}]);
+    await transport.request({ path: "/", headers: { a: "b" }, querystring: { c: "d" } });
+    assert.deepEqual([sent[0].path, Object.keys(sent[0].headers)], ["/?c=d", ["a"]]);
+});
+
+test("a grace that is none is refused, and closes nothing", async () => {
+    const { transport } = scripted([{}]);
+    await assert.rejects(transport.close({ graceMs: "soon" }), { code: "options.invalid" });
+    assert.equal((await transport.request({ path: "/" })).status, 200);
 });

@@ -215,3 +215,25 @@ test("on loopback, a body that drips is not delivered after its time, and its co
     await assert.rejects(transport.request({ path: "/", timeoutMs: 50 }), { code: "call.deadline" });
     await closed;
 });
+
+test("a listener that throws keeps nobody else from hearing of the end, and is not swallowed", async (t) => {
+    const thrown = new Error("listener");
+    const heard = [];
+    const listen = middleware({
+        name: "listen", scope: "call", reads: [call],
+        onRequest(context) {
+            const { signal } = context.get(call);
+            signal.addEventListener("abort", () => { throw thrown; });
+            signal.addEventListener("abort", () => heard.push("second"));
+        },
+    });
+    const uncaught = new Promise((resolve) => process.once("uncaughtException", resolve));
+    // The runner would take it for the test's own failure.
+    const others = process.listeners("uncaughtException").slice(0, -1);
+    for (const other of others) process.off("uncaughtException", other);
+    t.after(() => others.forEach((other) => process.on("uncaughtException", other)));
+    const { transport, clock } = scripted(["silent"], { middleware: [listen], timeoutMs: 10 });
+    assert.equal(await clock.settle(outcome(transport.request({ path: "/" }))), "call.deadline");
+    assert.deepEqual(heard, ["second"]);
+    assert.equal(await uncaught, thrown);
+});
