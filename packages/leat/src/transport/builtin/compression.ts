@@ -19,7 +19,7 @@ import { callOf } from "./own_call";
 export interface CompressionOptions {
     /** Codings that responses may have, most wanted first; `false` asks for none. Default: all that this Node.js has. */
     readonly accept?: readonly Coding[] | false;
-    /** The coding of requests' bodies; `false` for none. The peer must be known to take it. Default: false. */
+    /** The coding of requests' bodies; `false` for none. The peer must be known to take it. Streams whose length is not known are compressed too. Default: false. */
     readonly request?: Coding | false;
     /** Requests' bodies of fewer bytes are sent as they are. Default: 1,024. */
     readonly requestBytesMin?: number;
