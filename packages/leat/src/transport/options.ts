@@ -125,10 +125,9 @@ function providesOf(given: unknown): readonly Slot[] {
     throw wrongOption("provides", given, 'an array of slots: [slot("tenant").of()]');
 }
 
-function clockOf(given: unknown): Clock {
+function clockOf(given: Partial<Clock> | null | undefined): Clock {
     if (given === undefined) return systemClock;
-    const clock = given;
-    if (typeof clock?.nowMs === "function" && typeof clock.timeMs === "function" && typeof clock.after === "function") return clock as Clock;
+    if (given !== null && typeof given.nowMs === "function" && typeof given.timeMs === "function" && typeof given.after === "function") return given as Clock;
     throw wrongOption("clock", given, "a clock, with nowMs, timeMs and after: new VirtualClock()");
 }
 
