@@ -1,8 +1,6 @@
 // Calls whose costs are counted: a transport on a connection that has its answer at once, so that all is the transport's own.
 import * as api from "@opentelemetry/api";
-import { auth, compression, deadline, limits, product, retry, Transport } from "leat/transport";
-import { diagnostics } from "../../../dist/transport/builtin/diagnostics.js";
-import { openTelemetry } from "../../../dist/transport/builtin/open_telemetry.js";
+import { auth, breaker, bulkRetry, cache, compression, deadline, diagnostics, limits, openTelemetry, product, redaction, retry, Transport } from "leat/transport";
 
 const RESPONSE = { status: 200, headers: { "content-type": "application/octet-stream" }, body: Buffer.from("ok") };
 const REQUEST = Object.freeze({ method: "GET", path: "/", as: "bytes" });
@@ -26,5 +24,9 @@ export const CALLS = {
     "deadline and limits": { make: () => calling([deadline({ callMs: 10_000 }), limits({ decodedBytesMax: 10_000 })]), bytesMax: 4200, promisesMax: 10 },
     "openTelemetry, without an SDK": { make: () => calling([...openTelemetry({ api })]), bytesMax: 5100, promisesMax: 14 },
     "diagnostics, without a subscriber": { make: () => calling([...diagnostics()]), bytesMax: 3400, promisesMax: 10 },
+    redaction: { make: () => calling([redaction()]), bytesMax: 3500, promisesMax: 10 },
+    breaker: { make: () => calling([breaker()]), bytesMax: 3800, promisesMax: 10 },
+    "bulkRetry, of what is no bulk": { make: () => calling([bulkRetry()]), bytesMax: 4500, promisesMax: 13 },
+    "cache, of what is not to be kept": { make: () => calling([cache()]), bytesMax: 3800, promisesMax: 10 },
     "five: openTelemetry, auth, product, compression, retry": { make: () => calling(stack()), bytesMax: 6900, promisesMax: 18 },
 };

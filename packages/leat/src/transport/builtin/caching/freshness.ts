@@ -7,10 +7,14 @@ const MS_A_SECOND = 1000;
 /** What lasts longer lasts for ever as far as a process is concerned. */
 const SECONDS_MAX = 2 ** 31;
 
+const NONE: ReadonlyMap<string, string> = new Map();
+
 /** Directives of `cache-control` by their names in lower case; of one that stands twice the first. */
 export function directivesOf(headers: Headers): ReadonlyMap<string, string> {
+    const value = listOf(headers, "cache-control");
+    if (value === undefined) return NONE;
     const found = new Map<string, string>();
-    for (const [, name = "", quoted, plain] of (listOf(headers, "cache-control") ?? "").matchAll(/([!#$%&'*+\-.^_`|~\w]+)(?:=(?:"([^"]*)"|([^\s,"]*)))?/g)) {
+    for (const [, name = "", quoted, plain] of value.matchAll(/([!#$%&'*+\-.^_`|~\w]+)(?:=(?:"([^"]*)"|([^\s,"]*)))?/g)) {
         const lower = name.toLowerCase();
         if (!found.has(lower)) found.set(lower, quoted ?? plain ?? "");
     }
