@@ -73,6 +73,13 @@ export const loads = {
     },
   },
 
+  // None: the subject measures itself on its core, and prints what came of it as a line of JSON.
+  self: {
+    needs: [],
+    startsSubject: true,
+    drive: async ({ run, subjectCommand, core, seconds }) => parseLine(await run(['taskset', '-c', String(core), ...subjectCommand, String(seconds)]).finish()),
+  },
+
   // From exec to the first answer. The program starts the subject itself, on the subject's core.
   start: {
     needs: [],

@@ -54,12 +54,13 @@ async function main(settings) {
     const skipped = Object.fromEntries([...absent].filter(([name]) => scenario.subjects.includes(name)));
     for (const [name, reason] of Object.entries(skipped)) say(`${scenario.name}: without ${name}: ${reason}`);
     const facts = machine();
-    const { samples, failures, rate } = await run(scenario, context, settings, absent, say);
+    const { rounds, seconds } = bounded(scenario, settings);
+    const { samples, failures, rate } = await run(scenario, context, { ...settings, rounds, seconds }, absent, say);
     if (Object.keys(samples).length === 0) continue;
     failed ||= Object.keys(failures).length > 0;
     const result = {
       scenario: scenario.name, title: scenario.title, about: scenario.about, load: scenario.load, measures: scenario.measures, compare: scenario.compare,
-      date: new Date().toISOString().slice(0, 10), command: commandLine(scenario, settings), rounds: settings.rounds, seconds: settings.seconds, rate,
+      date: new Date().toISOString().slice(0, 10), command: commandLine(scenario, settings), rounds, seconds, rate,
       machine: facts, versions: versions(scenario, context, absent, lock), commit: commit(),
       skipped, failures, summary: summarise(scenario, samples), samples,
     };
@@ -130,6 +131,11 @@ function versions(scenario, context, absent, lock) {
 
 function commit() {
   return spawnSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).stdout?.trim() || undefined;
+}
+
+/** What a scenario asks for besides: enough rounds, however few were asked for, and no more time than it can use. */
+function bounded({ roundsMin = 0, secondsMax = Infinity }, { quick, rounds, seconds }) {
+  return { rounds: quick ? rounds : Math.max(rounds, roundsMin), seconds: Math.min(seconds, secondsMax) };
 }
 
 /** What measures this scenario again. */

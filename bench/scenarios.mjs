@@ -12,6 +12,7 @@
 import { expressScenarios } from './express_scenarios.mjs';
 import { runScenarios } from './run_scenarios.mjs';
 import { nodeScenarios } from './node_scenarios.mjs';
+import { transportScenarios } from './transport_scenarios.mjs';
 
 const load = ['rps', 'p50_us', 'p99_us', 'p999_us', 'cpu_us', 'rss_mb', 'busy', 'foreign'];
 const speed = ['rps', 'cpu_us', 'p99_us'];
@@ -161,4 +162,5 @@ export const scenarios = [
   ...nodeScenarios,
   ...expressScenarios,
   ...runScenarios,
+  ...transportScenarios,
 ];

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { expressSubjects } from './express_subjects.mjs';
 import { nodeSubjects } from './node_subjects.mjs';
 import { runSubjects } from './run_subjects.mjs';
+import { transportSubjects } from './transport_subjects.mjs';
 
 const undiciProxy = fileURLToPath(new URL('rivals/node/proxy.mjs', import.meta.url));
 
@@ -142,4 +143,5 @@ export const subjects = {
   ...nodeSubjects,
   ...expressSubjects,
   ...runSubjects,
+  ...transportSubjects,
 };

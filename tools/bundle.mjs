@@ -1,6 +1,7 @@
 // Puts the modules of the npm package into one file, since finding, reading and compiling each by itself is most of what
-// starting an app costs. `dist/leat.js` has them as they were compiled, and runs each when it is first required; in `dist` each
-// keeps a file of its name, which asks that one: all entries of the package, and the tests, share one copy of every module.
+// starting an app costs. `dist/leat.js` has them as they were compiled (`dist/leat_transport.js` those of outgoing calls), and
+// runs each when it is first required; in `dist` each keeps a file of its name, which asks that one: all entries of the package,
+// and the tests, share one copy of every module.
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, posix } from "node:path";
@@ -18,12 +19,17 @@ function load(name) {
     const module = { exports: {}, id: file, filename: file };
     loaded[name] = module;
     try {
+        if (!(name in modules)) for (const [prefix, part] of Object.entries(parts)) if (name.startsWith(prefix)) take(require(part));
         modules[name](module.exports, requireIn(name), module, file, path.dirname(file));
     } catch (error) {
         delete loaded[name];
         throw error;
     }
     return module.exports;
+}
+function take(part) {
+    Object.assign(modules, part.modules);
+    Object.assign(inside, part.inside);
 }
 function requireIn(name) {
     const known = inside[name];
@@ -42,6 +48,9 @@ module.exports = load;
  */
 const LATE = new Set(["node:crypto", "node:tls", "./tls_socket"]);
 
+/** What programs that only serve never load, in files of their own: V8 scans all of a file. By the names' beginnings. */
+const PARTS = { "transport/": "leat_transport.js" };
+
 /** Bundles what tsc left in `from`; `to` is the package's `dist`. */
 export function bundle(from, to) {
     const files = readdirSync(from, { recursive: true }).map((path) => path.replaceAll("\\", "/"));
@@ -57,9 +66,16 @@ export function bundle(from, to) {
         writeFileSync(file, text);
     };
     for (const path of files.filter((file) => file.endsWith(".d.ts"))) put(path, readFileSync(join(from, path), "utf8"));
-    const inside = `const inside = ${JSON.stringify(Object.fromEntries(modules.map(({ name, requires }) => [name, requires])), undefined, 1)};\n`;
-    const wrapped = modules.map(({ name, code }) => `// ---- ${name}.js\n${JSON.stringify(name)}: function (exports, require, module, __filename, __dirname) {\n${code}\n},\n`);
-    put("leat.js", `${HEAD}${inside}const modules = {\n__proto__: null,\n${wrapped.join("")}};\n`);
+    const partOf = ({ name }) => Object.entries(PARTS).find(([prefix]) => name.startsWith(prefix))?.[1];
+    const requires = (list) => JSON.stringify(Object.fromEntries(list.map((module) => [module.name, module.requires])), undefined, 1);
+    const wrapped = (list) => list.map(({ name, code }) => `// ---- ${name}.js\n${JSON.stringify(name)}: function (exports, require, module, __filename, __dirname) {\n${code}\n},\n`).join("");
+    const first = modules.filter((module) => partOf(module) === undefined);
+    const parts = JSON.stringify(Object.fromEntries(Object.entries(PARTS).map(([prefix, file]) => [prefix, `./${file}`])));
+    put("leat.js", `${HEAD}const parts = ${parts};\nconst inside = ${requires(first)};\nconst modules = {\n__proto__: null,\n${wrapped(first)}};\n`);
+    for (const file of new Set(Object.values(PARTS))) {
+        const list = modules.filter((module) => partOf(module) === file);
+        put(file, `"use strict";\nexports.inside = ${requires(list)};\nexports.modules = {\n${wrapped(list)}};\n`);
+    }
     for (const module of modules) {
         put(`${module.name}.js`, entry(module));
         if (module.shebang !== "") chmodSync(join(to, `${module.name}.js`), 0o755);

@@ -20,7 +20,7 @@ export async function run(scenario, context, settings, absent, say) {
   const outcome = await withUpstream(scenario, context, async (upstream) => {
     const rate = scenario.load.share && await openRate(scenario, present, context, upstream, settings, say);
     for (let round = 0; round < settings.rounds; round += 1) {
-      for (const entry of order(entries, round)) {
+      for (const entry of scenario.shuffled ? shuffled(entries) : order(entries, round)) {
         if (failures[entry]) continue;
         try {
           const sample = await measureQuietly(scenario, original(entry), context, upstream, { ...settings, rate });
@@ -51,6 +51,16 @@ export const withControl = (names) => [...names, `${names[0]}${CONTROL}`];
 
 /** Forwards in even rounds, backwards in odd ones: what drifts over a round meets everybody alike. */
 export const order = (entries, round) => (round % 2 ? [...entries].reverse() : entries);
+
+/** As drawn: no place in a round belongs to anybody. */
+export function shuffled(entries, draw = Math.random) {
+  const drawn = [...entries];
+  for (let left = drawn.length; left > 1; left -= 1) {
+    const at = Math.floor(draw() * left);
+    [drawn[left - 1], drawn[at]] = [drawn[at], drawn[left - 1]];
+  }
+  return drawn;
+}
 
 const original = (entry) => entry.replace(CONTROL, '');
 

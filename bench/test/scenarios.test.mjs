@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { majors } from '../../tools/nodes.mjs';
 import { options, select } from '../engine/options.mjs';
-import { CONTROL, order, summarise, withControl } from '../engine/rounds.mjs';
+import { CONTROL, order, shuffled, summarise, withControl } from '../engine/rounds.mjs';
 import { section } from '../engine/table.mjs';
 import { describe, judge } from '../engine/targets.mjs';
 import { loads } from '../loads.mjs';
@@ -65,6 +65,13 @@ test('the first subject runs twice a round, and rounds alternate in order', () =
   const entries = withControl(['leat', 'hyper', 'nginx']);
   assert.deepEqual(order(entries, 0), ['leat', 'hyper', 'nginx', 'leat (A/A)']);
   assert.deepEqual(order(entries, 1), ['leat (A/A)', 'nginx', 'hyper', 'leat']);
+});
+
+test('a drawn order has everybody once, and follows the draws', () => {
+  const entries = ['a', 'b', 'c', 'd'];
+  assert.deepEqual(shuffled(entries).sort(), entries);
+  assert.deepEqual(shuffled(entries, () => 0), ['b', 'c', 'd', 'a']);
+  assert.deepEqual(shuffled(entries, () => 0.999), entries);
 });
 
 const scenario = {

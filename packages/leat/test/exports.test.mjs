@@ -37,9 +37,19 @@ test("leat/middleware has the same members by import and by require, and nothing
     for (const name of members) assert.equal(imported[name], require("leat/middleware")[name], name);
 });
 
+test("leat/transport and its kit have the same members by import and by require", async () => {
+    for (const path of ["leat/transport", "leat/transport/kit"]) {
+        const imported = await import(path);
+        const members = Object.keys(require(path));
+        assert.ok(members.length > 1, path);
+        for (const name of members) assert.equal(imported[name], require(path)[name], name);
+    }
+    assert.ok(Object.keys(require("leat/transport")).includes("Transport"));
+});
+
 test("package.json may be read by tools", () => assert.equal(require("leat/package.json").name, "leat"));
 
-for (const path of ["leat", "leat/dist/http/index.js", "leat/middleware/plan", "leat/native/load"]) {
+for (const path of ["leat", "leat/dist/http/index.js", "leat/middleware/plan", "leat/transport/policy/retry", "leat/native/load"]) {
     test(`${path} is not exported`, async () => {
         assert.throws(() => require(path), { code: "ERR_PACKAGE_PATH_NOT_EXPORTED" });
         await assert.rejects(import(path), { code: "ERR_PACKAGE_PATH_NOT_EXPORTED" });

@@ -22,7 +22,7 @@ function run(program, args, options) {
 const packed = JSON.parse(run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root }));
 const files = packed[0].files.map(({ path }) => path).sort();
 
-test("has the entries, the one file of all modules, and declarations", () => {
+test("has the entries, the files of all modules, and declarations", () => {
     const code = files.filter((path) => !path.endsWith(".d.ts") && !path.endsWith(".node"));
     assert.deepEqual(code, [
         "LICENSE",
@@ -32,9 +32,12 @@ test("has the entries, the one file of all modules, and declarations", () => {
         "dist/express/v4/index.js",
         "dist/http/index.js",
         "dist/leat.js",
+        "dist/leat_transport.js",
         "dist/middleware/index.js",
         "dist/register.js",
         "dist/register/resolve.js",
+        "dist/transport/index.js",
+        "dist/transport/kit/index.js",
         "package.json",
     ].filter((path) => path !== "LICENSE" || files.includes("LICENSE")));
 });
@@ -57,7 +60,7 @@ test("works without the rest of the repository, as do its declarations", (t) => 
     for (const name of readdirSync(join(root, "node_modules"))) if (name !== "leat") symlinkSync(join(root, "node_modules", name), join(modules, name));
     for (const name of Object.keys(dependencies)) assert.ok(readdirSync(modules).includes(name.split("/")[0]), name);
 
-    const program = `for (const name of ["leat/http", "leat/express", "leat/express4", "leat/middleware", "leat/register"]) require(name);
+    const program = `for (const name of ["leat/http", "leat/express", "leat/express4", "leat/middleware", "leat/register", "leat/transport", "leat/transport/kit"]) require(name);
         const app = require("leat/express")(); app.get("/", (req, res) => res.json({ express: require("express") === require("leat/express") }));
         const server = app.listen(0, "127.0.0.1", () => require("http").get({ port: server.address().port, agent: false }, async (reply) => {
             for await (const chunk of reply) process.stdout.write(chunk);
@@ -66,7 +69,7 @@ test("works without the rest of the repository, as do its declarations", (t) => 
     writeFileSync(join(folder, "app.cjs"), program);
     assert.equal(run(process.execPath, ["app.cjs"], { cwd: folder }), '{"express":true}');
 
-    writeFileSync(join(folder, "types.mts"), 'import { createServer, https } from "leat/http";\nimport "leat/register";\nimport express from "leat/express";\nimport { compile } from "leat/middleware";\nexport const made = [createServer(), https.createServer({ cert: "", key: "" }), express(), compile([])];\n');
+    writeFileSync(join(folder, "types.mts"), 'import { createServer, https } from "leat/http";\nimport "leat/register";\nimport express from "leat/express";\nimport { compile } from "leat/middleware";\nimport { retry, Transport } from "leat/transport";\nimport { VirtualClock } from "leat/transport/kit";\nexport const made = [createServer(), https.createServer({ cert: "", key: "" }), express(), compile([]), new Transport({ nodes: "http://127.0.0.1", middleware: [retry()], clock: new VirtualClock() })];\n');
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: { strict: true, noEmit: true, module: "nodenext", target: "ES2022", types: ["node"] }, include: ["types.mts"] }));
     assert.equal(run(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "--project", folder], { cwd: folder }), "");
 });

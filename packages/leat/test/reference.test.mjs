@@ -1,4 +1,4 @@
-// docs/reference/http-options.md, http-metrics.md, express.md and the end of http.md say what is so. `UPDATE=1 node --test packages/leat/test/reference.test.mjs` writes them.
+// docs/reference/http-options.md, http-metrics.md, express.md, transport.md and the end of http.md say what is so. `UPDATE=1 node --test packages/leat/test/reference.test.mjs` writes them.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -10,6 +10,7 @@ import { metricsPage } from "./reference/metrics_page.mjs";
 import { expressPage } from "./reference/express_page.mjs";
 import { HTTP } from "./reference/options.mjs";
 import { GROUPS, page, refusal } from "./reference/page.mjs";
+import { transportPage } from "./reference/transport_page.mjs";
 
 const docs = new URL("../../../docs/reference/", import.meta.url);
 
@@ -57,4 +58,11 @@ test("the page of leat/express is up to date, and has every member that there is
     assert.deepEqual(unknown, [], "write what they are into express_members.mjs");
     assert.deepEqual(gone, [], "express_members.mjs has members that are none");
     upToDate("express.md", text);
+});
+
+test("the page of leat/transport is up to date, and has all options that there are", () => {
+    const { page: text, missing, gone } = transportPage();
+    assert.deepEqual(missing, [], "name them in transport_page.mjs");
+    assert.deepEqual(gone, [], "transport_page.mjs has names that are none");
+    upToDate("transport.md", text);
 });

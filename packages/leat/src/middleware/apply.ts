@@ -3,7 +3,7 @@ import { MiddlewareError } from "./error";
 import { type Layer } from "./layer";
 import { type Response } from "./message";
 import { type ErrorPatch, type HookCode, type RequestPatch, type ResponsePatch } from "./middleware";
-import { patchRequest, patchResponse } from "./patch";
+import { patchRequest, patchResponse, writeHeaders } from "./patch";
 import { frozen, type Record } from "./record";
 import { type Slot } from "./slot";
 
@@ -75,10 +75,22 @@ export function responseOf(record: Record, layer: Layer | undefined, value: unkn
 }
 
 function change(record: Record, layer: Layer, patch: RequestPatch<Slot>): void {
-    const changed = patchRequest(record.request, patch);
+    const before = record.current;
+    if (record.isOwn && patch.headers !== undefined && patch.method === undefined && patch.path === undefined && patch.body === undefined) {
+        writeHeaders(before, patch.headers);
+        if (patch.set !== undefined) record.set(layer, patch.set);
+        return;
+    }
+    const changed = patchRequest(before, patch);
     if (patch.set !== undefined) record.set(layer, patch.set);
-    if (changed === record.request) return;
-    record.request = record.frame.development ? frozen(changed, true) : changed;
+    if (changed === before) return;
+    if (record.frame.development) {
+        record.current = frozen(changed, true);
+        return;
+    }
+    record.current = changed;
+    // Headers that somebody has seen may be in it still.
+    record.isOwn ||= changed.headers !== before.headers;
 }
 
 function patchOf(record: Record, layer: Layer, hook: string, result: unknown, keys: readonly string[]): object | undefined {

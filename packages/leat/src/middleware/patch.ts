@@ -33,12 +33,37 @@ export function patchHeaders(headers: Headers, patch: HeaderPatch): Headers {
             if (before === undefined || !Object.hasOwn(merged, name)) continue;
             merged = copy = without(merged, name);
         } else if (!isSame(before, value) || !Object.hasOwn(merged, name)) {
-            if (copy === undefined) merged = copy = { ...headers };
+            if (copy === undefined) merged = copy = copied(headers);
             copy[name] = value;
         }
     }
     return merged;
 }
+
+/**
+ * The same, on a request and headers that nobody else has: they are written to.
+ *
+ * Cost: none; one copy for each header that is deleted.
+ * @throws {MiddlewareError} `header.name`, with nothing written
+ */
+export function writeHeaders(request: Request, patch: HeaderPatch): void {
+    for (const name in patch) if (Object.hasOwn(patch, name) && patch[name as Lowercase<string>] !== undefined) checkName(name);
+    let headers = request.headers as Record<string, HeaderValue | undefined>;
+    for (const name in patch) {
+        if (!Object.hasOwn(patch, name)) continue;
+        const value = patch[name as Lowercase<string>];
+        if (value === undefined) continue;
+        if (value !== null) headers[name] = value;
+        else if (Object.hasOwn(headers, name)) headers = without(headers, name);
+    }
+    (request as { headers: Headers }).headers = headers;
+}
+
+/**
+ * One copy, to be added to. V8 before 11.7 (Node.js 20) makes a new hidden class each time that a property is added to the spread copy
+ * of an ordinary object: 700 to 900 ns in place of 100. From then on spreading is the fastest. `Object.groupBy` came with that version.
+ */
+const copied: (headers: Headers) => Record<string, HeaderValue | undefined> = "groupBy" in Object ? (headers) => ({ ...headers }) : (headers) => Object.assign({}, headers);
 
 /**
  * `request` with `change` merged in.

@@ -23,7 +23,10 @@ export const NOBODY = Number.MAX_SAFE_INTEGER;
 
 /** Made once and used by one run after the other. All fields are there from the beginning, so that its shape never changes. */
 export class Record {
-    request: Request;
+    /** The request as it stands; `request` is what others read it by. */
+    current: Request;
+    /** Whether `current` and its headers were made in this run, and nobody has seen them yet: then they may be written to. */
+    isOwn = false;
     response: Response | undefined = undefined;
     error: unknown = undefined;
     attempt = 0;
@@ -43,10 +46,21 @@ export class Record {
 
     constructor(frame: Frame, request: Request, send: Sender) {
         this.frame = frame;
-        this.request = request;
+        this.current = request;
         this.send = send;
         this.values = new Array<unknown>(frame.places.size).fill(undefined);
         this.view = frame.development ? watched(this) : this;
+    }
+
+    /** Whoever reads it may keep it, so from then on it is changed in a copy. */
+    get request(): Request {
+        this.isOwn = false;
+        return this.current;
+    }
+
+    set request(request: Request) {
+        this.isOwn = false;
+        this.current = request;
     }
 
     get(slot: Slot): unknown {

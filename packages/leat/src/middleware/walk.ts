@@ -52,7 +52,7 @@ export function inwards(record: Record, from: number, start: number): Awaitable<
             if (layer.around !== undefined) {
                 isOwn = true;
                 const result = around(record, at, layer);
-                if (isThenable(result)) return aroundLater(record, from, last, result);
+                if (isThenable(result)) return from > 0 && layer.outer < from ? result : aroundLater(record, from, last, result);
                 outcome = result;
                 break;
             }

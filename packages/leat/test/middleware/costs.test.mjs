@@ -24,9 +24,9 @@ for (const [name, { bytesMax }] of Object.entries(SYNC)) {
     test(`${name}: at most ${bytesMax} bytes a run`, () => assert.ok(bytes[name] >= 0 && bytes[name] <= bytesMax + NOISE_BYTES, `${bytes[name]} bytes`));
 }
 
-test("patches take at most a tenth more than the same copies by hand", () => {
+test("patches that nobody looks at between them take less than a copy each", () => {
     assert.ok(bytes["4 headers by hand"] > 100, "it counts");
-    assert.ok(bytes["4 headers"] <= 1.1 * bytes["4 headers by hand"], JSON.stringify(bytes));
+    assert.ok(bytes["4 headers"] <= bytes["4 headers by hand"] / 2, JSON.stringify(bytes));
 });
 
 test("the comparison with the style of koa-compose runs", () => {

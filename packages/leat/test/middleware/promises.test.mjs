@@ -65,3 +65,22 @@ test("a sender that waits costs one promise, and Node's own of one await, whatev
         assert.equal(promises(() => plan.run(GET, () => sent)), 2);
     }
 });
+
+test("an around that returns the promise of its next costs one more, and what the outermost waits for", () => {
+    for (const count of [1, 2, 8]) {
+        const sent = Promise.resolve(OK);
+        const plan = compile(Array.from({ length: count }, (_, at) => middleware({ name: `m${at}`, scope: "call", around: (_context, next) => next() })));
+        assert.equal(promises(() => plan.run(GET, () => sent)), 2 + count + 2);
+    }
+});
+
+test("the next of an around that returned its promise is as strict as before", async () => {
+    for (const [send, outcome] of [[async () => OK, OK], [async () => failing(), "no"]]) {
+        let kept;
+        const passing = middleware({ name: "passing", scope: "call", around: (_context, next) => (kept = next)() });
+        const run = compile([passing]).run(GET, send);
+        assert.throws(() => kept(), { code: "next.twice" });
+        assert.equal(await Promise.resolve(run).catch(({ message }) => message), outcome);
+        assert.throws(() => kept(), { code: "next.late" });
+    }
+});

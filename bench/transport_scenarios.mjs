@@ -1,0 +1,72 @@
+// Outgoing calls, as data; scenarios.mjs and node_scenarios.mjs say what the keys mean.
+//
+// shuffled   the order of a round is drawn, so that no place in it decides
+// roundsMin  the fewest rounds, unless the run is a quick one; secondsMax  the longest measurement
+// flags      the settings of the variant (transport/)
+
+import { on } from './node_scenarios.mjs';
+
+const KEPT = [20, 24];
+
+/** Nothing but the code: no sockets, so no load beside it. */
+const alone = { load: { kind: 'self' }, shuffled: true, roundsMin: 10, secondsMax: 1, targets: [] };
+const micro = { ...alone, measures: ['ns', 'ns_p99', 'ns_p999', 'bytes', 'promises'], compare: ['ns', 'bytes'] };
+
+const merge = (name, title, patch, targets) => on(KEPT, `transport-merge-${name}`, {
+  ...micro, title, role: 'transport-merge', flags: { patch }, subjects: ['patch', 'shallow spread', 'deep spread'], targets,
+});
+
+const ENGINES = ['plan', 'by hand', 'by hand, a copy a step', 'koa', 'onion', 'phases'];
+const engine = (name, title, flags, targets = [], majors = [20]) => on(majors, `transport-engine-${name}`, {
+  ...micro, title: `middleware with nothing around them: ${title}`, role: 'transport-engine', flags: { depth: 4, path: 'sync', ...flags }, subjects: ENGINES, targets,
+  about: '`onion` is the engine of @elastic/transport 9.4.0, `phases` is written in the style of the engine of its report (async phases, a spread copy for each patch), `by hand` is one copy that everything goes into.',
+});
+
+/** The client alone: its connection answers at once. */
+const stack = (name, title, bytes, majors = KEPT) => on(majors, `transport-stack-${name}`, {
+  ...micro, title: `a whole call with a connection that costs nothing: ${title}`, role: 'transport-stack', flags: { bytes },
+  subjects: ['leat, 5 middleware', 'leat, the same inline', 'leat, none', '@elastic/transport'],
+  targets: [{ measure: 'ns', against: 'leat, the same inline', atMost: 1.02 }],
+  about: 'Five middleware: a trace record, `auth`, `product`, `compression` (gzip of bodies from 1 kB on) and `retry`; the second does that work itself, around calls of a transport without middleware. @elastic/transport has no more than its own: headers, gzip, tracing when off.',
+});
+
+/** Real sockets; the origin has the other core. */
+const loopback = { upstream: true, role: 'transport-loopback', load: { kind: 'self' }, shuffled: true, roundsMin: 10, subjects: ['leat/transport', 'undici', '@elastic/transport'] };
+const closed = (name, title, flags, targets, majors = KEPT) => on(majors, `transport-loopback-${name}`, {
+  ...loopback, title: `calls on loopback: ${title}`, flags: { bytes: 0, connections: 50, ...flags },
+  measures: ['rps', 'cpu_us', 'p50_us', 'p99_us', 'p999_us', 'gcs', 'gc_pause_ms', 'rss_mb'], compare: ['rps', 'cpu_us', 'p99_us'], targets,
+  about: 'leat/transport without middleware, on undici; undici alone by `pool.request`; all read the whole answer.',
+});
+const open = (name, title, flags) => on(KEPT, `transport-open-${name}`, {
+  ...loopback, title: `calls on loopback that are due by the clock: ${title}`, flags: { connections: 50, ...flags },
+  measures: ['p50_us', 'p95_us', 'p99_us', 'p999_us', 'gcs', 'gc_pause_ms', 'rss_mb'], compare: ['p50_us', 'p99_us', 'p999_us', 'gcs'], targets: [],
+});
+const alike = [{ measure: 'rps', against: 'undici', atLeast: 0.95 }];
+
+export const transportScenarios = [
+  ...merge('nothing', 'a patch that changes nothing', 'nothing', [{ measure: 'bytes', atMost: 0 }]),
+  ...merge('same', 'a header that has its value already', 'same header', [{ measure: 'bytes', atMost: 0 }]),
+  ...merge('header', 'one header more', 'header', [{ measure: 'ns', against: 'deep spread', atMost: 0.4 }]),
+  ...engine('4', '4 that set a header each, the first with a state', {}, [
+    { measure: 'ns', atMost: 300 },
+    { measure: 'bytes', atMost: 900 },
+    { measure: 'bytes', against: 'by hand', atMost: 1.1 },
+    { measure: 'promises', atMost: 0 },
+  ], KEPT),
+  ...engine('0', 'none', { depth: 0 }, [{ measure: 'bytes', atMost: 0 }]),
+  ...engine('1', '1 that sets a header and a state', { depth: 1 }),
+  ...engine('20', '20 that set a header each', { depth: 20 }),
+  ...engine('async', '4, and a sender that waits', { path: 'async' }),
+  ...engine('error', '4, and a sender that throws', { path: 'error' }),
+  ...engine('retry', '4, and a first try that throws', { path: 'retry' }),
+  ...stack('9', '9 bytes', 9),
+  ...stack('1k', '1 kB', 1024),
+  ...stack('64k', '64 kB', 65_536, [20]),
+  ...closed('50', '50 at once', {}, alike),
+  ...closed('1', '1 at once', { connections: 1 }, alike, [20]),
+  ...closed('500', '500 at once', { connections: 500 }, alike, [20]),
+  ...closed('1k', 'a body of 1 kB, 50 at once', { bytes: 1024 }, alike, [20]),
+  ...closed('64k', 'a body of 64 kB, 50 at once', { bytes: 65_536 }, alike, [20]),
+  ...closed('1m', 'a body of 1 MB, 50 at once', { bytes: 1_048_576 }, alike, [20]),
+  ...open('2000', '2,000 a second', { bytes: 0, rate: 2000 }),
+];
