@@ -6,15 +6,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use leat_door::{BACKLOG, Bound, MakeHandler, Server, Settings};
-use leat_message::{Head, Length, Method, Name, Reason, Reply, Version};
+use leat_message::{Head, Length, Method, Name, Reason, Reply, TlsInfo, Version};
 use leat_script::{Arrival, Lane, Port, Published, REPLY_WORDS, Wake};
+use rquickjs::function::Args;
 use rquickjs::{Ctx, Function, JsLifetime, Object, Persistent, Result};
 use tokio::sync::Notify;
 
 use super::direct::Direct;
 use super::records;
 use super::slabs::{Slabs, bytes_of};
-use super::{head, natives};
+use super::{head, natives, shaken};
 use crate::host::{Failure, Hold, Host};
 use crate::listeners;
 use crate::world::Entered;
@@ -200,10 +201,10 @@ impl Http {
         let ipv6 = address.is_some_and(|address| address.is_ipv6());
         let http = Rc::downgrade(self);
         let host = Rc::clone(&self.host);
-        let make: MakeHandler<Direct> = Rc::new(move |script| {
+        let make: MakeHandler<Direct> = Rc::new(move |script, peer| {
             // The servers end before their world.
             let http = http.upgrade().unwrap_or_else(|| Http::new(Rc::clone(&host)));
-            Direct::new(script, http, number)
+            Direct::new(script, http, number, peer)
         });
         let server = Server::open(Some(listener), settings, options, ipv6, make);
         server.join(&self.lane, number.into());
@@ -281,12 +282,21 @@ impl Http {
     }
 
     /// A connection has come.
-    pub(super) fn opened(&self, server: u32, connection: u32, arrival: &Arrival) {
+    pub(super) fn opened(&self, server: u32, connection: u32, arrival: &Arrival, tls: Option<&TlsInfo>) {
         self.holds.borrow_mut().insert(connection, Some(self.host.hold()));
         let flags = u32::from(arrival.ipv6) | u32::from(arrival.unix) << 1 | u32::from(arrival.http2) << 2;
-        self.call("opened", |_, hook| {
-            let (remote, local) = (arrival.remote.as_str(), arrival.local.as_str());
-            hook.call((server, connection, remote, arrival.remote_port, local, arrival.local_port, flags))
+        self.call("opened", |ctx, hook| {
+            let mut args = Args::new(ctx.clone(), 8);
+            args.push_args([server, connection])?;
+            args.push_arg(arrival.remote.as_str())?;
+            args.push_arg(arrival.remote_port)?;
+            args.push_arg(arrival.local.as_str())?;
+            args.push_arg(arrival.local_port)?;
+            args.push_arg(flags)?;
+            if let Some(tls) = tls {
+                args.push_arg(shaken::object(ctx, arrival, tls)?)?;
+            }
+            hook.call_arg(args)
         });
     }
 

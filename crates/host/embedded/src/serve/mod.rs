@@ -8,6 +8,7 @@ mod http;
 mod natives;
 mod plain;
 mod records;
+mod shaken;
 mod slabs;
 
 pub(crate) use head::group as head_group;
