@@ -104,7 +104,7 @@ const views = {
 };
 
 /** Files of the package's http that need nothing of Node's host. */
-const SHARED = new Set(["http/parse_errors.ts"]);
+const SHARED = new Set(["http/options.ts", "http/parse_errors.ts", "http/tls_settings.ts"]);
 
 /** What is another entry stays outside, under its name. */
 const between = {

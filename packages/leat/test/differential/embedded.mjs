@@ -121,9 +121,7 @@ export const open = new Map(Object.entries(lists).flatMap(([why, names]) => name
 
 /** Files of cases that are not played on `leat run`, with why. */
 const unplayed = {
-    https: "it has no node:https",
     undocumented: "not done: some of them do not come to an end",
-    diagnostics: "not done: its servers publish nothing to diagnostics channels",
 };
 
 /** Whether `leat run` plays the case `name`. */

@@ -16,7 +16,7 @@ export function plainFields(res: ServerResponse): Record<string, [string, string
 export function sendTagged(res: ServerResponse, body: string | Buffer): boolean {
     const { req, statusCode: status, _exchange: exchange } = res;
     if (exchange < 0 || status < 200 || status === 204 || status === 205 || status === 304 || !res._hasBody || body.length === 0 || body.length > HIGH_WATER_MARK) return false;
-    if (res.statusMessage !== undefined || res._header !== null || res._corked !== 0 || res.strictContentLength || (status | 0) !== status || status > 999) return false;
+    if (res.statusMessage !== undefined || res._header !== null || res._corked !== 0 || res.strictContentLength || res._raw || (status | 0) !== status || status > 999) return false;
     if (!isKept(res) || res.writeHead !== plainWriteHead || res._implicitHeader !== plainImplicitHeader || res._storeHeader !== plainStoreHeader) return false;
     if (isHeldOpen(res, req) || Object.hasOwn(req, "headers") || heads.isConditional(req)) return false;
     const line = statusLine(status);

@@ -1,8 +1,9 @@
 import { codes } from "../leat/errors";
 import { type Chunk, checkChunk, encoded, isLatin1, lengthOf } from "./chunk";
 import type { IncomingMessage } from "./incoming";
-import { aborted, listens, receiveData, receiveEnd } from "./incoming";
+import { listens, receiveData, receiveEnd } from "./incoming";
 import type { Line } from "./line";
+import { assign, detachFrom, endForeign, type Pending, writeForeign } from "./foreign";
 import { ACK, http, KEEP, LAST } from "./native";
 import { methods, newHeaders, OutgoingMessage, validateHeaderName, validateHeaderValue } from "./outgoing";
 import { STATUS_CODES } from "./statuses";
@@ -34,19 +35,43 @@ export interface ServerResponse extends OutgoingMessage {
     _bytesWritten: number;
     _strict: boolean;
     _emptyRest: boolean;
+    /** Bytes of the program's own went out in place of its head. */
+    _raw: boolean;
+    /** What waits for a socket, of a response that is on none of the engine's connections. */
+    _output: Pending[] | null;
     _implicitHeader(): void;
     _send(data: Chunk): void;
     writeHead(status: number, reason?: unknown, headers?: unknown): this;
     write(chunk: Chunk, encoding?: unknown, callback?: unknown): boolean;
     end(chunk?: unknown, encoding?: unknown, callback?: unknown): this;
-    detachSocket(): void;
+    destroy(error?: Error): this;
+    detachSocket(socket?: object): void;
 }
 
-function Response(this: ServerResponse, req: IncomingMessage | undefined, options?: { rejectNonStandardBodyWrites?: boolean }): void {
+/** The response that a class of the program's is being made of. */
+let making: ServerResponse | null = null;
+
+/** Lets the constructor of a class that inherits from this one work on `res`. */
+export function constructed(res: ServerResponse, make: () => void): void {
+    making = res;
+    try {
+        make();
+    } finally {
+        making = null;
+    }
+}
+
+function Response(this: ServerResponse, req: IncomingMessage | undefined, options?: { rejectNonStandardBodyWrites?: boolean }): ServerResponse | undefined {
+    if (making !== null) {
+        const res = making;
+        making = null;
+        return res;
+    }
     OutgoingMessage.call(this);
-    if (req === undefined) return;
+    if (req === undefined) return undefined;
     this.req = req;
     begun(this, req, options?.rejectNonStandardBodyWrites === true);
+    return undefined;
 }
 
 export const ServerResponse = Response as unknown as {
@@ -91,6 +116,8 @@ methods(ServerResponse.prototype, {
     _bytesWritten: 0,
     _strict: false,
     _emptyRest: false,
+    _raw: false,
+    _output: null,
 });
 
 /** Status lines by their number, with the usual phrase. */
@@ -208,16 +235,25 @@ methods(ServerResponse.prototype, {
         return this;
     },
 
-    assignSocket(this: ServerResponse, socket: { _httpMessage?: unknown }): void {
-        if (socket._httpMessage) throw new codes.ERR_HTTP_SOCKET_ASSIGNED();
-        socket._httpMessage = this;
-        this.socket = socket;
-        this.emit("socket", socket);
+    assignSocket(this: ServerResponse, socket: object): void {
+        assign(this, socket);
     },
 
-    detachSocket(this: ServerResponse, socket?: { _httpMessage?: unknown }): void {
-        if (socket) socket._httpMessage = null;
-        this.socket = null;
+    detachSocket(this: ServerResponse, socket?: object): void {
+        this._line?.give(this);
+        detachFrom(this, socket);
+    },
+
+    /** Bytes as they are, past the head: what tools call that know Node's responses. */
+    _writeRaw(this: ServerResponse, data: Chunk, encoding?: unknown, callback?: unknown): boolean {
+        if (typeof encoding === "function") [callback, encoding] = [encoding, undefined];
+        if (this._line === null) return writeForeign(this, data, encoding as string | undefined, callback as Callback | undefined, false);
+        const socket = this._line.socketOf(this.req) as { write(...args: unknown[]): boolean };
+        return socket.write(data, encoding ?? "latin1", callback);
+    },
+
+    writeHeader(this: ServerResponse, ...given: [status: number, reason?: unknown, headers?: unknown]): ServerResponse {
+        return this.writeHead(...given);
     },
 
     get connection(): object | null {
@@ -229,7 +265,8 @@ methods(ServerResponse.prototype, {
     },
 
     get writableFinished(): boolean {
-        return (this as unknown as ServerResponse)._writableFinished;
+        const self = this as unknown as ServerResponse;
+        return self.finished && (self._writableFinished || (self._line !== null ? !self._asked : isFlushed(self)));
     },
 
     get writableLength(): number {
@@ -297,10 +334,25 @@ function interim(res: ServerResponse, status: number, head: string, callback: Ca
 
 /** Reports what was done wrong, as Node's responses do: to the callback and as 'error'. */
 function fault(res: ServerResponse, error: Error, callback: Callback | undefined): void {
-    if (typeof callback === "function") process.nextTick(callback, error);
+    const unheard = isSettledEarly(res);
     process.nextTick(() => {
-        if (!res._closed || res.listenerCount("error") > 0) res.emit("error", error);
+        if (typeof callback === "function") callback(error);
+        if (unheard || !res.destroyed) res.emit("error", error);
     });
+}
+
+/**
+ * Whether the response is closed because nobody listened to it, in the very call for its request: by Node it is open until two
+ * ticks later. Its exchange's number, which is kept negated, tells.
+ */
+function isSettledEarly(res: ServerResponse): boolean {
+    return res._exchange < -1 && http.serving() === -2 - res._exchange;
+}
+
+/** Whether nothing waits for a socket. */
+function isFlushed(res: ServerResponse): boolean {
+    const socket = res.socket as { writableLength?: number } | null;
+    return res._output === null && (socket === null || !socket.writableLength);
 }
 
 function writeChunk(res: ServerResponse, chunk: Chunk, encoding: string | undefined, callback: Callback | undefined, fromEnd: boolean): boolean {
@@ -310,7 +362,7 @@ function writeChunk(res: ServerResponse, chunk: Chunk, encoding: string | undefi
     if (res.finished) error = new codes.ERR_STREAM_WRITE_AFTER_END();
     else if (res.destroyed) error = new codes.ERR_STREAM_DESTROYED("write");
     if (error !== undefined) {
-        if (res.destroyed) {
+        if (res.destroyed && !isSettledEarly(res)) {
             if (typeof callback === "function") process.nextTick(callback, error);
         } else {
             fault(res, error, callback);
@@ -342,6 +394,7 @@ function writeChunk(res: ServerResponse, chunk: Chunk, encoding: string | undefi
         res._held.push({ chunk, encoding, callback });
         return true;
     }
+    if (res._line === null) return writeForeign(res, framed(res, chunk, encoding, length), encoding, callback, true);
     send(res, framed(res, chunk, encoding, length), encoding, callback, 0);
     return !(res._needDrain = res._unconfirmed > HIGH_WATER_MARK);
 }
@@ -376,9 +429,12 @@ function sendHead(res: ServerResponse, data: Chunk, callback: Callback | undefin
 function send(res: ServerResponse, body: Chunk, encoding: string | undefined, callback: Callback | undefined, more: number): void {
     const exchange = res._exchange;
     if (exchange < 0) {
-        if (callback) process.nextTick(callback);
+        // To a connection that has gone nothing is written, and nobody is called back.
+        if (res._line === null) writeForeign(res, body, encoding, callback, true);
         return;
     }
+    const { socket } = res._line as Line;
+    if (socket !== null) socket._active();
     res._unconfirmed += body.length;
     let flags = more;
     const wait = res._unconfirmed > HIGH_WATER_MARK;
@@ -387,6 +443,10 @@ function send(res: ServerResponse, body: Chunk, encoding: string | undefined, ca
         flags |= ACK;
     }
     if (res._headerSent) {
+        http.data(exchange, flags, body, isLatin1(encoding));
+    } else if (res._raw) {
+        res._headerSent = true;
+        http.data(exchange, 0, res._header as string, true);
         http.data(exchange, flags, body, isLatin1(encoding));
     } else {
         res._headerSent = true;
@@ -402,13 +462,12 @@ function finish(res: ServerResponse, given: Chunk | null | undefined, encoding: 
     const chunk = given === null ? undefined : given;
     if (chunk !== undefined && chunk !== "") checkChunk(chunk);
     if (res.finished) {
-        const error = chunk === undefined || chunk === "" ? new codes.ERR_STREAM_ALREADY_FINISHED("end") : new codes.ERR_STREAM_WRITE_AFTER_END();
-        if (typeof callback === "function") {
-            if (chunk !== undefined && chunk !== "") process.nextTick(callback, error);
-            else if (!res._writableFinished) res.once("finish", callback as () => void);
-            else process.nextTick(callback, error);
+        if (chunk !== undefined && chunk !== "") {
+            if (!res.destroyed || isSettledEarly(res)) fault(res, new codes.ERR_STREAM_WRITE_AFTER_END(), callback);
+        } else if (typeof callback === "function") {
+            if ((res as unknown as { writableFinished: boolean }).writableFinished) callback(new codes.ERR_STREAM_ALREADY_FINISHED("end"));
+            else res.once("finish", callback as () => void);
         }
-        if (chunk !== undefined && chunk !== "") fault(res, error, undefined);
         return res;
     }
     if (typeof callback === "function") res.once("finish", callback as () => void);
@@ -436,6 +495,10 @@ function finish(res: ServerResponse, given: Chunk | null | undefined, encoding: 
         throw new codes.ERR_HTTP_CONTENT_LENGTH_MISMATCH(res._bytesWritten, res._contentLength);
     }
     const tail = res._hasBody && res.chunkedEncoding ? `0\r\n${res._trailer}\r\n` : "";
+    if (res._line === null) {
+        endForeign(res, tail);
+        return res;
+    }
     if (!res._headerSent || tail !== "") send(res, tail, "latin1", undefined, 0);
     ended(res);
     return res;
@@ -455,7 +518,7 @@ function sendWhole(res: ServerResponse, chunk: Chunk | undefined, encoding: stri
     res._headerSent = true;
     res.finished = true;
     const { req } = res;
-    const waits = isHeldOpen(res, req);
+    const waits = res._raw || isHeldOpen(res, req);
     if (waits || (body !== undefined && body.length > HIGH_WATER_MARK && isHeard(res, req))) {
         res.finished = false;
         res._headerSent = false;
@@ -486,10 +549,8 @@ function ended(res: ServerResponse): void {
     res.finished = true;
     if (res._eventsCount !== undefined && res._eventsCount !== 0) res.emit("prefinish");
     const exchange = res._exchange;
-    if (exchange < 0) {
-        process.nextTick(finished, res);
-        return;
-    }
+    // The connection has gone: nobody will have taken it.
+    if (exchange < 0) return;
     const { req } = res;
     if (isHeldOpen(res, req) && !res._asked) {
         res._needDrain = false;
@@ -537,7 +598,8 @@ export function finishUnheard(res: ServerResponse, req: IncomingMessage): void {
 function detach(res: ServerResponse, req: IncomingMessage, line: Line | null): void {
     if (res._emptyRest) {
         line?.ended(res);
-        res._exchange = -1;
+        // Kept negated, for `isSettledEarly`.
+        res._exchange = -2 - res._exchange;
         req._res = null;
         req._exchange = -1;
     }
@@ -580,16 +642,6 @@ export const exchange = {
             res._needDrain = false;
             res.emit("drain");
         }
-    },
-
-    /** Nobody waits for the reply any more. */
-    gone(res: ServerResponse): void {
-        const { req } = res;
-        res._exchange = -1;
-        req._exchange = -1;
-        res.destroyed = true;
-        req.destroy(aborted());
-        if (!res._closed) close(res);
     },
 };
 

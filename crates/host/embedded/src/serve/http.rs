@@ -360,6 +360,11 @@ impl Http {
         Made::Whole
     }
 
+    /// The exchange whose request JavaScript is being called for, if nothing was said behind its reply.
+    pub(super) fn serving(&self) -> f64 {
+        self.current.borrow().exchange.map_or(-1.0, f64::from)
+    }
+
     /// Notes the whole reply of the request that is being called for: `write` appends head and body, and says where the body
     /// begins. `false` where it is another one's, or this one has begun to answer already.
     pub(super) fn answer_now(
