@@ -134,7 +134,6 @@ const defaults = {
     statusCode: null,
     statusMessage: null,
     upgrade: false,
-    client: undefined,
     _line: null,
     _exchange: -1,
     _res: null,
@@ -182,6 +181,8 @@ late("httpVersionMajor", (req) => Math.trunc((heads.version(req) ?? 11) / 10));
 late("httpVersionMinor", (req) => (heads.version(req) ?? 11) % 10);
 late("httpVersion", (req) => `${req.httpVersionMajor}.${req.httpVersionMinor}`);
 late("socket", (req) => req._line?.socketOf(req));
+late("client", (req) => req.socket);
+late("joinDuplicateHeaders", (req) => req._line?.server.joinDuplicateHeaders ?? null);
 Object.defineProperty(proto, "connection", {
     configurable: true,
     get(this: IncomingMessage): object {
@@ -203,6 +204,8 @@ function fieldsOf(raw: string[]): Fields {
 }
 
 function addField(fields: Fields, name: string, value: string): void {
+    // Node's objects take none of that name.
+    if (name === "__proto__") return;
     const before = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (name === "set-cookie") fields[name] = before === undefined ? [value] : [...(before as string[]), value];
     else if (before === undefined) fields[name] = value;
@@ -285,6 +288,11 @@ function ask(req: IncomingMessage): void {
     if (req._bodyDone || req._exchange < 0 || req._window > WINDOW_BYTES / 2) return;
     http.read(req._exchange, WINDOW_BYTES - req._window);
     req._window = WINDOW_BYTES;
+}
+
+/** Asks for the first of the body, whether or not somebody reads. */
+export function begins(req: IncomingMessage): void {
+    if (req._window === 0) ask(req);
 }
 
 /** `req.headers[name]` without making the object. `name` is in lower case. */

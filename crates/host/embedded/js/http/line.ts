@@ -1,5 +1,5 @@
 // Connections, and how what the host tells finds the exchange that it is about.
-import type { IncomingMessage } from "./incoming";
+import { begins, type IncomingMessage } from "./incoming";
 import { http, type Handshake, HAS_BODY, HAS_EXPECT, HAS_HOST, HTTP10, KEEP_ALIVE, OTHER_METHOD, UPGRADE } from "./native";
 import { exchange as told, ServerResponse, begun } from "./response";
 import { particular } from "./particular";
@@ -204,10 +204,10 @@ http.hooks({
         lines.delete(connection);
         const { current, open } = line;
         if (open !== null && open._exchange >= 0) line.drop(open);
-        // Whoever has seen neither its socket nor a request that is open can't notice.
-        if (line.socket !== null || current !== null) {
+        const [code, status] = reasonOf(reason);
+        // Whoever has seen neither its socket nor a request that is open can't notice, nor is told of a reset.
+        if (line.socket !== null || current !== null || (code === "peer.reset" && !line.ending && line.server.listenerCount("clientError") > 0)) {
             const socket = line.socketOf();
-            const [code, status] = reasonOf(reason);
             line.closed = true;
             if (current !== null) line.drop(current);
             socket._hostClosed(code, status);
@@ -297,6 +297,7 @@ function serve(line: Line, req: IncomingMessage, exchange: number, flags: number
     if (line.socket !== null) again(line, line.socket);
     if ((flags & HTTP10) !== 0 || req.method === "HEAD" || server._particular) {
         begun(res, req, server._strictBodies);
+        if ((flags & KEEP_ALIVE) !== 0) res.shouldKeepAlive = true;
         if (server._particular) particular(line, req, res);
     }
     if ((flags & KEEP_ALIVE) === 0) res.shouldKeepAlive = false;
@@ -323,6 +324,8 @@ function serve(line: Line, req: IncomingMessage, exchange: number, flags: number
     if ((flags & HAS_BODY) === 0) req.complete = true;
     if (res._exchange < 0) return;
     if (!res._emptyRest) register(exchange, res);
+    // Whoever does not read hears all the same of a body that breaks off.
+    if ((flags & HAS_BODY) !== 0) begins(req);
 }
 
 /** Another request on a connection whose socket somebody has seen. */
@@ -336,7 +339,7 @@ const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
 function expect(server: Server, req: IncomingMessage, res: ServerResponse): void {
     if (CONTINUE.test(req.headers["expect"] as string)) {
-        res._expectContinue = true;
+        res._expect_continue = true;
         if (server.listenerCount("checkContinue") > 0) {
             server.emit("checkContinue", req, res);
         } else {

@@ -98,6 +98,8 @@ interface Http {
     head(exchange: number, status: number, flags: number, head: string, first: Body, latin1: number): void;
     /** The exchange whose request JavaScript is being called for; -1 for none. */
     serving(): number;
+    /** Bytes of what was sent last. */
+    written(): number;
     interim(exchange: number, status: number, head: string): void;
     data(exchange: number, flags: number, body: Body, latin1: boolean): void;
     end(exchange: number, flags: number, trailers?: string): void;

@@ -34,9 +34,8 @@ export function particular(line: Line, req: IncomingMessage, res: ServerResponse
     if (Reply !== undefined && Reply !== ServerResponse) constructed(res, () => new Reply(req, { highWaterMark: server._options.highWaterMark, rejectNonStandardBodyWrites: server._strictBodies }));
     const { http: channels } = traced;
     if (channels === undefined) return;
-    const { start, created, finish } = channels;
+    const { start, finish } = channels;
     const socket = line.socketOf(req);
-    if (created.hasSubscribers) created.publish({ request: req, response: res });
     if (start.hasSubscribers) start.publish({ request: req, response: res, socket, server });
     res.prependListener("finish", () => {
         if (finish.hasSubscribers) finish.publish({ request: req, response: res, socket, server });

@@ -1,4 +1,5 @@
 // What Leat's Express asks of a response beyond node:http's methods: its fields as they are kept, and a whole reply in one step.
+import type { Line } from "./line";
 import { heads, http } from "./native";
 import { isKept, newHeaders, OutgoingMessage } from "./outgoing";
 import { finished, finishUnheard, HIGH_WATER_MARK, isHeard, isHeldOpen, ServerResponse, statusLine } from "./response";
@@ -21,6 +22,8 @@ export function sendTagged(res: ServerResponse, body: string | Buffer): boolean 
     if (isHeldOpen(res, req) || Object.hasOwn(req, "headers") || heads.isConditional(req)) return false;
     const line = statusLine(status);
     if (!http.plain(exchange, status, line, res._headers as object, res._keepAliveTimeout, body)) return false;
+    const { socket } = res._line as Line;
+    if (socket !== null) socket.bytesWritten += http.written();
     // What programs look at is whether there is one.
     res._header = line;
     res._headerSent = true;

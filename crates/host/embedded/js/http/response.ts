@@ -31,12 +31,15 @@ export interface ServerResponse extends OutgoingMessage {
     _corked: number;
     _held: { chunk: Chunk; encoding: string | undefined; callback: Callback | undefined }[] | null;
     _sent100: boolean;
-    _expectContinue: boolean;
+    _expect_continue: boolean;
     _bytesWritten: number;
     _strict: boolean;
     _emptyRest: boolean;
     /** Bytes of the program's own went out in place of its head. */
     _raw: boolean;
+    /** What waits until it, or its socket, is uncorked; and whether that was all. */
+    _late: [body: Chunk, encoding: string | undefined, callback: Callback | undefined][] | null;
+    _lateEnd: boolean;
     /** What waits for a socket, of a response that is on none of the engine's connections. */
     _output: Pending[] | null;
     _implicitHeader(): void;
@@ -112,11 +115,13 @@ methods(ServerResponse.prototype, {
     _corked: 0,
     _held: null,
     _sent100: false,
-    _expectContinue: false,
+    _expect_continue: false,
     _bytesWritten: 0,
     _strict: false,
     _emptyRest: false,
     _raw: false,
+    _late: null,
+    _lateEnd: false,
     _output: null,
 });
 
@@ -151,7 +156,7 @@ methods(ServerResponse.prototype, {
         const line = usual ? statusLine(status) : `HTTP/1.1 ${status} ${this.statusMessage}\r\n`;
         if (status === 204 || status === 304 || (status >= 100 && status <= 199)) this._hasBody = false;
         // The client was told to go on by nobody: it may take the next request's bytes for the body.
-        if (this._expectContinue && !this._sent100) this.shouldKeepAlive = false;
+        if (this._expect_continue && !this._sent100) this.shouldKeepAlive = false;
         this._storeHeader(line, all);
         return this;
     },
@@ -200,7 +205,8 @@ methods(ServerResponse.prototype, {
         const entries = Array.isArray(headers) ? headers : Object.entries(headers);
         for (const [name, value] of entries) {
             validateHeaderName(name, "Trailer name");
-            const values = Array.isArray(value) && value.length > 1 ? (value as unknown[]) : [value];
+            const unique = (this as unknown as { _uniqueHeaders?: Set<string> })._uniqueHeaders?.has(name.toLowerCase()) === true;
+            const values = !Array.isArray(value) || value.length < 2 ? [value] : unique ? [(value as unknown[]).join("; ")] : (value as unknown[]);
             for (const one of values) {
                 if (INVALID_TRAILER.test(String(one))) throw new codes.ERR_INVALID_CHAR("trailer content", name);
                 this._trailer += `${name}: ${one as string}\r\n`;
@@ -210,13 +216,11 @@ methods(ServerResponse.prototype, {
 
     cork(this: ServerResponse): void {
         this._corked++;
-        if (this._corked === 1 && this.chunkedEncoding) this._held = [];
     },
 
     uncork(this: ServerResponse): void {
         if (this._corked > 0) this._corked--;
-        if (this._corked > 0 || this._held === null) return;
-        flushHeld(this);
+        if (this._corked === 0) flushHeld(this);
     },
 
     setTimeout(this: ServerResponse, ms: number, callback?: () => void): ServerResponse {
@@ -271,11 +275,12 @@ methods(ServerResponse.prototype, {
 
     get writableLength(): number {
         const self = this as unknown as ServerResponse;
+        if (self._late !== null) return self._late.reduce((sum, [body, encoding]) => sum + lengthOf(body, encoding), self._headerSent ? 0 : (self._header?.length ?? 0));
         return self._unconfirmed > HIGH_WATER_MARK ? self._unconfirmed : 0;
     },
 
     get writableHighWaterMark(): number {
-        return HIGH_WATER_MARK;
+        return (this as unknown as ServerResponse)._line?.server._options.highWaterMark ?? HIGH_WATER_MARK;
     },
 
     get writableCorked(): number {
@@ -292,7 +297,7 @@ methods(ServerResponse.prototype, {
 Object.defineProperty(ServerResponse.prototype, "socket", {
     configurable: true,
     get(this: ServerResponse): object | null {
-        return this._line !== null && this._exchange >= 0 ? (this._line.socketOf(this.req) as object) : null;
+        return this._line !== null && this._exchange >= -1 ? (this._line.socketOf(this.req) as object) : null;
     },
     set(this: ServerResponse, socket: object | null) {
         Object.defineProperty(this, "socket", { configurable: true, enumerable: true, writable: true, value: socket });
@@ -382,16 +387,12 @@ function writeChunk(res: ServerResponse, chunk: Chunk, encoding: string | undefi
         if (callback) process.nextTick(callback);
         return true;
     }
-    if (length === 0 && !res.chunkedEncoding) {
+    if (length === 0) {
         sendHead(res, "", callback);
         return true;
     }
-    if (length === 0) {
-        if (callback) process.nextTick(callback);
-        return true;
-    }
-    if (res._corked > 0 && res._held !== null && !fromEnd) {
-        res._held.push({ chunk, encoding, callback });
+    if (res._corked > 0 && res.chunkedEncoding && res._headerSent && !fromEnd) {
+        (res._held ??= []).push({ chunk, encoding, callback });
         return true;
     }
     if (res._line === null) return writeForeign(res, framed(res, chunk, encoding, length), encoding, callback, true);
@@ -408,15 +409,31 @@ function framed(res: ServerResponse, chunk: Chunk, encoding: string | undefined,
     return Buffer.concat([Buffer.from(size, "latin1"), body, Buffer.from("\r\n", "latin1")]);
 }
 
+/** Lets out what was written while it was corked: the pieces of a chunked body as one. */
 function flushHeld(res: ServerResponse): void {
     const held = res._held ?? [];
     res._held = null;
+    sendLate(res);
     if (held.length === 0) return;
     const chunks = held.map(({ chunk, encoding }) => (typeof chunk === "string" ? Buffer.from(chunk, encoding as BufferEncoding) : chunk));
     const length = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
     send(res, framed(res, Buffer.concat(chunks), undefined, length), undefined, (error) => {
         for (const { callback } of held) callback?.(error);
     }, 0);
+}
+
+/** Sends what waited until the response and its socket are uncorked. */
+export function sendLate(res: ServerResponse): void {
+    const late = res._late;
+    if (late === null || isCorked(res)) return;
+    res._late = null;
+    for (const [body, encoding, callback] of late) send(res, body, encoding, callback, 0);
+    if (res._lateEnd) ended(res);
+}
+
+function isCorked(res: ServerResponse): boolean {
+    const socket = res._line?.socket ?? null;
+    return res._corked > 0 || (socket !== null && socket._corks > 0);
 }
 
 /** Sends the head alone. */
@@ -435,6 +452,10 @@ function send(res: ServerResponse, body: Chunk, encoding: string | undefined, ca
     }
     const { socket } = res._line as Line;
     if (socket !== null) socket._active();
+    if (isCorked(res)) {
+        (res._late ??= []).push([body, encoding, callback]);
+        return;
+    }
     res._unconfirmed += body.length;
     let flags = more;
     const wait = res._unconfirmed > HIGH_WATER_MARK;
@@ -453,6 +474,7 @@ function send(res: ServerResponse, body: Chunk, encoding: string | undefined, ca
         // Whether the connection stays is said by the record that ends the reply.
         http.head(exchange, res.statusCode, flags | (res._last ? 0 : KEEP), res._header as string, body, latin1Of(res, encoding));
     }
+    if (socket !== null) socket.bytesWritten += http.written();
     if (callback === undefined) return;
     if (wait) (res._waiting ??= []).push(callback);
     else process.nextTick(callback);
@@ -481,18 +503,16 @@ function finish(res: ServerResponse, given: Chunk | null | undefined, encoding: 
             return res;
         }
     }
-    if (res._held !== null) {
+    if (res._corked > 0) {
         res._corked = 0;
         flushHeld(res);
     }
+    if (res.strictContentLength) checkLength(res, chunk === undefined ? 0 : lengthOf(chunk, encoding));
     if (chunk !== undefined && chunk !== "") {
         writeChunk(res, chunk, encoding, undefined, true);
     } else if (!res._header) {
         res._contentLength = 0;
         res._implicitHeader();
-    }
-    if (res.strictContentLength && typeof res._contentLength === "number" && res._bytesWritten !== res._contentLength && res._hasBody) {
-        throw new codes.ERR_HTTP_CONTENT_LENGTH_MISMATCH(res._bytesWritten, res._contentLength);
     }
     const tail = res._hasBody && res.chunkedEncoding ? `0\r\n${res._trailer}\r\n` : "";
     if (res._line === null) {
@@ -502,6 +522,18 @@ function finish(res: ServerResponse, given: Chunk | null | undefined, encoding: 
     if (!res._headerSent || tail !== "") send(res, tail, "latin1", undefined, 0);
     ended(res);
     return res;
+}
+
+/** Throws if the last `length` bytes do not make the body as long as its own field says. Nothing of them was sent then. */
+function checkLength(res: ServerResponse, length: number): void {
+    if (res._header === null) {
+        if (res._contentLength === null && !res.hasHeader("content-length")) return;
+        res._implicitHeader();
+    }
+    const { _contentLength: told } = res;
+    if (typeof told !== "number" || !res._hasBody || res.chunkedEncoding || res._bytesWritten + length === told) return;
+    res._bytesWritten += length;
+    throw new codes.ERR_HTTP_CONTENT_LENGTH_MISMATCH(res._bytesWritten, told);
 }
 
 /** Sends head, body and end in one. */
@@ -518,7 +550,8 @@ function sendWhole(res: ServerResponse, chunk: Chunk | undefined, encoding: stri
     res._headerSent = true;
     res.finished = true;
     const { req } = res;
-    const waits = res._raw || isHeldOpen(res, req);
+    const { socket } = res._line as Line;
+    const waits = res._raw || isHeldOpen(res, req) || (socket !== null && socket._corks > 0);
     if (waits || (body !== undefined && body.length > HIGH_WATER_MARK && isHeard(res, req))) {
         res.finished = false;
         res._headerSent = false;
@@ -528,6 +561,7 @@ function sendWhole(res: ServerResponse, chunk: Chunk | undefined, encoding: stri
     }
     if (res._eventsCount !== undefined && res._eventsCount !== 0) res.emit("prefinish");
     http.whole(res._exchange, res.statusCode, !res._last, res._header as string, body, latin1Of(res, encoding));
+    if (socket !== null) socket.bytesWritten += http.written();
     if (res._contentLength === null) res._bytesWritten = body?.length ?? 0;
     res._emptyRest = true;
     if (isHeard(res, req)) process.nextTick(finished, res);
@@ -549,6 +583,10 @@ function ended(res: ServerResponse): void {
     res.finished = true;
     if (res._eventsCount !== undefined && res._eventsCount !== 0) res.emit("prefinish");
     const exchange = res._exchange;
+    if (res._late !== null) {
+        res._lateEnd = true;
+        return;
+    }
     // The connection has gone: nobody will have taken it.
     if (exchange < 0) return;
     const { req } = res;

@@ -54,7 +54,7 @@ export interface Server extends EventEmitter {
     maxRequestsPerSocket: number;
     maxConnections: number | undefined;
     timeout: number;
-    joinDuplicateHeaders: boolean;
+    joinDuplicateHeaders: boolean | undefined;
     requireHostHeader: boolean;
     httpAllowHalfOpen: boolean;
     _number: number;
@@ -104,7 +104,7 @@ function HttpServer(this: Server | undefined, options?: Options | Listener, list
     }
     const delay: unknown = given.keepAliveInitialDelay;
     if (delay !== undefined && typeof delay !== "number") throw new codes.ERR_INVALID_ARG_TYPE("options.keepAliveInitialDelay", "number", delay);
-    this.joinDuplicateHeaders = given.joinDuplicateHeaders === true;
+    this.joinDuplicateHeaders = given.joinDuplicateHeaders;
     this.requireHostHeader = given.requireHostHeader !== false;
     this._strictBodies = given.rejectNonStandardBodyWrites === true;
     Object.assign(this, { rejectNonStandardBodyWrites: this._strictBodies });
@@ -294,8 +294,7 @@ const members = {
 
     address(this: Server): unknown {
         const listening = this._listening;
-        if (listening === null) return null;
-        if (listening.address === undefined) return this._path ?? null;
+        if (listening === null || listening.address === undefined) return this._path ?? null;
         return { address: listening.address, family: listening.family, port: listening.port };
     },
 
@@ -423,6 +422,7 @@ const secure = (): typeof import("../leat/tls_server") => require("../leat/tls_s
 
 function begin(server: Server, where: Where): void {
     let listening: Listening;
+    server._path = where.path;
     try {
         listening = open(server, where);
     } catch (error) {
@@ -433,7 +433,6 @@ function begin(server: Server, where: Where): void {
     server._listening = listening;
     server._particular = isParticular(server._options);
     server._number = listening.server;
-    server._path = where.path;
     server.listening = true;
     servers.set(listening.server, server);
     if (!server._reffed) http.hold(server._number, false);

@@ -7,7 +7,7 @@ import { aborted } from "./incoming";
 import { type Line, tunnels } from "./line";
 import { ACK, http, IPV6, UNIX } from "./native";
 import { socketErrored, resetError } from "./refused";
-import type { ServerResponse } from "./response";
+import { sendLate, type ServerResponse } from "./response";
 import { hasState, lateState } from "./states";
 
 /** Bytes that are asked for at once, and that may be under way before a writer waits. */
@@ -41,6 +41,8 @@ export interface Socket extends Duplex {
     _closeListeners: number;
     /** Whether 'pause' was told. */
     _paused: boolean;
+    /** How often it was corked. */
+    _corks: number;
     _parser: object | undefined;
     readonly remoteAddress: string | undefined;
     readonly remotePort: number | undefined;
@@ -97,6 +99,7 @@ const defaults = {
     _waiting: null,
     _closeListeners: 1,
     _paused: false,
+    _corks: 0,
     _parser: undefined,
     bytesRead: 0,
     bytesWritten: 0,
@@ -202,6 +205,19 @@ const members = {
         return this;
     },
 
+    /** What is written waits, replies too. */
+    cork(this: Socket): void {
+        this._corks++;
+        Duplex.prototype.cork.call(this);
+    },
+
+    uncork(this: Socket): void {
+        Duplex.prototype.uncork.call(this);
+        if (this._corks > 0) this._corks--;
+        const { current } = this._line;
+        if (this._corks === 0 && current !== null) sendLate(current);
+    },
+
     _tellPaused(this: Socket, paused: boolean): void {
         if (paused === this._paused) return;
         this._paused = paused;
@@ -260,8 +276,7 @@ const members = {
         if (this.destroyed) return this.destroy(new codes.ERR_SOCKET_CLOSED());
         if (this.encrypted === true || isUnix(this._line)) throw new codes.ERR_INVALID_HANDLE_TYPE();
         this._resets = true;
-        this.destroySoon();
-        return this;
+        return this.destroy();
     },
 
     /** At 'close' the response's turn comes where Node's listener for it would stand: behind those from before the request. */
@@ -351,7 +366,6 @@ function isInterim(chunk: Uint8Array): boolean {
 /** Half-closes: nothing more is written to the socket. */
 function shutdown(socket: Socket): void {
     const line = socket._line;
-    if (socket._resets) return;
     if (socket._opaque) {
         stir(socket);
         if (socket._exchange >= 0) http.end(socket._exchange, 0);

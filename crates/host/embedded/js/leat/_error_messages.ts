@@ -7,6 +7,11 @@ const CLASS = /^([A-Z][a-z0-9]*)+$/;
 type Inspect = (value: unknown, options?: object) => string;
 const inspect: Inspect = (value, options) => (require("node:util") as { inspect: Inspect }).inspect(value, options);
 
+/** As `%s` of `util.format` has it. */
+function shown(value: unknown): string {
+    return typeof value === "object" && value !== null ? (require("node:util") as { format(...values: unknown[]): string }).format("%s", value) : String(value);
+}
+
 /** What Node says behind `Received`: the class of an object, the type and the value of a primitive. */
 export function received(value: unknown): string {
     if (value === null || value === undefined) return String(value);
@@ -131,8 +136,8 @@ const table = {
     ERR_HTTP_BODY_NOT_ALLOWED: ["E", "Adding content for this request method or response status is not allowed."],
     ERR_HTTP_CONTENT_LENGTH_MISMATCH: ["E", (body: number, declared: number) => `Response body's content-length of ${body} byte(s) does not match the content-length of ${declared} byte(s) set in header`],
     ERR_HTTP_HEADERS_SENT: ["E", (what: string) => `Cannot ${what} headers after they are sent to the client`],
-    ERR_HTTP_INVALID_HEADER_VALUE: ["T", (value: unknown, name: string) => `Invalid value "${String(value)}" for header "${name}"`],
-    ERR_HTTP_INVALID_STATUS_CODE: ["R", (status: unknown) => `Invalid status code: ${String(status)}`],
+    ERR_HTTP_INVALID_HEADER_VALUE: ["T", (value: unknown, name: string) => `Invalid value "${shown(value)}" for header "${name}"`],
+    ERR_HTTP_INVALID_STATUS_CODE: ["R", (status: unknown) => `Invalid status code: ${shown(status)}`],
     ERR_HTTP_REQUEST_TIMEOUT: ["E", "Request timeout"],
     ERR_TLS_HANDSHAKE_TIMEOUT: ["E", "TLS handshake timeout"],
     ERR_HTTP_SOCKET_ENCODING: ["E", "Changing the socket encoding is not allowed per RFC7230 Section 3."],

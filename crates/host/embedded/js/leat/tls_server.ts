@@ -1,7 +1,7 @@
 // Servers over TLS, which the engine ends: what their options become, and their sockets' answers, as the handshake settled them.
-import { Server as PlainServer, Socket } from "../http";
+import { engine, Server as PlainServer, Socket } from "../http";
 import type { Line } from "../http/line";
-import { type Handshake, http } from "../http/native";
+import type { Handshake } from "../http/native";
 import { refuseUnsupported, UnsupportedOptionError } from "../../../../../packages/leat/src/http/options";
 import { tlsSettings } from "../../../../../packages/leat/src/http/tls_settings";
 import { coded, codes } from "./errors";
@@ -35,6 +35,7 @@ function checkPem(options: Options): void {
             if (one === undefined || one === null) continue;
             const text = typeof one === "object" && "pem" in one ? (one as { pem: unknown }).pem : one;
             if (String(text).includes("-----BEGIN ")) continue;
+            if (name === "key") throw Object.assign(new Error("error:1E08010C:DECODER routines::unsupported"), { library: "DECODER routines", reason: "unsupported", code: "ERR_OSSL_UNSUPPORTED" });
             throw Object.assign(new Error("error:0480006C:PEM routines::no start line"), { library: "PEM routines", reason: "no start line", code: "ERR_OSSL_PEM_NO_START_LINE" });
         }
     }
@@ -63,7 +64,7 @@ class SecureServer extends Base {
         checkPem(options);
         this.#tls = { ...this.#tls, ...options };
         this._options["tls"] = settingsOf(this.#tls);
-        if (this._number >= 0) http.settings(this._number, { tls: this._options["tls"] as object });
+        if (this._number >= 0) engine.settings(this._number, { tls: this._options["tls"] as object });
     }
 
     addContext(): never {
@@ -166,6 +167,14 @@ export class TlsSocket extends Socket {
 
     getPeerFinished(): undefined {
         return undefined;
+    }
+
+    setServername(): never {
+        throw missing("setServername");
+    }
+
+    setSession(): never {
+        throw missing("setSession");
     }
 
     isSessionReused(): boolean {

@@ -6,7 +6,6 @@ interface Channel {
 
 export interface HttpChannels {
     readonly start: Channel;
-    readonly created: Channel;
     readonly finish: Channel;
 }
 
@@ -21,6 +20,6 @@ export const traced: { http: HttpChannels | undefined; began: () => void } = {
 /** Begins to publish what `channel` gives by name. */
 export function trace(channel: (name: string) => Channel): void {
     if (traced.http !== undefined) return;
-    traced.http = { start: channel("http.server.request.start"), created: channel("http.server.response.created"), finish: channel("http.server.response.finish") };
+    traced.http = { start: channel("http.server.request.start"), finish: channel("http.server.response.finish") };
     traced.began();
 }

@@ -73,6 +73,10 @@ pub(crate) struct Http {
     slabs: RefCell<Slabs>,
     pending: RefCell<Pending>,
     current: RefCell<Current>,
+    /// Whether JavaScript is in the call for a request.
+    calling: Cell<bool>,
+    /// Bytes of what was sent last.
+    written: Cell<usize>,
     servers: RefCell<HashMap<u32, Listening>>,
     next_server: Cell<u32>,
     /// An open connection keeps the program running, unless JavaScript says otherwise.
@@ -117,6 +121,8 @@ impl Http {
             slabs: RefCell::new(slabs),
             pending: RefCell::default(),
             current: RefCell::default(),
+            calling: Cell::new(false),
+            written: Cell::new(0),
             servers: RefCell::default(),
             next_server: Cell::new(1),
             holds: RefCell::default(),
@@ -324,7 +330,11 @@ impl Http {
                 None => return Ok(()),
             };
             let object = head::object(ctx, prototype.restore(ctx)?, request)?;
-            hooks.request.restore(ctx)?.call((object, connection, exchange, flags_of(request)))
+            self.calling.set(true);
+            let called = hooks.request.restore(ctx)?.call((object, connection, exchange, flags_of(request)));
+            // Ticks and promises come behind it.
+            self.calling.set(false);
+            called
         });
         let mut current = self.current.borrow_mut();
         let unanswered = current.exchange.take().is_some() && current.status.is_none();
@@ -362,7 +372,15 @@ impl Http {
 
     /// The exchange whose request JavaScript is being called for, if nothing was said behind its reply.
     pub(super) fn serving(&self) -> f64 {
+        if !self.calling.get() {
+            return -1.0;
+        }
         self.current.borrow().exchange.map_or(-1.0, f64::from)
+    }
+
+    /// Bytes of what was sent last.
+    pub(super) fn written(&self) -> f64 {
+        self.written.get() as f64
     }
 
     /// Notes the whole reply of the request that is being called for: `write` appends head and body, and says where the body
@@ -380,6 +398,7 @@ impl Http {
         }
         current.bytes.clear();
         current.head_len = write(&mut current.bytes);
+        self.written.set(current.bytes.len());
         current.status = Some(status);
         current.keep = keep;
         true
@@ -400,6 +419,7 @@ impl Http {
         current.bytes.clear();
         let Some(head_len) = write(&mut current.bytes) else { return false };
         current.head_len = head_len;
+        self.written.set(current.bytes.len());
         current.status = Some(status);
         current.keep = keep;
         true
@@ -417,6 +437,7 @@ impl Http {
         let record: [u32; REPLY_WORDS] = [kind | flags << 8, target, bytes.len() as u32, 0, status, head_len];
         pending.words.extend_from_slice(&record);
         pending.text.extend_from_slice(bytes);
+        self.written.set(bytes.len());
     }
 
     /// Sends the records of this turn.

@@ -48,6 +48,7 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     group.set("whole", Func::from(whole))?;
     group.set("head", Func::from(head))?;
     group.set("serving", Func::from(|ctx: Ctx<'js>| Http::of(&ctx).map(|http| http.serving())))?;
+    group.set("written", Func::from(|ctx: Ctx<'js>| Http::of(&ctx).map(|http| http.written())))?;
     group.set("interim", Func::from(interim))?;
     group.set("data", Func::from(data))?;
     group.set("end", Func::from(end))?;
