@@ -8,7 +8,7 @@ type Callback = (error?: Error | null) => void;
 
 /** What waits for a socket. */
 export interface Pending {
-    chunk: Chunk;
+    data: Chunk;
     encoding: string | undefined;
     callback: Callback | undefined;
 }
@@ -57,7 +57,7 @@ function flush(res: ServerResponse, socket: AnySocket): void {
     if (output === null || !socket.writable) return;
     res._output = null;
     let taken = true;
-    for (const { chunk, encoding, callback } of output) taken = socket.write(chunk, encoding, callback);
+    for (const { data, encoding, callback } of output) taken = socket.write(data, encoding, callback);
     if (res.finished) {
         res.emit("prefinish");
     } else if (taken && res._needDrain) {
@@ -95,8 +95,24 @@ function put(res: ServerResponse, chunk: Chunk, encoding: string | undefined, ca
         flush(res, socket);
         return socket.write(chunk, encoding, callback);
     }
-    (res._output ??= []).push({ chunk, encoding, callback });
-    return res._output.reduce((sum, one) => sum + one.chunk.length, 0) < OUTPUT_BYTES_MAX;
+    (res._output ??= []).push({ data: chunk, encoding, callback });
+    return waiting(res) < OUTPUT_BYTES_MAX;
+}
+
+/** A piece of a body, in as many writes as by Node: tools look at them. */
+export function writePiece(res: ServerResponse, chunk: Chunk, encoding: string | undefined, length: number, callback: Callback | undefined): boolean {
+    if (!res.chunkedEncoding) return writeForeign(res, chunk, encoding, callback, true);
+    writeForeign(res, length.toString(16), "latin1", undefined, true);
+    writeForeign(res, CRLF, undefined, undefined, true);
+    writeForeign(res, chunk, encoding, undefined, true);
+    return writeForeign(res, CRLF, undefined, callback, true);
+}
+
+const CRLF = Buffer.from("\r\n");
+
+/** What waits for a socket: characters and bytes. */
+export function waiting(res: ServerResponse): number {
+    return (res._output ?? []).reduce((sum, { data }) => sum + data.length, 0);
 }
 
 /** Everything is said; `tail` ends the body. 'finish' comes when the socket has taken it. */

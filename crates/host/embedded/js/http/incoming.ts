@@ -248,6 +248,8 @@ Object.assign(proto, {
     _dump(this: IncomingMessage): void {
         if (this._dumped) return;
         this._dumped = true;
+        // Nobody is told of what is there already.
+        if (listens(this)) this.removeAllListeners("data");
         this.resume();
     },
 

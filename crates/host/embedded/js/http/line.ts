@@ -1,4 +1,5 @@
 // Connections, and how what the host tells finds the exchange that it is about.
+import EventEmitter from "node:events";
 import { begins, type IncomingMessage } from "./incoming";
 import { http, type Handshake, HAS_BODY, HAS_EXPECT, HAS_HOST, HTTP10, KEEP_ALIVE, OTHER_METHOD, UPGRADE } from "./native";
 import { exchange as told, ServerResponse, begun } from "./response";
@@ -91,6 +92,12 @@ export class Line {
         res._line = null;
     }
 
+    /** Nothing of it is left: the server may be closed. */
+    over(): void {
+        this.server._lines.delete(this);
+        this.server._connectionEnded();
+    }
+
     /** A reply is complete. */
     ended(res: ServerResponse): void {
         exchanges.delete(res._exchange);
@@ -114,6 +121,9 @@ export class Line {
         }
     }
 }
+
+/** What programs may have replaced: then it is called for what nobody listens to, too. */
+const { emit } = EventEmitter.prototype;
 
 /** Connections by the host's number. */
 export const lines = new Map<number, Line>();
@@ -158,7 +168,7 @@ http.hooks({
         // The engine knows the connection when this call is over.
         if (found._isRetimed()) setImmediate(() => found._retime());
         if (found.timeout) line.socketOf().setTimeout(found.timeout);
-        if (found.listenerCount("connection") > 0) found.emit("connection", line.socketOf());
+        if (found.listenerCount("connection") > 0 || found.emit !== emit) found.emit("connection", line.socketOf());
         if (tls !== undefined && found.listenerCount("secureConnection") > 0 && line.socket?.destroyed !== true) found.emit("secureConnection", line.socketOf());
     },
 
@@ -213,8 +223,8 @@ http.hooks({
             socket._hostClosed(code, status);
         }
         line.closed = true;
-        line.server._lines.delete(line);
-        line.server._connectionEnded();
+        // What has arrived, or waits to be told, comes before the server's end.
+        if (line.socket === null || line.socket.destroyed) line.over();
     },
 
     writable(exchange) {

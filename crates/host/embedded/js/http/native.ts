@@ -96,7 +96,7 @@ interface Http {
     whole(exchange: number, status: number, keep: boolean, head: string, body: Body, latin1: number): void;
     /** A head and the first of its body; with status 0 bytes of the program's own. */
     head(exchange: number, status: number, flags: number, head: string, first: Body, latin1: number): void;
-    /** The exchange whose request JavaScript is being called for; -1 for none. */
+    /** The connection whose request JavaScript is being called for; -1 for none. */
     serving(): number;
     /** Bytes of what was sent last. */
     written(): number;

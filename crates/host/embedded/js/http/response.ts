@@ -1,11 +1,11 @@
 import { codes } from "../leat/errors";
 import { type Chunk, checkChunk, encoded, isLatin1, lengthOf } from "./chunk";
 import type { IncomingMessage } from "./incoming";
-import { listens, receiveData, receiveEnd } from "./incoming";
 import type { Line } from "./line";
-import { assign, detachFrom, endForeign, type Pending, writeForeign } from "./foreign";
-import { ACK, http, KEEP, LAST } from "./native";
+import { assign, detachFrom, endForeign, type Pending, waiting, writeForeign, writePiece } from "./foreign";
+import { ACK, http, KEEP } from "./native";
 import { methods, newHeaders, OutgoingMessage, validateHeaderName, validateHeaderValue } from "./outgoing";
+import { closeSoon, ended, fault, finished, finishUnheard, isHeard, isHeldOpen, isSettledEarly, reopen } from "./settle";
 import { STATUS_CODES } from "./statuses";
 
 /** Bytes that may be under way to the client before a writer is told to wait. */
@@ -196,6 +196,12 @@ methods(ServerResponse.prototype, {
         return finish(this, chunk as Chunk | null | undefined, encoding as string | undefined, callback as Callback | undefined);
     },
 
+    on(this: ServerResponse, event: string | symbol, listener: (...args: unknown[]) => void): ServerResponse {
+        if (this._exchange < -1 && (event === "finish" || event === "close")) reopen(this);
+        on.call(this, event, listener);
+        return this;
+    },
+
     _send(this: ServerResponse, data: Chunk): void {
         sendHead(this, data, undefined);
     },
@@ -279,6 +285,15 @@ methods(ServerResponse.prototype, {
         return self._unconfirmed > HIGH_WATER_MARK ? self._unconfirmed : 0;
     },
 
+    /** What waits for a socket. */
+    get outputData(): Pending[] {
+        return (this as unknown as ServerResponse)._output ?? [];
+    },
+
+    get outputSize(): number {
+        return waiting(this as unknown as ServerResponse);
+    },
+
     get writableHighWaterMark(): number {
         return (this as unknown as ServerResponse)._line?.server._options.highWaterMark ?? HIGH_WATER_MARK;
     },
@@ -292,6 +307,12 @@ methods(ServerResponse.prototype, {
         return !self.destroyed && !self.finished && self._needDrain;
     },
 });
+
+methods(ServerResponse.prototype, { addListener: ServerResponse.prototype.on });
+// Tools that trace replace them where Node has them, too.
+for (const name of ["write", "end", "cork", "uncork", "setTimeout", "destroy", "addTrailers", "_send", "_writeRaw"] as const) {
+    methods(OutgoingMessage.prototype, { [name]: (ServerResponse.prototype as unknown as Record<string, unknown>)[name] });
+}
 
 // Of a response that is on a connection, the socket is made when somebody looks.
 Object.defineProperty(ServerResponse.prototype, "socket", {
@@ -337,22 +358,7 @@ function interim(res: ServerResponse, status: number, head: string, callback: Ca
     if (callback) process.nextTick(callback);
 }
 
-/** Reports what was done wrong, as Node's responses do: to the callback and as 'error'. */
-function fault(res: ServerResponse, error: Error, callback: Callback | undefined): void {
-    const unheard = isSettledEarly(res);
-    process.nextTick(() => {
-        if (typeof callback === "function") callback(error);
-        if (unheard || !res.destroyed) res.emit("error", error);
-    });
-}
-
-/**
- * Whether the response is closed because nobody listened to it, in the very call for its request: by Node it is open until two
- * ticks later. Its exchange's number, which is kept negated, tells.
- */
-function isSettledEarly(res: ServerResponse): boolean {
-    return res._exchange < -1 && http.serving() === -2 - res._exchange;
-}
+const { on } = OutgoingMessage.prototype;
 
 /** Whether nothing waits for a socket. */
 function isFlushed(res: ServerResponse): boolean {
@@ -395,7 +401,7 @@ function writeChunk(res: ServerResponse, chunk: Chunk, encoding: string | undefi
         (res._held ??= []).push({ chunk, encoding, callback });
         return true;
     }
-    if (res._line === null) return writeForeign(res, framed(res, chunk, encoding, length), encoding, callback, true);
+    if (res._line === null) return writePiece(res, chunk, encoding, length, callback);
     send(res, framed(res, chunk, encoding, length), encoding, callback, 0);
     return !(res._needDrain = res._unconfirmed > HIGH_WATER_MARK);
 }
@@ -573,114 +579,5 @@ function latin1Of(res: ServerResponse, encoding: string | undefined): number {
     return isLatin1(encoding) ? 3 : res.chunkedEncoding ? 2 : 0;
 }
 
-/** Whether the rest of the request's body is of interest: with the reply's end the engine skips it. */
-export function isHeldOpen(res: ServerResponse, req: IncomingMessage): boolean {
-    return !req._bodyDone && !res._last && (req._consuming || listens(req));
-}
-
-/** The last byte was sent. */
-function ended(res: ServerResponse): void {
-    res.finished = true;
-    if (res._eventsCount !== undefined && res._eventsCount !== 0) res.emit("prefinish");
-    const exchange = res._exchange;
-    if (res._late !== null) {
-        res._lateEnd = true;
-        return;
-    }
-    // The connection has gone: nobody will have taken it.
-    if (exchange < 0) return;
-    const { req } = res;
-    if (isHeldOpen(res, req) && !res._asked) {
-        res._needDrain = false;
-        process.nextTick(finished, res);
-        return;
-    }
-    http.end(exchange, LAST | (res._last ? 0 : KEEP));
-    res._emptyRest = true;
-    if (res._asked) (res._waiting ??= []).push(() => finished(res));
-    else process.nextTick(finished, res);
-}
-
-/** Whether somebody could notice the events of the exchange. */
-export function isHeard(res: ServerResponse, req: IncomingMessage): boolean {
-    return (res._eventsCount !== undefined && res._eventsCount !== 0) || listens(req);
-}
-
-/** The reply's bytes were taken: 'finish', after what the server does by it. */
-export function finished(res: ServerResponse): void {
-    if (res._writableFinished) return;
-    res._writableFinished = true;
-    const { req } = res;
-    const line = res._line;
-    if (req !== undefined) {
-        if (!req._consuming && !req._dumped) req._dump();
-        detach(res, req, line);
-    }
-    process.nextTick(close, res);
-    res.emit("finish");
-}
-
-/** As `finished`, for a reply that nobody listens to. */
-export function finishUnheard(res: ServerResponse, req: IncomingMessage): void {
-    res._writableFinished = true;
-    if (!req._bodyDone) {
-        req._bodyDone = true;
-        req._dumped = true;
-    }
-    req.complete = true;
-    res.destroyed = true;
-    res._closed = true;
-    detach(res, req, res._line);
-}
-
-function detach(res: ServerResponse, req: IncomingMessage, line: Line | null): void {
-    if (res._emptyRest) {
-        line?.ended(res);
-        // Kept negated, for `isSettledEarly`.
-        res._exchange = -2 - res._exchange;
-        req._res = null;
-        req._exchange = -1;
-    }
-    line?.detach(res);
-}
-
-function close(res: ServerResponse): void {
-    if (res._closed) return;
-    res.destroyed = true;
-    res._closed = true;
-    res.emit("close");
-}
-
-function closeSoon(res: ServerResponse): void {
-    process.nextTick(close, res);
-}
-
-/** What the host tells of an exchange comes to these. */
-export const exchange = {
-    data(res: ServerResponse, bytes: Uint8Array): void {
-        receiveData(res.req, bytes);
-    },
-
-    end(res: ServerResponse, trailers: string[] | undefined): void {
-        receiveEnd(res.req, trailers);
-        if (res.finished && !res._emptyRest) {
-            res._emptyRest = true;
-            http.end(res._exchange, LAST | (res._last ? 0 : KEEP));
-            if (res._writableFinished) detach(res, res.req, res._line);
-        }
-    },
-
-    writable(res: ServerResponse): void {
-        res._unconfirmed = 0;
-        res._asked = false;
-        const waiting = res._waiting;
-        res._waiting = null;
-        if (waiting !== null) for (const callback of waiting) callback();
-        if (res._needDrain && !res.finished && !res.destroyed) {
-            res._needDrain = false;
-            res.emit("drain");
-        }
-    },
-};
-
+export { exchange, finished, finishUnheard, isHeard, isHeldOpen } from "./settle";
 export { validateHeaderName, validateHeaderValue };

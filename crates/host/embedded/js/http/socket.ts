@@ -268,6 +268,7 @@ const members = {
         closeOut(this, this._resets);
         line.leave();
         if (line.current !== null) line.drop(line.current);
+        if (line.closed) line.over();
         setImmediate(() => this.emit("close", error !== null));
         callback(error);
     },

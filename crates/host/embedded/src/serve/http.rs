@@ -73,8 +73,8 @@ pub(crate) struct Http {
     slabs: RefCell<Slabs>,
     pending: RefCell<Pending>,
     current: RefCell<Current>,
-    /// Whether JavaScript is in the call for a request.
-    calling: Cell<bool>,
+    /// The connection whose request JavaScript is being called for.
+    calling: Cell<Option<u32>>,
     /// Bytes of what was sent last.
     written: Cell<usize>,
     servers: RefCell<HashMap<u32, Listening>>,
@@ -121,7 +121,7 @@ impl Http {
             slabs: RefCell::new(slabs),
             pending: RefCell::default(),
             current: RefCell::default(),
-            calling: Cell::new(false),
+            calling: Cell::new(None),
             written: Cell::new(0),
             servers: RefCell::default(),
             next_server: Cell::new(1),
@@ -330,10 +330,10 @@ impl Http {
                 None => return Ok(()),
             };
             let object = head::object(ctx, prototype.restore(ctx)?, request)?;
-            self.calling.set(true);
+            self.calling.set(Some(connection));
             let called = hooks.request.restore(ctx)?.call((object, connection, exchange, flags_of(request)));
             // Ticks and promises come behind it.
-            self.calling.set(false);
+            self.calling.set(None);
             called
         });
         let mut current = self.current.borrow_mut();
@@ -370,12 +370,9 @@ impl Http {
         Made::Whole
     }
 
-    /// The exchange whose request JavaScript is being called for, if nothing was said behind its reply.
+    /// The connection whose request JavaScript is being called for; -1 for none.
     pub(super) fn serving(&self) -> f64 {
-        if !self.calling.get() {
-            return -1.0;
-        }
-        self.current.borrow().exchange.map_or(-1.0, f64::from)
+        self.calling.get().map_or(-1.0, f64::from)
     }
 
     /// Bytes of what was sent last.
