@@ -176,7 +176,6 @@ for (const [name, file] of left) {
         platform: "node",
         mainFields: ["main", "module"],
         target: "es2023",
-        minifySyntax: true,
         legalComments: "none",
         logLevel: "warning",
         nodePaths: [join(here, "node_modules"), join(leat, "node_modules")],

@@ -202,6 +202,11 @@ function isPort(text: string): boolean {
 
 const IP = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f:.]*:[\da-f:.]*)$/i;
 
+function isAddress(host: string): boolean {
+    // What looks like one may be none.
+    return IP.test(host) && (require("../leat/ip") as typeof import("../leat/ip")).isIP(host) !== 0;
+}
+
 /** Opens the socket, on every address if none is said. */
 function open(server: Server, where: Where): Listening {
     const { _options: given } = server;
@@ -272,7 +277,7 @@ const members = {
             if (signal.aborted) process.nextTick(() => this.close());
             else signal.addEventListener("abort", () => this.close(), { once: true });
         }
-        if (host !== undefined && host !== "" && !IP.test(host)) {
+        if (host !== undefined && host !== "" && !isAddress(host)) {
             if (host !== "localhost") {
                 const { lookup } = require("node:dns") as { lookup(host: string, done: (error: Error | null, address: string) => void): void };
                 lookup(host, (error, address) => {

@@ -13,3 +13,4 @@ mod slabs;
 
 pub(crate) use head::group as head_group;
 pub(crate) use http::group;
+pub(crate) use natives::append_text;
