@@ -335,9 +335,10 @@ const members = {
     },
 
     closeIdleConnections(this: Server): void {
+        const serving = http.serving();
         for (const line of this._lines) {
             // One that has not sent a request yet is waited for, and so is one whose handler runs.
-            if (line.requests === 0 || line.current !== null || line.ending || line.socket?._opaque === true) continue;
+            if (line.requests === 0 || line.id === serving || line.current !== null || line.ending || line.socket?._opaque === true) continue;
             line.ending = true;
             if (line.socket !== null) line.socket.destroy();
             http.closeConnection(line.id);
