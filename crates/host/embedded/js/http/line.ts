@@ -200,7 +200,8 @@ http.hooks({
     gone(exchange, reason) {
         const res = exchanges.get(exchange);
         if (res !== undefined) {
-            gone(res, reasonOf(reason));
+            exchanges.delete(exchange);
+            gone(res, exchange, reasonOf(reason));
             return;
         }
         tunnels.get(exchange)?.gone(reasonOf(reason));
@@ -248,13 +249,14 @@ http.hooks({
 });
 
 /** Nobody waits for a reply any more: the client has gone, or broke off. */
-function gone(res: ServerResponse, reason: [code: string, status: number, text: string]): void {
-    const { req, _exchange: exchange } = res;
+function gone(res: ServerResponse, exchange: number, reason: [code: string, status: number, text: string]): void {
+    const { req } = res;
     const line = res._line as Line;
     const [code] = reason;
     if (code === "peer.ended" && line.server.httpAllowHalfOpen && req.complete) {
         // The client may still read: the reply is the last one.
         res._last = true;
+        register(exchange, res);
         return;
     }
     line.drop(res);
