@@ -25,7 +25,7 @@ impl<H: Handler + AsRef<Script> + Clone> Connection<H> {
         arrival: Arrival,
         peer: &Peer,
         settings: &Settings,
-        make: &dyn Fn(Script) -> H,
+        make: &dyn Fn(Script, &Peer) -> H,
     ) -> Option<Rc<Self>> {
         let connection = Rc::new(Self {
             handler: OnceCell::new(),
@@ -34,7 +34,7 @@ impl<H: Handler + AsRef<Script> + Clone> Connection<H> {
             tls: peer.tls.is_some(),
         });
         let control: Rc<dyn Control> = Rc::new(Handle(Rc::downgrade(&connection)));
-        let handler = make(group.connect(arrival, peer, control)?);
+        let handler = make(group.connect(arrival, peer, control)?, peer);
         let _ = connection.service.set(Service::new(site(&handler, settings)));
         let _ = connection.handler.set(handler);
         Some(connection)

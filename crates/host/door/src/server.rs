@@ -4,7 +4,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use leat_listen::{Accepted, Entrance, Gate, Listener, OnUnshaken, Protocol, ServeOptions, Unshaken};
-use leat_message::{Address, Handler};
+use leat_message::{Address, Handler, Peer};
 use leat_script::{Arrival, Group, Lane, Script};
 use leat_stream::{Plain, Socket};
 use socket2::{SockRef, TcpKeepalive};
@@ -14,8 +14,8 @@ use crate::connection::Connection;
 use crate::settings::Settings;
 use crate::unshaken::in_openssls_words;
 
-/// Makes a connection's handler of its way to JavaScript.
-pub type MakeHandler<H> = Rc<dyn Fn(Script) -> H>;
+/// Makes a connection's handler of its way to JavaScript, and of who is at its other end.
+pub type MakeHandler<H> = Rc<dyn Fn(Script, &Peer) -> H>;
 
 /// A listener and the servers on it: one, or one on each of the lanes that share the port.
 pub struct Server<H> {

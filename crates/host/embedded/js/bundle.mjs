@@ -104,7 +104,7 @@ const views = {
 };
 
 /** Files of the package's http that need nothing of Node's host. */
-const SHARED = new Set(["http/parse_errors.ts"]);
+const SHARED = new Set(["http/options.ts", "http/parse_errors.ts", "http/tls_settings.ts"]);
 
 /** What is another entry stays outside, under its name. */
 const between = {
@@ -172,9 +172,9 @@ function settled(text) {
     const [whole, name] = /^module\.exports = __toCommonJS\((\w+)\);$/m.exec(text) ?? [];
     if (whole === undefined) return text;
     const started = text
-        .replace("{ get: all[name], enumerable: !0 }", "{ get: all[name], enumerable: !0, configurable: !0 }")
-        .replace(whole, `__defProp(${name}, "__esModule", { value: !0 }); module.exports = ${name};`);
-    return `${started}\nfor (let name of Object.keys(${name})) __defProp(${name}, name, { value: ${name}[name], enumerable: !0 });`;
+        .replace("{ get: all[name], enumerable: true }", "{ get: all[name], enumerable: true, configurable: true }")
+        .replace(whole, `__defProp(${name}, "__esModule", { value: true }); module.exports = ${name};`);
+    return `${started}\nfor (let name of Object.keys(${name})) __defProp(${name}, name, { value: ${name}[name], enumerable: true });`;
 }
 
 const to = resolve(process.argv[2]);
@@ -189,7 +189,6 @@ for (const [name, file] of left) {
         platform: "node",
         mainFields: ["main", "module"],
         target: "es2023",
-        minifySyntax: true,
         legalComments: "none",
         logLevel: "warning",
         nodePaths: [join(here, "node_modules"), join(leat, "node_modules")],

@@ -142,7 +142,8 @@ impl Thread {
             }
             Order::Open { lane, server, listener, settings, options, ipv6 } => {
                 if let Some(lane) = self.lanes.get(&lane) {
-                    let opened = Server::open(listener, *settings, *options, ipv6, Rc::new(Rc::new));
+                    let opened =
+                        Server::open(listener, *settings, *options, ipv6, Rc::new(|script, _| Rc::new(script)));
                     opened.join(lane, server);
                     self.servers.insert(server, (Rc::clone(lane), opened));
                 }

@@ -109,6 +109,8 @@ const control = createServer((req, res) => {
         res.end();
     });
 });
+// A case may wait in vain for longer than that.
+control.keepAliveTimeout = UNLED_MS;
 // Cases replace that of all servers.
 Object.defineProperty(control, "emit", { value: control.emit });
 // Who leads this process has one connection; without it there is nobody to end it.

@@ -9,9 +9,8 @@ const require = createRequire(import.meta.url);
 /** `{ http, createSecureServer, certificate }` of the target `name`: `node`, `leat`, `embedded`, or a mutant's name. */
 export async function target(name, { cert, key }) {
     const certificate = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
-    if (name === "embedded") return { http, createSecureServer: unserved, certificate };
     const { default: https } = await import("node:https");
-    if (name === "node") return { http, createSecureServer: https.createServer, certificate };
+    if (name === "node" || name === "embedded") return { http, createSecureServer: https.createServer, certificate };
     if (name === "leat") return { ...leat(), certificate };
     return { http: mutants[name](http), createSecureServer: https.createServer, certificate };
 }
@@ -19,8 +18,4 @@ export async function target(name, { cert, key }) {
 function leat() {
     const module = require("../../dist/http/index.js");
     return { http: module, createSecureServer: module.https.createServer };
-}
-
-function unserved() {
-    throw new Error("`leat run` has no servers of https");
 }

@@ -89,16 +89,35 @@ export interface IncomingMessageConstructor {
 /** Its own state for streams, as the constructor of readable streams makes it. */
 function begin(req: object): void {
     const self = req as IncomingMessage;
-    (Readable as unknown as (this: unknown, options?: object) => void).call(self, undefined);
+    (Readable as unknown as (this: unknown, options?: object) => void).call(self, self._line?.server._options);
     if (self._line !== null && self._bodyDone) self.push(null);
 }
 
-function Incoming(this: IncomingMessage, socket?: object): void {
+/** The request that a class of the program's is being made of. */
+let making: IncomingMessage | null = null;
+
+/** Lets the constructor of a class that inherits from this one work on `req`. */
+export function constructing(req: IncomingMessage, make: () => void): void {
+    making = req;
+    try {
+        make();
+    } finally {
+        making = null;
+    }
+}
+
+function Incoming(this: IncomingMessage, socket?: object): IncomingMessage | undefined {
+    if (making !== null) {
+        const req = making;
+        making = null;
+        return req;
+    }
     (Readable as unknown as (this: unknown, options?: object) => void).call(this, undefined);
     this._readableState.highWaterMark = (socket as { readableHighWaterMark?: number } | undefined)?.readableHighWaterMark ?? this._readableState.highWaterMark;
     const own: Record<string, unknown> = { httpVersionMajor: null, httpVersionMinor: null, httpVersion: null, complete: false, rawHeaders: [], rawTrailers: [], aborted: false, upgrade: null, url: "", method: null, statusCode: null, statusMessage: null };
     for (const name of Object.keys(own)) Object.defineProperty(this, name, { configurable: true, enumerable: true, writable: true, value: own[name] });
     this.socket = socket as object;
+    return undefined;
 }
 
 export const IncomingMessage = Incoming as unknown as IncomingMessageConstructor;
@@ -115,7 +134,6 @@ const defaults = {
     statusCode: null,
     statusMessage: null,
     upgrade: false,
-    client: undefined,
     _line: null,
     _exchange: -1,
     _res: null,
@@ -149,7 +167,7 @@ function optionsOf(req: IncomingMessage): { joinDuplicateHeaders?: boolean; maxH
 
 late("headers", (req) => {
     const { joinDuplicateHeaders, maxHeadersCount } = optionsOf(req);
-    return heads.headers(req, joinDuplicateHeaders === true, maxHeadersCount ?? 2000) ?? fieldsOf(req.rawHeaders);
+    return heads.headers(req, joinDuplicateHeaders === true, maxHeadersCount === 0 ? 65_535 : (maxHeadersCount ?? 2000)) ?? fieldsOf(req.rawHeaders);
 });
 late("rawHeaders", (req) => {
     const raw = heads.rawHeaders(req) ?? [];
@@ -163,6 +181,8 @@ late("httpVersionMajor", (req) => Math.trunc((heads.version(req) ?? 11) / 10));
 late("httpVersionMinor", (req) => (heads.version(req) ?? 11) % 10);
 late("httpVersion", (req) => `${req.httpVersionMajor}.${req.httpVersionMinor}`);
 late("socket", (req) => req._line?.socketOf(req));
+late("client", (req) => req.socket);
+late("joinDuplicateHeaders", (req) => req._line?.server.joinDuplicateHeaders ?? null);
 Object.defineProperty(proto, "connection", {
     configurable: true,
     get(this: IncomingMessage): object {
@@ -184,6 +204,8 @@ function fieldsOf(raw: string[]): Fields {
 }
 
 function addField(fields: Fields, name: string, value: string): void {
+    // Node's objects take none of that name.
+    if (name === "__proto__") return;
     const before = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (name === "set-cookie") fields[name] = before === undefined ? [value] : [...(before as string[]), value];
     else if (before === undefined) fields[name] = value;
@@ -219,12 +241,15 @@ Object.assign(proto, {
 
     _read(this: IncomingMessage): void {
         this._consuming = true;
+        this._line?.socket?._tellPaused(false);
         ask(this);
     },
 
     _dump(this: IncomingMessage): void {
         if (this._dumped) return;
         this._dumped = true;
+        // Nobody is told of what is there already.
+        if (listens(this)) this.removeAllListeners("data");
         this.resume();
     },
 
@@ -234,18 +259,25 @@ Object.assign(proto, {
             this.aborted = true;
             this.emit("aborted");
         }
-        const line = this._line;
         // What is left of the exchange ends with its connection.
-        if (line !== null && !this._bodyDone && !this.readableEnded && this._res !== null && !line.closed) line.destroyFor(this, error);
-        let told = error;
-        if (!told && this.aborted && !this.readableEnded) told = aborted();
-        if (told && this.listenerCount("error") === 0) told = null;
-        process.nextTick(callback, told);
+        const socket = this.socket as { destroyed: boolean; destroy(error?: Error): void } | undefined;
+        if (socket !== undefined && socket !== null && !socket.destroyed && this.aborted) {
+            socket.destroy(error ?? undefined);
+            // The socket tells of its own error first.
+            process.nextTick(process.nextTick, told, this, error, callback);
+            return;
+        }
+        process.nextTick(told, this, error, callback);
     },
 });
 for (const name of Object.keys(proto)) {
     const found = Object.getOwnPropertyDescriptor(proto, name) as PropertyDescriptor;
     if (typeof found.value === "function") Object.defineProperty(proto, name, { ...found, enumerable: false });
+}
+
+/** An error that nobody listens to is none. */
+function told(req: IncomingMessage, error: Error | null, callback: (error?: Error | null) => void): void {
+    callback(req.listenerCount("error") === 0 ? null : error);
 }
 
 /** The error of a request whose connection went away. */
@@ -258,6 +290,11 @@ function ask(req: IncomingMessage): void {
     if (req._bodyDone || req._exchange < 0 || req._window > WINDOW_BYTES / 2) return;
     http.read(req._exchange, WINDOW_BYTES - req._window);
     req._window = WINDOW_BYTES;
+}
+
+/** Asks for the first of the body, whether or not somebody reads. */
+export function begins(req: IncomingMessage): void {
+    if (req._window === 0) ask(req);
 }
 
 /** `req.headers[name]` without making the object. `name` is in lower case. */
@@ -293,8 +330,13 @@ export function receiveData(req: IncomingMessage, bytes: Uint8Array): void {
         }
         giveBack(req);
     }
+    const socket = req._line?.socket ?? null;
+    if (socket !== null) {
+        socket.bytesRead += piece.length;
+        socket._active();
+    }
     if (req._dumped && !listens(req)) ask(req);
-    else req.push(piece);
+    else if (!req.push(piece) && socket !== null) socket._tellPaused(true);
 }
 
 /** The body has come to its end. */

@@ -7,3 +7,4 @@ export { createServer, kMessages, Server } from "./server";
 export { Socket } from "./socket";
 export { METHODS, STATUS_CODES } from "./statuses";
 export { strongETag, weakETag, weakTagOf } from "./etag";
+export { http as engine } from "./native";

@@ -1,16 +1,20 @@
 // Connections, and how what the host tells finds the exchange that it is about.
-import type { IncomingMessage } from "./incoming";
-import { http, HAS_BODY, HAS_EXPECT, HAS_HOST, HTTP10, KEEP_ALIVE, OTHER_METHOD, UPGRADE } from "./native";
+import EventEmitter from "node:events";
+import { begins, type IncomingMessage } from "./incoming";
+import { http, type Handshake, HAS_BODY, HAS_EXPECT, HAS_HOST, HTTP10, KEEP_ALIVE, OTHER_METHOD, UPGRADE } from "./native";
 import { exchange as told, ServerResponse, begun } from "./response";
+import { particular } from "./particular";
+import { refusalOf, resetError, socketErrored } from "./refused";
 import type { Server } from "./server";
-import { takeOver, Socket } from "./socket";
+import { Socket } from "./socket";
+import { refuse, takeOver } from "./tunnel";
 import { METHODS } from "./statuses";
 
 /** What an exchange is for the host: a response, or bytes that are no HTTP. */
 export interface Exchange {
     data(bytes: Uint8Array): void;
     end(trailers: string[] | undefined): void;
-    gone(reason: number): void;
+    gone(reason: [code: string, status: number, text: string]): void;
     writable(): void;
     eof(): void;
 }
@@ -32,11 +36,19 @@ export class Line {
     current: ServerResponse | null = null;
     requests = 0;
     closed = false;
+    /** Ours is said: the engine ends it after what is under way. */
+    ending = false;
+    /** The client has gone, and the engine waits for nothing but a word that this was heard. */
+    lost = false;
+    /** The last reply that was not whole at once. */
+    open: ServerResponse | null = null;
+    /** What a handshake settled, where it is encrypted. */
+    readonly tls: Handshake | undefined;
     /** Bytes of the last reply's body. */
     private lastBytes = 0;
     socket: Socket | null = null;
 
-    constructor(id: number, server: Server, remote: string, remotePort: number, local: string, localPort: number, flags: number) {
+    constructor(id: number, server: Server, remote: string, remotePort: number, local: string, localPort: number, flags: number, tls: Handshake | undefined) {
         this.id = id;
         this.server = server;
         this.remote = remote;
@@ -44,11 +56,12 @@ export class Line {
         this.local = local;
         this.localPort = localPort;
         this.flags = flags;
+        this.tls = tls;
     }
 
     /** The connection's socket, made when somebody asks. */
     socketOf(req?: IncomingMessage): Socket {
-        const socket = (this.socket ??= new Socket(this));
+        const socket = (this.socket ??= this.tls === undefined ? new Socket(this) : encrypted(this, this.tls));
         if (req !== undefined && req._res !== null && this.current === req._res) socket._httpMessage = req._res;
         return socket;
     }
@@ -56,6 +69,33 @@ export class Line {
     /** A request is destroyed whose exchange is open. */
     destroyFor(req: IncomingMessage, error: Error | null): void {
         this.socketOf(req).destroy(error ?? undefined);
+    }
+
+    /** What is said of `res` from now on goes nowhere. */
+    drop(res: ServerResponse): void {
+        exchanges.delete(res._exchange);
+        res._exchange = -1;
+    }
+
+    /** The program takes `res` off the connection, which another one, or its own bytes, may answer. */
+    give(res: ServerResponse): void {
+        if (this.current !== res) return;
+        const stand = Object.create(ServerResponse.prototype) as ServerResponse;
+        stand.req = res.req;
+        stand._line = this;
+        stand._exchange = res._exchange;
+        stand._raw = res._headerSent || res._raw;
+        exchanges.delete(res._exchange);
+        register(stand._exchange, stand);
+        this.current = res.req._res = stand;
+        res._exchange = -1;
+        res._line = null;
+    }
+
+    /** Nothing of it is left: the server may be closed. */
+    over(): void {
+        this.server._lines.delete(this);
+        this.server._connectionEnded();
     }
 
     /** A reply is complete. */
@@ -73,6 +113,7 @@ export class Line {
         if (this.current === res) this.current = null;
         this.lastBytes = res._contentLength ?? res._bytesWritten;
         if (res._last && this.server._listening === null) this.leave();
+        if (res._last) this.ending = true;
         if (this.socket !== null) {
             if (this.socket._httpMessage === res) this.socket._httpMessage = null;
             if (res._last) this.socket.destroySoon();
@@ -80,6 +121,9 @@ export class Line {
         }
     }
 }
+
+/** What programs may have replaced: then it is called for what nobody listens to, too. */
+const { emit } = EventEmitter.prototype;
 
 /** Connections by the host's number. */
 export const lines = new Map<number, Line>();
@@ -107,16 +151,29 @@ export function becomesTunnel(exchange: number, tunnel: Exchange): void {
 /** Lets the response `res` find what the host tells of its exchange. */
 function register(exchange: number, res: ServerResponse): void {
     exchanges.set(exchange, res);
+    (res._line as Line).open = res;
 }
 
 http.hooks({
-    opened(server, connection, remote, remotePort, local, localPort, flags) {
+    opened(server, connection, remote, remotePort, local, localPort, flags, tls) {
         const found = servers.get(server);
         if (found === undefined) return;
-        const line = new Line(connection, found, remote, remotePort, local, localPort, flags);
+        const line = new Line(connection, found, remote, remotePort, local, localPort, flags, tls);
         lines.set(connection, line);
+        if (found.maxConnections && found._lines.size >= found.maxConnections) {
+            found._drop(line);
+            return;
+        }
         found._lines.add(line);
-        if (found.listenerCount("connection") > 0) found.emit("connection", line.socketOf());
+        // The engine knows the connection when this call is over.
+        if (found._isRetimed()) setImmediate(() => found._retime());
+        if (found.timeout) line.socketOf().setTimeout(found.timeout);
+        if (found.listenerCount("connection") > 0 || found.emit !== emit) found.emit("connection", line.socketOf());
+        if (tls !== undefined && found.listenerCount("secureConnection") > 0 && line.socket?.destroyed !== true) found.emit("secureConnection", line.socketOf());
+    },
+
+    unshaken(server, remotePort, localPort, flags, [remote, local, code, words]) {
+        servers.get(server)?._unshaken(remote, remotePort, local, localPort, flags, code, words);
     },
 
     request(req, connection, exchange, flags) {
@@ -144,28 +201,31 @@ http.hooks({
         const res = exchanges.get(exchange);
         if (res !== undefined) {
             exchanges.delete(exchange);
-            told.gone(res);
-            // The host waits for the word that this was heard.
-            http.abort(exchange, false);
+            gone(res, exchange, reasonOf(reason));
             return;
         }
-        tunnels.get(exchange)?.gone(reason);
+        tunnels.get(exchange)?.gone(reasonOf(reason));
         tunnels.delete(exchange);
+        http.abort(exchange, false);
     },
 
-    closed(connection) {
+    closed(connection, reason) {
         const line = lines.get(connection);
         if (line === undefined) return;
         lines.delete(connection);
-        line.closed = true;
-        line.server._lines.delete(line);
-        const { current } = line;
-        if (current !== null && current._exchange >= 0) {
-            exchanges.delete(current._exchange);
-            told.gone(current);
+        const { current, open } = line;
+        if (open !== null && open._exchange >= 0) line.drop(open);
+        const [code, status] = reasonOf(reason);
+        // Whoever has seen neither its socket nor a request that is open can't notice, nor is told of a reset.
+        if (line.socket !== null || current !== null || (code === "peer.reset" && !line.ending && line.server.listenerCount("clientError") > 0)) {
+            const socket = line.socketOf();
+            line.closed = true;
+            if (current !== null) line.drop(current);
+            socket._hostClosed(code, status);
         }
-        line.socket?._hostClosed();
-        line.server._connectionEnded();
+        line.closed = true;
+        // What has arrived, or waits to be told, comes before the server's end.
+        if (line.socket === null || line.socket.destroyed) line.over();
     },
 
     writable(exchange) {
@@ -180,14 +240,45 @@ http.hooks({
             http.abort(exchange, false);
             return;
         }
-        const [code, status, text] = reasonOf(reason);
-        line.server._fault(line, exchange, code, status, text, bytes);
+        refuse(line, exchange, reasonOf(reason), bytes);
     },
 
     eof(exchange) {
         tunnels.get(exchange)?.eof();
     },
 });
+
+/** Nobody waits for a reply any more: the client has gone, or broke off. */
+function gone(res: ServerResponse, exchange: number, reason: [code: string, status: number, text: string]): void {
+    const { req } = res;
+    const line = res._line as Line;
+    const [code] = reason;
+    if (code === "peer.ended" && line.server.httpAllowHalfOpen && req.complete) {
+        // The client may still read: the reply is the last one.
+        res._last = true;
+        register(exchange, res);
+        return;
+    }
+    line.drop(res);
+    line.lost = true;
+    const socket = line.socketOf(req);
+    if (code === "peer.reset") {
+        socket.destroy(resetError());
+    } else if (code !== "lane.aborted" && code !== "") {
+        const error = refusalOf(reason, undefined);
+        if (error !== undefined) socketErrored.call(socket, error);
+        // A client that goes in the middle of a body is an error to Node, elsewhere it is the end.
+        else if (!req.complete) socket.destroy(resetError());
+    }
+    socket.destroy();
+    // The host waits for the word that this was heard.
+    http.abort(exchange, false);
+}
+
+/** Loaded with the first connection that is encrypted. */
+function encrypted(line: Line, tls: Handshake): Socket {
+    return new (require("../leat/tls_server") as typeof import("../leat/tls_server")).TlsSocket(line, tls);
+}
 
 /** The bytes of a request's head, as near as they can be known. */
 function headOf(req: IncomingMessage): Uint8Array {
@@ -204,7 +295,7 @@ function serve(line: Line, req: IncomingMessage, exchange: number, flags: number
     req._exchange = exchange;
     if ((flags & OTHER_METHOD) !== 0 && !METHODS.includes(req.method as string)) {
         http.opaque(exchange);
-        server._fault(line, exchange, "line.method_invalid", 400, "", headOf(req));
+        refuse(line, exchange, ["line.method_invalid", 400, ""], headOf(req));
         return;
     }
     if ((flags & HAS_BODY) !== 0) req._bodyDone = false;
@@ -215,7 +306,12 @@ function serve(line: Line, req: IncomingMessage, exchange: number, flags: number
     res._exchange = exchange;
     req._res = res;
     line.current = res;
-    if ((flags & HTTP10) !== 0 || req.method === "HEAD" || server._strictBodies) begun(res, req, server._strictBodies);
+    if (line.socket !== null) again(line, line.socket);
+    if ((flags & HTTP10) !== 0 || req.method === "HEAD" || server._particular) {
+        begun(res, req, server._strictBodies);
+        if ((flags & KEEP_ALIVE) !== 0) res.shouldKeepAlive = true;
+        if (server._particular) particular(line, req, res);
+    }
     if ((flags & KEEP_ALIVE) === 0) res.shouldKeepAlive = false;
     res._keepAliveTimeout = server.keepAliveTimeout;
     const max = server.maxRequestsPerSocket;
@@ -237,16 +333,25 @@ function serve(line: Line, req: IncomingMessage, exchange: number, flags: number
     } else {
         server.emit("request", req, res);
     }
-    if (res._exchange < 0) return;
     if ((flags & HAS_BODY) === 0) req.complete = true;
+    if (res._exchange < 0) return;
     if (!res._emptyRest) register(exchange, res);
+    // Whoever does not read hears all the same of a body that breaks off.
+    if ((flags & HAS_BODY) !== 0) begins(req);
+}
+
+/** Another request on a connection whose socket somebody has seen. */
+function again({ server, requests }: Line, socket: Socket): void {
+    socket._closeListeners = socket.listenerCount("close");
+    if (server.timeout && requests > 1) socket.setTimeout(server.timeout);
+    else socket._active();
 }
 
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
 function expect(server: Server, req: IncomingMessage, res: ServerResponse): void {
     if (CONTINUE.test(req.headers["expect"] as string)) {
-        res._expectContinue = true;
+        res._expect_continue = true;
         if (server.listenerCount("checkContinue") > 0) {
             server.emit("checkContinue", req, res);
         } else {

@@ -46,13 +46,28 @@ export const HTTP10 = 64;
 /** The engine has no name for the method. */
 export const OTHER_METHOD = 128;
 
+/** What a TLS handshake settled. */
+export interface Handshake {
+    /** `TLSv1.2` or `TLSv1.3`. */
+    version: string;
+    /** The cipher suite by its standard name. */
+    cipher: string;
+    serverName: string;
+    alpn: string;
+    /** Why the client's certificate can't be trusted, in OpenSSL's word for it; empty where it can. */
+    problem?: string;
+    /** The client's certificate in DER form, if it showed one. */
+    certificate?: Uint8Array;
+}
+
 /** Flags of a connection. */
 export const IPV6 = 1;
 export const UNIX = 2;
 
 /** What the host calls. Exchanges and connections have numbers; reasons too, 0 for none. */
 export interface Hooks {
-    opened(server: number, connection: number, remote: string, remotePort: number, local: string, localPort: number, flags: number): void;
+    opened(server: number, connection: number, remote: string, remotePort: number, local: string, localPort: number, flags: number, tls: Handshake | undefined): void;
+    unshaken(server: number, remotePort: number, localPort: number, flags: number, text: [remote: string, local: string, code: string, words: string]): void;
     request(req: object, connection: number, exchange: number, flags: number): void;
     data(exchange: number, bytes: Uint8Array): void;
     end(exchange: number, trailers?: string[]): void;
@@ -81,6 +96,10 @@ interface Http {
     whole(exchange: number, status: number, keep: boolean, head: string, body: Body, latin1: number): void;
     /** A head and the first of its body; with status 0 bytes of the program's own. */
     head(exchange: number, status: number, flags: number, head: string, first: Body, latin1: number): void;
+    /** The connection whose request JavaScript is being called for; -1 for none. */
+    serving(): number;
+    /** Bytes of what was sent last. */
+    written(): number;
     interim(exchange: number, status: number, head: string): void;
     data(exchange: number, flags: number, body: Body, latin1: boolean): void;
     end(exchange: number, flags: number, trailers?: string): void;

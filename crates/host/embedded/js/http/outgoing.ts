@@ -51,6 +51,7 @@ export interface OutgoingMessage extends Stream {
     strictContentLength: boolean;
     setHeader(name: string, value: unknown): this;
     getHeader(name: string): unknown;
+    hasHeader(name: string): boolean;
     removeHeader(name: string): void;
     _storeHeader(firstLine: string, headers: unknown): void;
 }

@@ -1,4 +1,5 @@
 // What Leat's Express asks of a response beyond node:http's methods: its fields as they are kept, and a whole reply in one step.
+import type { Line } from "./line";
 import { heads, http } from "./native";
 import { fieldsOf, isKept, newHeaders, OutgoingMessage, type Unread } from "./outgoing";
 import { finished, finishUnheard, HIGH_WATER_MARK, isHeard, isHeldOpen, ServerResponse, statusLine } from "./response";
@@ -28,7 +29,7 @@ export function sendInOne(res: ServerResponse, body: string | Buffer, type: stri
     if (exchange < 0 || length === 0 || length > HIGH_WATER_MARK || res._header !== null || res.setHeader !== plainSetHeader || res.getHeader !== plainGetHeader) return false;
     const { req, statusCode: status } = res;
     if (status !== 200 && (status < 200 || status === 204 || status === 205 || status === 304 || (status | 0) !== status || status > 999)) return false;
-    if (!res._hasBody || res.statusMessage !== undefined || res._corked !== 0 || res.strictContentLength || res.end !== plainEnd) return false;
+    if (!res._hasBody || res.statusMessage !== undefined || res._corked !== 0 || res.strictContentLength || res._raw || res.end !== plainEnd) return false;
     if (!isKept(res) || res.writeHead !== plainWriteHead || res._implicitHeader !== plainImplicitHeader || res._storeHeader !== plainStoreHeader) return false;
     if (isHeldOpen(res, req) || heads.isConditional(req) || Object.hasOwn(req, "headers")) return false;
     const fields = res._headers;
@@ -44,6 +45,8 @@ export function sendInOne(res: ServerResponse, body: string | Buffer, type: stri
     const line = statusLine(status);
     const powered = res._unread !== null;
     if (!http.sendPlain(exchange, status, line, fields, res._keepAliveTimeout, body, given, powered)) return false;
+    const { socket } = res._line as Line;
+    if (socket !== null) socket.bytesWritten += http.written();
     res._unread = { powered, type: given, body };
     // What programs look at is whether there is one.
     res._header = line;

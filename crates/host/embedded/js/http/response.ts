@@ -1,10 +1,11 @@
 import { codes } from "../leat/errors";
 import { type Chunk, checkChunk, encoded, isLatin1, lengthOf } from "./chunk";
 import type { IncomingMessage } from "./incoming";
-import { aborted, listens, receiveData, receiveEnd } from "./incoming";
 import type { Line } from "./line";
-import { ACK, http, KEEP, LAST } from "./native";
+import { assign, detachFrom, endForeign, type Pending, waiting, writeForeign, writePiece } from "./foreign";
+import { ACK, http, KEEP } from "./native";
 import { fieldsOf, methods, OutgoingMessage, validateHeaderName, validateHeaderValue } from "./outgoing";
+import { closeSoon, ended, fault, finished, finishUnheard, isHeard, isHeldOpen, isSettledEarly, reopen } from "./settle";
 import { STATUS_CODES } from "./statuses";
 
 /** Bytes that may be under way to the client before a writer is told to wait. */
@@ -30,23 +31,50 @@ export interface ServerResponse extends OutgoingMessage {
     _corked: number;
     _held: { chunk: Chunk; encoding: string | undefined; callback: Callback | undefined }[] | null;
     _sent100: boolean;
-    _expectContinue: boolean;
+    _expect_continue: boolean;
     _bytesWritten: number;
     _strict: boolean;
     _emptyRest: boolean;
+    /** Bytes of the program's own went out in place of its head. */
+    _raw: boolean;
+    /** What waits until it, or its socket, is uncorked; and whether that was all. */
+    _late: [body: Chunk, encoding: string | undefined, callback: Callback | undefined][] | null;
+    _lateEnd: boolean;
+    /** What waits for a socket, of a response that is on none of the engine's connections. */
+    _output: Pending[] | null;
     _implicitHeader(): void;
     _send(data: Chunk): void;
     writeHead(status: number, reason?: unknown, headers?: unknown): this;
     write(chunk: Chunk, encoding?: unknown, callback?: unknown): boolean;
     end(chunk?: unknown, encoding?: unknown, callback?: unknown): this;
-    detachSocket(): void;
+    destroy(error?: Error): this;
+    detachSocket(socket?: object): void;
 }
 
-function Response(this: ServerResponse, req: IncomingMessage | undefined, options?: { rejectNonStandardBodyWrites?: boolean }): void {
+/** The response that a class of the program's is being made of. */
+let making: ServerResponse | null = null;
+
+/** Lets the constructor of a class that inherits from this one work on `res`. */
+export function constructed(res: ServerResponse, make: () => void): void {
+    making = res;
+    try {
+        make();
+    } finally {
+        making = null;
+    }
+}
+
+function Response(this: ServerResponse, req: IncomingMessage | undefined, options?: { rejectNonStandardBodyWrites?: boolean }): ServerResponse | undefined {
+    if (making !== null) {
+        const res = making;
+        making = null;
+        return res;
+    }
     OutgoingMessage.call(this);
-    if (req === undefined) return;
+    if (req === undefined) return undefined;
     this.req = req;
     begun(this, req, options?.rejectNonStandardBodyWrites === true);
+    return undefined;
 }
 
 export const ServerResponse = Response as unknown as {
@@ -87,10 +115,14 @@ methods(ServerResponse.prototype, {
     _corked: 0,
     _held: null,
     _sent100: false,
-    _expectContinue: false,
+    _expect_continue: false,
     _bytesWritten: 0,
     _strict: false,
     _emptyRest: false,
+    _raw: false,
+    _late: null,
+    _lateEnd: false,
+    _output: null,
 });
 
 /** Status lines by their number, with the usual phrase. */
@@ -124,7 +156,7 @@ methods(ServerResponse.prototype, {
         const line = usual ? statusLine(status) : `HTTP/1.1 ${status} ${this.statusMessage}\r\n`;
         if (status === 204 || status === 304 || (status >= 100 && status <= 199)) this._hasBody = false;
         // The client was told to go on by nobody: it may take the next request's bytes for the body.
-        if (this._expectContinue && !this._sent100) this.shouldKeepAlive = false;
+        if (this._expect_continue && !this._sent100) this.shouldKeepAlive = false;
         this._storeHeader(line, all);
         return this;
     },
@@ -164,6 +196,12 @@ methods(ServerResponse.prototype, {
         return finish(this, chunk as Chunk | null | undefined, encoding as string | undefined, callback as Callback | undefined);
     },
 
+    on(this: ServerResponse, event: string | symbol, listener: (...args: unknown[]) => void): ServerResponse {
+        if (this._exchange < -1 && (event === "finish" || event === "close")) reopen(this);
+        on.call(this, event, listener);
+        return this;
+    },
+
     _send(this: ServerResponse, data: Chunk): void {
         sendHead(this, data, undefined);
     },
@@ -173,7 +211,8 @@ methods(ServerResponse.prototype, {
         const entries = Array.isArray(headers) ? headers : Object.entries(headers);
         for (const [name, value] of entries) {
             validateHeaderName(name, "Trailer name");
-            const values = Array.isArray(value) && value.length > 1 ? (value as unknown[]) : [value];
+            const unique = (this as unknown as { _uniqueHeaders?: Set<string> })._uniqueHeaders?.has(name.toLowerCase()) === true;
+            const values = !Array.isArray(value) || value.length < 2 ? [value] : unique ? [(value as unknown[]).join("; ")] : (value as unknown[]);
             for (const one of values) {
                 if (INVALID_TRAILER.test(String(one))) throw new codes.ERR_INVALID_CHAR("trailer content", name);
                 this._trailer += `${name}: ${one as string}\r\n`;
@@ -183,13 +222,11 @@ methods(ServerResponse.prototype, {
 
     cork(this: ServerResponse): void {
         this._corked++;
-        if (this._corked === 1 && this.chunkedEncoding) this._held = [];
     },
 
     uncork(this: ServerResponse): void {
         if (this._corked > 0) this._corked--;
-        if (this._corked > 0 || this._held === null) return;
-        flushHeld(this);
+        if (this._corked === 0) flushHeld(this);
     },
 
     setTimeout(this: ServerResponse, ms: number, callback?: () => void): ServerResponse {
@@ -208,16 +245,25 @@ methods(ServerResponse.prototype, {
         return this;
     },
 
-    assignSocket(this: ServerResponse, socket: { _httpMessage?: unknown }): void {
-        if (socket._httpMessage) throw new codes.ERR_HTTP_SOCKET_ASSIGNED();
-        socket._httpMessage = this;
-        this.socket = socket;
-        this.emit("socket", socket);
+    assignSocket(this: ServerResponse, socket: object): void {
+        assign(this, socket);
     },
 
-    detachSocket(this: ServerResponse, socket?: { _httpMessage?: unknown }): void {
-        if (socket) socket._httpMessage = null;
-        this.socket = null;
+    detachSocket(this: ServerResponse, socket?: object): void {
+        this._line?.give(this);
+        detachFrom(this, socket);
+    },
+
+    /** Bytes as they are, past the head: what tools call that know Node's responses. */
+    _writeRaw(this: ServerResponse, data: Chunk, encoding?: unknown, callback?: unknown): boolean {
+        if (typeof encoding === "function") [callback, encoding] = [encoding, undefined];
+        if (this._line === null) return writeForeign(this, data, encoding as string | undefined, callback as Callback | undefined, false);
+        const socket = this._line.socketOf(this.req) as { write(...args: unknown[]): boolean };
+        return socket.write(data, encoding ?? "latin1", callback);
+    },
+
+    writeHeader(this: ServerResponse, ...given: [status: number, reason?: unknown, headers?: unknown]): ServerResponse {
+        return this.writeHead(...given);
     },
 
     get connection(): object | null {
@@ -229,16 +275,27 @@ methods(ServerResponse.prototype, {
     },
 
     get writableFinished(): boolean {
-        return (this as unknown as ServerResponse)._writableFinished;
+        const self = this as unknown as ServerResponse;
+        return self.finished && (self._writableFinished || (self._line !== null ? !self._asked : isFlushed(self)));
     },
 
     get writableLength(): number {
         const self = this as unknown as ServerResponse;
+        if (self._late !== null) return self._late.reduce((sum, [body, encoding]) => sum + lengthOf(body, encoding), self._headerSent ? 0 : (self._header?.length ?? 0));
         return self._unconfirmed > HIGH_WATER_MARK ? self._unconfirmed : 0;
     },
 
+    /** What waits for a socket. */
+    get outputData(): Pending[] {
+        return (this as unknown as ServerResponse)._output ?? [];
+    },
+
+    get outputSize(): number {
+        return waiting(this as unknown as ServerResponse);
+    },
+
     get writableHighWaterMark(): number {
-        return HIGH_WATER_MARK;
+        return (this as unknown as ServerResponse)._line?.server._options.highWaterMark ?? HIGH_WATER_MARK;
     },
 
     get writableCorked(): number {
@@ -251,11 +308,17 @@ methods(ServerResponse.prototype, {
     },
 });
 
+methods(ServerResponse.prototype, { addListener: ServerResponse.prototype.on });
+// Tools that trace replace them where Node has them, too.
+for (const name of ["write", "end", "cork", "uncork", "setTimeout", "destroy", "addTrailers", "_send", "_writeRaw"] as const) {
+    methods(OutgoingMessage.prototype, { [name]: (ServerResponse.prototype as unknown as Record<string, unknown>)[name] });
+}
+
 // Of a response that is on a connection, the socket is made when somebody looks.
 Object.defineProperty(ServerResponse.prototype, "socket", {
     configurable: true,
     get(this: ServerResponse): object | null {
-        return this._line !== null && this._exchange >= 0 ? (this._line.socketOf(this.req) as object) : null;
+        return this._line !== null && this._exchange >= -1 ? (this._line.socketOf(this.req) as object) : null;
     },
     set(this: ServerResponse, socket: object | null) {
         Object.defineProperty(this, "socket", { configurable: true, enumerable: true, writable: true, value: socket });
@@ -295,12 +358,12 @@ function interim(res: ServerResponse, status: number, head: string, callback: Ca
     if (callback) process.nextTick(callback);
 }
 
-/** Reports what was done wrong, as Node's responses do: to the callback and as 'error'. */
-function fault(res: ServerResponse, error: Error, callback: Callback | undefined): void {
-    if (typeof callback === "function") process.nextTick(callback, error);
-    process.nextTick(() => {
-        if (!res._closed || res.listenerCount("error") > 0) res.emit("error", error);
-    });
+const { on } = OutgoingMessage.prototype;
+
+/** Whether nothing waits for a socket. */
+function isFlushed(res: ServerResponse): boolean {
+    const socket = res.socket as { writableLength?: number } | null;
+    return res._output === null && (socket === null || !socket.writableLength);
 }
 
 function writeChunk(res: ServerResponse, chunk: Chunk, encoding: string | undefined, callback: Callback | undefined, fromEnd: boolean): boolean {
@@ -310,7 +373,7 @@ function writeChunk(res: ServerResponse, chunk: Chunk, encoding: string | undefi
     if (res.finished) error = new codes.ERR_STREAM_WRITE_AFTER_END();
     else if (res.destroyed) error = new codes.ERR_STREAM_DESTROYED("write");
     if (error !== undefined) {
-        if (res.destroyed) {
+        if (res.destroyed && !isSettledEarly(res)) {
             if (typeof callback === "function") process.nextTick(callback, error);
         } else {
             fault(res, error, callback);
@@ -330,18 +393,15 @@ function writeChunk(res: ServerResponse, chunk: Chunk, encoding: string | undefi
         if (callback) process.nextTick(callback);
         return true;
     }
-    if (length === 0 && !res.chunkedEncoding) {
+    if (length === 0) {
         sendHead(res, "", callback);
         return true;
     }
-    if (length === 0) {
-        if (callback) process.nextTick(callback);
+    if (res._corked > 0 && res.chunkedEncoding && res._headerSent && !fromEnd) {
+        (res._held ??= []).push({ chunk, encoding, callback });
         return true;
     }
-    if (res._corked > 0 && res._held !== null && !fromEnd) {
-        res._held.push({ chunk, encoding, callback });
-        return true;
-    }
+    if (res._line === null) return writePiece(res, chunk, encoding, length, callback);
     send(res, framed(res, chunk, encoding, length), encoding, callback, 0);
     return !(res._needDrain = res._unconfirmed > HIGH_WATER_MARK);
 }
@@ -355,15 +415,31 @@ function framed(res: ServerResponse, chunk: Chunk, encoding: string | undefined,
     return Buffer.concat([Buffer.from(size, "latin1"), body, Buffer.from("\r\n", "latin1")]);
 }
 
+/** Lets out what was written while it was corked: the pieces of a chunked body as one. */
 function flushHeld(res: ServerResponse): void {
     const held = res._held ?? [];
     res._held = null;
+    sendLate(res);
     if (held.length === 0) return;
     const chunks = held.map(({ chunk, encoding }) => (typeof chunk === "string" ? Buffer.from(chunk, encoding as BufferEncoding) : chunk));
     const length = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
     send(res, framed(res, Buffer.concat(chunks), undefined, length), undefined, (error) => {
         for (const { callback } of held) callback?.(error);
     }, 0);
+}
+
+/** Sends what waited until the response and its socket are uncorked. */
+export function sendLate(res: ServerResponse): void {
+    const late = res._late;
+    if (late === null || isCorked(res)) return;
+    res._late = null;
+    for (const [body, encoding, callback] of late) send(res, body, encoding, callback, 0);
+    if (res._lateEnd) ended(res);
+}
+
+function isCorked(res: ServerResponse): boolean {
+    const socket = res._line?.socket ?? null;
+    return res._corked > 0 || (socket !== null && socket._corks > 0);
 }
 
 /** Sends the head alone. */
@@ -376,7 +452,14 @@ function sendHead(res: ServerResponse, data: Chunk, callback: Callback | undefin
 function send(res: ServerResponse, body: Chunk, encoding: string | undefined, callback: Callback | undefined, more: number): void {
     const exchange = res._exchange;
     if (exchange < 0) {
-        if (callback) process.nextTick(callback);
+        // To a connection that has gone nothing is written, and nobody is called back.
+        if (res._line === null) writeForeign(res, body, encoding, callback, true);
+        return;
+    }
+    const { socket } = res._line as Line;
+    if (socket !== null) socket._active();
+    if (isCorked(res)) {
+        (res._late ??= []).push([body, encoding, callback]);
         return;
     }
     res._unconfirmed += body.length;
@@ -388,11 +471,16 @@ function send(res: ServerResponse, body: Chunk, encoding: string | undefined, ca
     }
     if (res._headerSent) {
         http.data(exchange, flags, body, isLatin1(encoding));
+    } else if (res._raw) {
+        res._headerSent = true;
+        http.data(exchange, 0, res._header as string, true);
+        http.data(exchange, flags, body, isLatin1(encoding));
     } else {
         res._headerSent = true;
         // Whether the connection stays is said by the record that ends the reply.
         http.head(exchange, res.statusCode, flags | (res._last ? 0 : KEEP), res._header as string, body, latin1Of(res, encoding));
     }
+    if (socket !== null) socket.bytesWritten += http.written();
     if (callback === undefined) return;
     if (wait) (res._waiting ??= []).push(callback);
     else process.nextTick(callback);
@@ -402,13 +490,12 @@ function finish(res: ServerResponse, given: Chunk | null | undefined, encoding: 
     const chunk = given === null ? undefined : given;
     if (chunk !== undefined && chunk !== "") checkChunk(chunk);
     if (res.finished) {
-        const error = chunk === undefined || chunk === "" ? new codes.ERR_STREAM_ALREADY_FINISHED("end") : new codes.ERR_STREAM_WRITE_AFTER_END();
-        if (typeof callback === "function") {
-            if (chunk !== undefined && chunk !== "") process.nextTick(callback, error);
-            else if (!res._writableFinished) res.once("finish", callback as () => void);
-            else process.nextTick(callback, error);
+        if (chunk !== undefined && chunk !== "") {
+            if (!res.destroyed || isSettledEarly(res)) fault(res, new codes.ERR_STREAM_WRITE_AFTER_END(), callback);
+        } else if (typeof callback === "function") {
+            if ((res as unknown as { writableFinished: boolean }).writableFinished) callback(new codes.ERR_STREAM_ALREADY_FINISHED("end"));
+            else res.once("finish", callback as () => void);
         }
-        if (chunk !== undefined && chunk !== "") fault(res, error, undefined);
         return res;
     }
     if (typeof callback === "function") res.once("finish", callback as () => void);
@@ -422,23 +509,37 @@ function finish(res: ServerResponse, given: Chunk | null | undefined, encoding: 
             return res;
         }
     }
-    if (res._held !== null) {
+    if (res._corked > 0) {
         res._corked = 0;
         flushHeld(res);
     }
+    if (res.strictContentLength) checkLength(res, chunk === undefined ? 0 : lengthOf(chunk, encoding));
     if (chunk !== undefined && chunk !== "") {
         writeChunk(res, chunk, encoding, undefined, true);
     } else if (!res._header) {
         res._contentLength = 0;
         res._implicitHeader();
     }
-    if (res.strictContentLength && typeof res._contentLength === "number" && res._bytesWritten !== res._contentLength && res._hasBody) {
-        throw new codes.ERR_HTTP_CONTENT_LENGTH_MISMATCH(res._bytesWritten, res._contentLength);
-    }
     const tail = res._hasBody && res.chunkedEncoding ? `0\r\n${res._trailer}\r\n` : "";
+    if (res._line === null) {
+        endForeign(res, tail);
+        return res;
+    }
     if (!res._headerSent || tail !== "") send(res, tail, "latin1", undefined, 0);
     ended(res);
     return res;
+}
+
+/** Throws if the last `length` bytes do not make the body as long as its own field says. Nothing of them was sent then. */
+function checkLength(res: ServerResponse, length: number): void {
+    if (res._header === null) {
+        if (res._contentLength === null && !res.hasHeader("content-length")) return;
+        res._implicitHeader();
+    }
+    const { _contentLength: told } = res;
+    if (typeof told !== "number" || !res._hasBody || res.chunkedEncoding || res._bytesWritten + length === told) return;
+    res._bytesWritten += length;
+    throw new codes.ERR_HTTP_CONTENT_LENGTH_MISMATCH(res._bytesWritten, told);
 }
 
 /** Sends head, body and end in one. */
@@ -455,7 +556,8 @@ function sendWhole(res: ServerResponse, chunk: Chunk | undefined, encoding: stri
     res._headerSent = true;
     res.finished = true;
     const { req } = res;
-    const waits = isHeldOpen(res, req);
+    const { socket } = res._line as Line;
+    const waits = res._raw || isHeldOpen(res, req) || (socket !== null && socket._corks > 0);
     if (waits || (body !== undefined && body.length > HIGH_WATER_MARK && isHeard(res, req))) {
         res.finished = false;
         res._headerSent = false;
@@ -465,6 +567,7 @@ function sendWhole(res: ServerResponse, chunk: Chunk | undefined, encoding: stri
     }
     if (res._eventsCount !== undefined && res._eventsCount !== 0) res.emit("prefinish");
     http.whole(res._exchange, res.statusCode, !res._last, res._header as string, body, latin1Of(res, encoding));
+    if (socket !== null) socket.bytesWritten += http.written();
     if (res._contentLength === null) res._bytesWritten = body?.length ?? 0;
     res._emptyRest = true;
     if (isHeard(res, req)) process.nextTick(finished, res);
@@ -476,121 +579,5 @@ function latin1Of(res: ServerResponse, encoding: string | undefined): number {
     return isLatin1(encoding) ? 3 : res.chunkedEncoding ? 2 : 0;
 }
 
-/** Whether the rest of the request's body is of interest: with the reply's end the engine skips it. */
-export function isHeldOpen(res: ServerResponse, req: IncomingMessage): boolean {
-    return !req._bodyDone && !res._last && (req._consuming || listens(req));
-}
-
-/** The last byte was sent. */
-function ended(res: ServerResponse): void {
-    res.finished = true;
-    if (res._eventsCount !== undefined && res._eventsCount !== 0) res.emit("prefinish");
-    const exchange = res._exchange;
-    if (exchange < 0) {
-        process.nextTick(finished, res);
-        return;
-    }
-    const { req } = res;
-    if (isHeldOpen(res, req) && !res._asked) {
-        res._needDrain = false;
-        process.nextTick(finished, res);
-        return;
-    }
-    http.end(exchange, LAST | (res._last ? 0 : KEEP));
-    res._emptyRest = true;
-    if (res._asked) (res._waiting ??= []).push(() => finished(res));
-    else process.nextTick(finished, res);
-}
-
-/** Whether somebody could notice the events of the exchange. */
-export function isHeard(res: ServerResponse, req: IncomingMessage): boolean {
-    return (res._eventsCount !== undefined && res._eventsCount !== 0) || listens(req);
-}
-
-/** The reply's bytes were taken: 'finish', after what the server does by it. */
-export function finished(res: ServerResponse): void {
-    if (res._writableFinished) return;
-    res._writableFinished = true;
-    const { req } = res;
-    const line = res._line;
-    if (req !== undefined) {
-        if (!req._consuming && !req._dumped) req._dump();
-        detach(res, req, line);
-    }
-    process.nextTick(close, res);
-    res.emit("finish");
-}
-
-/** As `finished`, for a reply that nobody listens to. */
-export function finishUnheard(res: ServerResponse, req: IncomingMessage): void {
-    res._writableFinished = true;
-    if (!req._bodyDone) {
-        req._bodyDone = true;
-        req._dumped = true;
-    }
-    req.complete = true;
-    res.destroyed = true;
-    res._closed = true;
-    detach(res, req, res._line);
-}
-
-function detach(res: ServerResponse, req: IncomingMessage, line: Line | null): void {
-    if (res._emptyRest) {
-        line?.ended(res);
-        res._exchange = -1;
-        req._res = null;
-        req._exchange = -1;
-    }
-    line?.detach(res);
-}
-
-function close(res: ServerResponse): void {
-    if (res._closed) return;
-    res.destroyed = true;
-    res._closed = true;
-    res.emit("close");
-}
-
-function closeSoon(res: ServerResponse): void {
-    process.nextTick(close, res);
-}
-
-/** What the host tells of an exchange comes to these. */
-export const exchange = {
-    data(res: ServerResponse, bytes: Uint8Array): void {
-        receiveData(res.req, bytes);
-    },
-
-    end(res: ServerResponse, trailers: string[] | undefined): void {
-        receiveEnd(res.req, trailers);
-        if (res.finished && !res._emptyRest) {
-            res._emptyRest = true;
-            http.end(res._exchange, LAST | (res._last ? 0 : KEEP));
-            if (res._writableFinished) detach(res, res.req, res._line);
-        }
-    },
-
-    writable(res: ServerResponse): void {
-        res._unconfirmed = 0;
-        res._asked = false;
-        const waiting = res._waiting;
-        res._waiting = null;
-        if (waiting !== null) for (const callback of waiting) callback();
-        if (res._needDrain && !res.finished && !res.destroyed) {
-            res._needDrain = false;
-            res.emit("drain");
-        }
-    },
-
-    /** Nobody waits for the reply any more. */
-    gone(res: ServerResponse): void {
-        const { req } = res;
-        res._exchange = -1;
-        req._exchange = -1;
-        res.destroyed = true;
-        req.destroy(aborted());
-        if (!res._closed) close(res);
-    },
-};
-
+export { exchange, finished, finishUnheard, isHeard, isHeldOpen } from "./settle";
 export { validateHeaderName, validateHeaderValue };

@@ -1,10 +1,11 @@
 import EventEmitter from "node:events";
 import { codes } from "../leat/errors";
 import { IncomingMessage } from "./incoming";
-import { type Line, lines, servers } from "./line";
-import { http, type Listening, type ListenOptions } from "./native";
+import { Line, lines, servers } from "./line";
+import { http, IPV6, type Listening, type ListenOptions, UNIX } from "./native";
+import { isParticular } from "./particular";
 import { ServerResponse } from "./response";
-import { opaque } from "./socket";
+import { STATUS_CODES } from "./statuses";
 
 /** Set on an app whose requests and responses inherit from prototypes of its own: `{ request, response }`. */
 export const kMessages = Symbol("leat.messages");
@@ -25,10 +26,22 @@ interface Options {
     requireHostHeader?: boolean;
     rejectNonStandardBodyWrites?: boolean;
     highWaterMark?: number;
+    uniqueHeaders?: string[];
+    insecureHTTPParser?: boolean;
     tls?: object;
 }
 
 type Listener = (...args: unknown[]) => void;
+interface Times {
+    headersTimeout: number;
+    requestTimeout: number;
+    keepAliveTimeout: number;
+}
+
+/** How much longer than it tells Node leaves an idle connection open. */
+const KEEP_ALIVE_BUFFER_MS = 1000;
+/** Node cuts off the list of fields by itself; the engine's own limit is the size of the head. */
+const FIELDS_MAX = 0xffff;
 
 export interface Server extends EventEmitter {
     listening: boolean;
@@ -41,7 +54,7 @@ export interface Server extends EventEmitter {
     maxRequestsPerSocket: number;
     maxConnections: number | undefined;
     timeout: number;
-    joinDuplicateHeaders: boolean;
+    joinDuplicateHeaders: boolean | undefined;
     requireHostHeader: boolean;
     httpAllowHalfOpen: boolean;
     _number: number;
@@ -54,9 +67,16 @@ export interface Server extends EventEmitter {
     _responsePrototype: object;
     _messagesOf: unknown;
     _strictBodies: boolean;
+    /** Whether something is done for each request that servers do not do as a rule (`particular.ts`). */
+    _particular: boolean;
     _reffed: boolean;
+    /** Times that the engine knows. */
+    _told: Times;
     _connectionEnded(): void;
-    _fault(line: Line, exchange: number, code: string, status: number, text: string, bytes: Uint8Array): void;
+    _drop(line: Line): void;
+    _retime(): void;
+    _isRetimed(): boolean;
+    _unshaken(remote: string, remotePort: number, local: string, localPort: number, flags: number, code: string, words: string): void;
     listen(...args: unknown[]): this;
     close(callback?: (error?: Error) => void): this;
     address(): unknown;
@@ -67,25 +87,29 @@ function HttpServer(this: Server | undefined, options?: Options | Listener, list
     (EventEmitter as unknown as (this: unknown) => void).call(this);
     if (typeof options === "function") [listener, options] = [options, {}];
     const given = options ?? {};
-    if (typeof given !== "object") throw new codes.ERR_INVALID_ARG_TYPE("options", "object", options);
+    if (typeof given !== "object" || Array.isArray(given)) throw new codes.ERR_INVALID_ARG_TYPE("options", "object", options);
     this._options = given;
     this._lines = new Set();
     this.requestTimeout = time(given.requestTimeout, "requestTimeout", 300_000);
-    this.headersTimeout = time(given.headersTimeout, "headersTimeout", Math.min(60_000, this.requestTimeout || 60_000));
+    this.headersTimeout = time(given.headersTimeout, "headersTimeout", Math.min(60_000, this.requestTimeout));
     if (this.requestTimeout > 0 && this.headersTimeout > this.requestTimeout) {
         throw new codes.ERR_OUT_OF_RANGE("headersTimeout", "<= requestTimeout", this.headersTimeout);
     }
     this.keepAliveTimeout = time(given.keepAliveTimeout, "keepAliveTimeout", 5000);
     this.connectionsCheckingInterval = time(given.connectionsCheckingInterval, "connectionsCheckingInterval", 30_000);
     time(given.maxHeaderSize, "maxHeaderSize", 0);
+    Object.assign(this, { maxHeaderSize: given.maxHeaderSize, insecureHTTPParser: given.insecureHTTPParser });
     for (const name of ["requireHostHeader", "joinDuplicateHeaders", "rejectNonStandardBodyWrites"] as const) {
         if (given[name] !== undefined && typeof given[name] !== "boolean") throw new codes.ERR_INVALID_ARG_TYPE(`options.${name}`, "boolean", given[name]);
     }
     const delay: unknown = given.keepAliveInitialDelay;
     if (delay !== undefined && typeof delay !== "number") throw new codes.ERR_INVALID_ARG_TYPE("options.keepAliveInitialDelay", "number", delay);
-    this.joinDuplicateHeaders = given.joinDuplicateHeaders === true;
+    this.joinDuplicateHeaders = given.joinDuplicateHeaders;
     this.requireHostHeader = given.requireHostHeader !== false;
     this._strictBodies = given.rejectNonStandardBodyWrites === true;
+    Object.assign(this, { rejectNonStandardBodyWrites: this._strictBodies });
+    this._particular = isParticular(given);
+    this._told = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 };
     this._responsePrototype = (given.ServerResponse ?? ServerResponse).prototype;
     if (listener) this.on("request", listener);
     return undefined;
@@ -118,6 +142,14 @@ const defaults = {
     httpAllowHalfOpen: false,
     _number: -1,
     _listening: null,
+    allowHalfOpen: true,
+    pauseOnConnect: false,
+    noDelay: true,
+    keepAlive: false,
+    keepAliveInitialDelay: 0,
+    insecureHTTPParser: undefined,
+    maxHeaderSize: undefined,
+    rejectNonStandardBodyWrites: false,
     _begins: null,
     _path: undefined,
     _messagesOf: undefined,
@@ -146,6 +178,7 @@ function portOf(given: unknown): number {
 function whereOf(args: unknown[]): Where {
     const [first, second, third] = args;
     if (first === null || first === undefined || typeof first === "function") return typeof second === "string" ? { port: 0, host: second } : { port: 0 };
+    if (typeof first === "boolean") throw new codes.ERR_INVALID_ARG_VALUE("options", { port: first });
     if (typeof first === "object") {
         const given = first as Where & { _handle?: { fd?: number } };
         if (given.port === undefined && given.path === undefined && given.fd === undefined) {
@@ -169,14 +202,19 @@ function isPort(text: string): boolean {
 
 const IP = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f:.]*:[\da-f:.]*)$/i;
 
+function isAddress(host: string): boolean {
+    // What looks like one may be none.
+    return IP.test(host) && (require("../leat/ip") as typeof import("../leat/ip")).isIP(host) !== 0;
+}
+
 /** Opens the socket, on every address if none is said. */
 function open(server: Server, where: Where): Listening {
-    const { keepAliveTimeout, headersTimeout, requestTimeout, maxHeadersCount, _options: given } = server;
+    const { _options: given } = server;
     const { request, response } = messagesOf(server);
     server._responsePrototype = response;
-    const options: ListenOptions = { keepAliveTimeout, headersTimeout, requestTimeout };
-    if (maxHeadersCount !== null) options.maxHeadersCount = maxHeadersCount;
-    if (server.maxConnections !== undefined) options.connectionsMax = server.maxConnections;
+    const unique = Array.isArray(given.uniqueHeaders) && given.uniqueHeaders.length > 0 ? new Set(given.uniqueHeaders.map((name) => name.toLowerCase())) : null;
+    if (unique !== null) server._responsePrototype = Object.create(response, { _uniqueHeaders: { value: unique, writable: true, configurable: true } }) as object;
+    const options: ListenOptions = { ...timesOf(server), maxHeadersCount: FIELDS_MAX };
     for (const name of ["maxHeaderSize", "http2", "noDelay", "keepAlive", "keepAliveInitialDelay", "tls"] as const) {
         if (given[name] !== undefined) (options as Record<string, unknown>)[name] = given[name];
     }
@@ -194,10 +232,21 @@ function open(server: Server, where: Where): Listening {
     }
 }
 
+/** The server's times as the engine takes them: 0 is none. */
+function timesOf(server: Server): Times {
+    const { keepAliveTimeout, headersTimeout, requestTimeout } = server;
+    server._told = { keepAliveTimeout, headersTimeout, requestTimeout };
+    const time = (ms: number): number => (Number.isFinite(ms) && ms > 0 ? ms : 0);
+    const idle = time(keepAliveTimeout);
+    return { keepAliveTimeout: idle === 0 ? 0 : idle + KEEP_ALIVE_BUFFER_MS, headersTimeout: time(headersTimeout), requestTimeout: time(requestTimeout) };
+}
+
 /** The error of a `listen` that failed, as Node's sockets tell it. */
 function listenError(error: unknown, where: Where): Error {
-    const { code, errno } = error as { code?: string; errno?: number };
-    if (code === undefined) return error as Error;
+    let { code, errno } = error as { code?: string; errno?: number };
+    if (code === undefined || code.startsWith("LEAT_")) return error as Error;
+    // For a socket in a folder that is not there libuv says what it says for one that may not be written.
+    if (where.path !== undefined && code === "ENOENT") [code, errno] = ["EACCES", -13];
     const at = where.path ?? `${where.host ?? "::"}${where.port ? `:${where.port}` : ""}`;
     const texts: Record<string, string> = { EADDRINUSE: "address already in use", EACCES: "permission denied", EADDRNOTAVAIL: "address not available" };
     const told = new Error(`listen ${code}: ${texts[code] ?? (error as Error).message} ${at}`);
@@ -228,7 +277,7 @@ const members = {
             if (signal.aborted) process.nextTick(() => this.close());
             else signal.addEventListener("abort", () => this.close(), { once: true });
         }
-        if (host !== undefined && host !== "" && !IP.test(host)) {
+        if (host !== undefined && host !== "" && !isAddress(host)) {
             if (host !== "localhost") {
                 const { lookup } = require("node:dns") as { lookup(host: string, done: (error: Error | null, address: string) => void): void };
                 lookup(host, (error, address) => {
@@ -255,8 +304,7 @@ const members = {
 
     address(this: Server): unknown {
         const listening = this._listening;
-        if (listening === null) return null;
-        if (listening.address === undefined) return this._path ?? null;
+        if (listening === null || listening.address === undefined) return this._path ?? null;
         return { address: listening.address, family: listening.family, port: listening.port };
     },
 
@@ -287,11 +335,14 @@ const members = {
     },
 
     closeIdleConnections(this: Server): void {
+        const serving = http.serving();
         for (const line of this._lines) {
-            if (line.current !== null && line.current._exchange >= 0) continue;
-            if (line.socket?._opaque === true) continue;
+            // One that has not sent a request yet is waited for, and so is one whose handler runs.
+            if (line.requests === 0 || line.id === serving || line.current !== null || line.ending || line.socket?._opaque === true) continue;
+            line.ending = true;
+            if (line.socket !== null) line.socket.destroy();
             http.closeConnection(line.id);
-            if (line.requests > 0) line.leave();
+            line.leave();
         }
     },
 
@@ -331,38 +382,58 @@ const members = {
         process.nextTick(() => this.emit("close"));
     },
 
-    /** Bytes came that are no request. */
-    _fault(this: Server, line: Line, exchange: number, code: string, status: number, text: string, bytes: Uint8Array): void {
-        const { clientError, answerTo } = faults();
+    /** One connection too many. */
+    _drop(this: Server, line: Line): void {
+        const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily } = line.socketOf();
+        line.socketOf().destroy();
+        this.emit("drop", (line.flags & UNIX) !== 0 ? undefined : { localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily });
+    },
+
+    /** Tells the engine of times that the program has changed since. */
+    _retime(this: Server): void {
+        if (this._number >= 0 && this._isRetimed()) http.settings(this._number, timesOf(this));
+    },
+
+    _isRetimed(this: Server): boolean {
+        const { keepAliveTimeout, headersTimeout, requestTimeout } = this._told;
+        return keepAliveTimeout !== this.keepAliveTimeout || headersTimeout !== this.headersTimeout || requestTimeout !== this.requestTimeout;
+    },
+
+    /** A TLS handshake failed. Its socket is there for who wants to know where it came from, and is destroyed. */
+    _unshaken(this: Server, remote: string, remotePort: number, local: string, localPort: number, flags: number, code: string, words: string): void {
+        const line = new Line(-1, this, remote, remotePort, local, localPort, flags & (IPV6 | UNIX), { version: "", cipher: "", serverName: "", alpn: "" });
+        line.closed = true;
         const socket = line.socketOf();
-        socket._faulty = true;
-        opaque(socket, exchange, null);
-        const error = clientError({ code, status, text } as Parameters<typeof clientError>[0], bytes.length > 0 ? Buffer.from(bytes) : undefined);
-        if (error === undefined) {
-            socket.destroy();
+        socket.destroy();
+        this.emit("tlsClientError", secure().handshakeError(code, words), socket);
+    },
+
+    /** A listener that is asynchronous failed, and `captureRejections` is on. */
+    [Symbol.for("nodejs.rejection")](this: Server, error: unknown, event: string, ...args: unknown[]): void {
+        if (event !== "request") {
+            this.emit("error", error);
             return;
         }
-        const told = (failure: Error): void => {
-            socket.removeListener("error", told);
-            if (socket.listenerCount("error") === 0) socket.on("error", ignore);
-            if (this.emit("clientError", failure, socket)) return;
-            if (socket.writable && line.current?._headerSent !== true) socket.write(answerTo((failure as { code?: string }).code), "latin1");
-            socket.destroy(failure);
-        };
-        told(error);
+        const res = args[1] as ServerResponse;
+        if (res._header !== null || res.finished) {
+            res.destroy();
+            return;
+        }
+        for (const name of (res as unknown as { getHeaderNames(): string[] }).getHeaderNames()) res.removeHeader(name);
+        res.statusCode = 500;
+        res.end(STATUS_CODES[500]);
     },
 };
 for (const name of Reflect.ownKeys(members)) {
     Object.defineProperty(Server.prototype, name, { configurable: true, enumerable: false, writable: true, value: (members as Record<symbol | string, unknown>)[name] });
 }
 
-const ignore = (): void => undefined;
-
-/** Loaded at the first bytes that are no request. */
-const faults = (): typeof import("../../../../../packages/leat/src/http/parse_errors") => require("../../../../../packages/leat/src/http/parse_errors");
+/** Loaded with the first server that speaks TLS. */
+const secure = (): typeof import("../leat/tls_server") => require("../leat/tls_server") as typeof import("../leat/tls_server");
 
 function begin(server: Server, where: Where): void {
     let listening: Listening;
+    server._path = where.path;
     try {
         listening = open(server, where);
     } catch (error) {
@@ -371,11 +442,13 @@ function begin(server: Server, where: Where): void {
         return;
     }
     server._listening = listening;
+    server._particular = isParticular(server._options);
     server._number = listening.server;
-    server._path = where.path;
     server.listening = true;
     servers.set(listening.server, server);
     if (!server._reffed) http.hold(server._number, false);
+    // What the program sets right behind `listen`.
+    setImmediate(() => server._retime());
     process.nextTick(() => {
         if (server._listening === listening) server.emit("listening");
     });

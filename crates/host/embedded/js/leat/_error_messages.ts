@@ -7,6 +7,11 @@ const CLASS = /^([A-Z][a-z0-9]*)+$/;
 type Inspect = (value: unknown, options?: object) => string;
 const inspect: Inspect = (value, options) => (require("node:util") as { inspect: Inspect }).inspect(value, options);
 
+/** As `%s` of `util.format` has it. */
+function shown(value: unknown): string {
+    return typeof value === "object" && value !== null ? (require("node:util") as { format(...values: unknown[]): string }).format("%s", value) : String(value);
+}
+
 /** What Node says behind `Received`: the class of an object, the type and the value of a primitive. */
 export function received(value: unknown): string {
     if (value === null || value === undefined) return String(value);
@@ -131,9 +136,11 @@ const table = {
     ERR_HTTP_BODY_NOT_ALLOWED: ["E", "Adding content for this request method or response status is not allowed."],
     ERR_HTTP_CONTENT_LENGTH_MISMATCH: ["E", (body: number, declared: number) => `Response body's content-length of ${body} byte(s) does not match the content-length of ${declared} byte(s) set in header`],
     ERR_HTTP_HEADERS_SENT: ["E", (what: string) => `Cannot ${what} headers after they are sent to the client`],
-    ERR_HTTP_INVALID_HEADER_VALUE: ["T", (value: unknown, name: string) => `Invalid value "${String(value)}" for header "${name}"`],
-    ERR_HTTP_INVALID_STATUS_CODE: ["R", (status: unknown) => `Invalid status code: ${String(status)}`],
+    ERR_HTTP_INVALID_HEADER_VALUE: ["T", (value: unknown, name: string) => `Invalid value "${shown(value)}" for header "${name}"`],
+    ERR_HTTP_INVALID_STATUS_CODE: ["R", (status: unknown) => `Invalid status code: ${shown(status)}`],
     ERR_HTTP_REQUEST_TIMEOUT: ["E", "Request timeout"],
+    ERR_TLS_HANDSHAKE_TIMEOUT: ["E", "TLS handshake timeout"],
+    ERR_HTTP_SOCKET_ENCODING: ["E", "Changing the socket encoding is not allowed per RFC7230 Section 3."],
     ERR_HTTP_SOCKET_ASSIGNED: ["E", "ServerResponse has an already assigned socket"],
     ERR_HTTP_TRAILER_INVALID: ["E", "Trailers are invalid with this transfer encoding"],
     ERR_ILLEGAL_CONSTRUCTOR: ["T", "Illegal constructor"],
@@ -146,6 +153,7 @@ const table = {
     ERR_INVALID_FD: ["R", (fd: unknown) => `"fd" must be a positive integer: ${String(fd)}`],
     ERR_INVALID_FILE_URL_HOST: ["T", (platform: string) => `File URL host must be "localhost" or empty on ${platform}`],
     ERR_INVALID_FILE_URL_PATH: ["T", (reason: string) => `File URL path ${reason}`],
+    ERR_INVALID_HANDLE_TYPE: ["T", "This handle type cannot be sent"],
     ERR_INVALID_HTTP_TOKEN: ["T", (name: string, field: unknown) => `${name} must be a valid HTTP token ["${String(field)}"]`],
     ERR_INVALID_IP_ADDRESS: ["T", (address: string) => `Invalid IP address: ${address}`],
     ERR_INVALID_MIME_SYNTAX: ["T", (production: string, text: string, at: number) => `The MIME syntax for a ${production} in ${JSON.stringify(text)} is invalid${at !== -1 ? ` at ${at}` : ""}`],

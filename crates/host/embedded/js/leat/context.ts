@@ -51,6 +51,21 @@ export function begin(): void {
             Object.defineProperty(this, "constructor", { value, configurable: true, enumerable: true, writable: true });
         },
     });
+    // It looks as well, and registers none: a reaction of ours would be the only one, and a rejection would count as handled.
+    const { resolve } = Native;
+    const quiet = {
+        resolve(this: unknown, ...given: unknown[]): unknown {
+            const before = busy;
+            busy = true;
+            try {
+                return Reflect.apply(resolve, this, given);
+            } finally {
+                busy = before;
+            }
+        },
+    }.resolve;
+    Object.defineProperty(quiet, "length", { value: 1, configurable: true });
+    Object.defineProperty(Native, "resolve", { value: quiet, configurable: true, enumerable: false, writable: true });
 }
 
 /** Runs `run` in `context`. */

@@ -195,10 +195,12 @@ export function runRejections(): void {
     }
 }
 
+class UnhandledPromiseRejection extends Error {}
+
 /** What is thrown for a reason that is no error. */
 function unhandled(reason: unknown): Error {
     const shown = typeof reason === "object" && reason !== null ? Object.prototype.toString.call(reason).replace("[object Object]", "#<Object>") : String(reason);
-    const error = new Error(
+    const error = new UnhandledPromiseRejection(
         "This error originated either by throwing inside of an async function without a catch block, or by rejecting a promise " +
             `which was not handled with .catch(). The promise rejected with the reason "${shown}".`,
     );

@@ -1,6 +1,7 @@
 // node:diagnostics_channel.
 import { codes } from "../leat/errors";
 import { failures, nextTick } from "../leat/turn";
+import { trace } from "../leat/traced";
 import { validateFunction } from "../leat/validate";
 
 type Name = string | symbol;
@@ -30,6 +31,7 @@ class Channel {
         validateFunction(listener, "subscription");
         this.#listeners.push(listener);
         this.#count();
+        heard(this.name);
     }
 
     unsubscribe(listener: Listener): boolean {
@@ -43,6 +45,7 @@ class Channel {
     bindStore(store: Store, transform?: (message: unknown) => unknown): void {
         this.#stores.set(store, transform);
         this.#count();
+        heard(this.name);
     }
 
     unbindStore(store: Store): boolean {
@@ -83,6 +86,11 @@ class Channel {
         }
         return next();
     }
+}
+
+/** Servers publish only once somebody listens. */
+function heard(name: Name): void {
+    if (typeof name === "string" && name.startsWith("http.server.")) trace(channel);
 }
 
 const channels = new Map<Name, Channel>();

@@ -1,8 +1,10 @@
-// node:https: requests over TLS. A server over TLS is `leat gateway`'s, or a proxy's in front of this program.
+// node:https: requests and servers over TLS, each loaded when it is first used.
 type Client = typeof import("../leat/client");
 type Agents = typeof import("../leat/agent");
+type Servers = typeof import("../leat/tls_server");
 const client = (): Client => require("../leat/client") as Client;
 const agents = (): Agents => require("../leat/agent") as Agents;
+const servers = (): Servers => require("../leat/tls_server") as Servers;
 
 export function request(...given: Parameters<Client["secureRequest"]>): ReturnType<Client["secureRequest"]> {
     return client().secureRequest(...given);
@@ -12,19 +14,12 @@ export function get(...given: Parameters<Client["secureGet"]>): ReturnType<Clien
     return client().secureGet(...given);
 }
 
-function missing(what: string): never {
-    throw Object.assign(new Error(`leat run has no ${what}: let leat gateway end TLS in front of this program, or run it by node --import leat/register`), { code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM" });
-}
-
-export function createServer(): never {
-    return missing("https.createServer");
-}
-
-export function Server(): never {
-    return missing("https.Server");
+export function createServer(...given: Parameters<Servers["createServer"]>): ReturnType<Servers["createServer"]> {
+    return servers().createServer(...given);
 }
 
 declare const module: { exports: object };
-for (const [name, from] of [["Agent", "SecureAgent"], ["globalAgent", "secureGlobalAgent"]] as const) {
-    Object.defineProperty(module.exports, name, { configurable: true, enumerable: true, get: () => agents()[from] });
-}
+const late = (name: string, load: () => unknown): void => void Object.defineProperty(module.exports, name, { configurable: true, enumerable: true, get: load });
+late("Agent", () => agents().SecureAgent);
+late("globalAgent", () => agents().secureGlobalAgent);
+late("Server", () => servers().Server);

@@ -1,9 +1,9 @@
 // node:tls for programs that load it and ask whether a socket is one of its: connections over TLS are made by node:https and
-// fetch, and ended by a gateway in front. What would need more says so.
+// fetch, and taken by servers of node:https. What would need more says so.
 import { Duplex } from "node:stream";
 
 function missing(what: string): never {
-    throw Object.assign(new Error(`leat run has no ${what}: use node:https or fetch, let leat gateway end TLS in front of this program, or run it by node --import leat/register`), {
+    throw Object.assign(new Error(`leat run has no ${what}: use node:https or fetch, or run it by node --import leat/register`), {
         code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM",
     });
 }
@@ -15,6 +15,9 @@ export class TLSSocket extends Duplex {
         missing("tls.TLSSocket");
     }
 }
+
+/** Sockets of node:https' servers are of a class of their own; they count as this class's too. */
+Object.defineProperty(TLSSocket, Symbol.hasInstance, { value: (value: unknown) => typeof value === "object" && value !== null && (value as { encrypted?: unknown }).encrypted === true && value instanceof (require("../http") as typeof import("../http")).Socket });
 
 export class Server {
     constructor() {

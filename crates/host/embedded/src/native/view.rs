@@ -21,10 +21,12 @@ pub(super) fn write<'js, R>(array: &TypedArray<'js, u8>, write: impl FnOnce(&mut
     }
 }
 
-/// A copy of the bytes of a Uint8Array, or of a string's UTF-8.
+/// A copy of the bytes of a Uint8Array, or of a string's UTF-8, where half a surrogate pair is U+FFFD.
 pub(crate) fn copied<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<u8>> {
     if let Some(text) = value.as_string() {
-        return Ok(text.to_string()?.into_bytes());
+        let mut bytes = Vec::new();
+        crate::serve::append_text(&mut bytes, text, false)?;
+        return Ok(bytes);
     }
     match array(value) {
         Some(array) => Ok(read(&array, <[u8]>::to_vec)),

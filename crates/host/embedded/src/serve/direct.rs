@@ -25,11 +25,11 @@ impl Drop for Inner {
 }
 
 impl Direct {
-    pub(super) fn new(script: Script, http: Rc<Http>, server: u32) -> Self {
+    pub(super) fn new(script: Script, http: Rc<Http>, server: u32, peer: &Peer) -> Self {
         let direct = Self(Rc::new(Inner { script, http, server }));
         let inner = &direct.0;
         if let Some(connection) = inner.script.connection() {
-            inner.http.opened(inner.server, connection, inner.script.arrival());
+            inner.http.opened(inner.server, connection, inner.script.arrival(), peer.tls.as_ref());
         }
         direct
     }

@@ -57,6 +57,10 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>, head: &RequestHead, joined: bool, max:
     for (at, (_, name, value)) in head.fields().take(max).enumerate() {
         lower.clear();
         lower.extend(name.iter().map(u8::to_ascii_lowercase));
+        // Node's objects take none of that name.
+        if lower == b"__proto__" {
+            continue;
+        }
         let earlier = head.fields().take(at).any(|(_, other, _)| other.eq_ignore_ascii_case(name));
         let value = text(ctx, value)?;
         let key = std::str::from_utf8(&lower).unwrap_or_default();
@@ -75,11 +79,6 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>, head: &RequestHead, joined: bool, max:
                 let before: String = object.get(key)?;
                 let between = if kind == Again::Semicolon { "; " } else { ", " };
                 object.set(key, format!("{before}{between}{}", value.to_string()?))?;
-            }
-            // `__proto__` is a name like any other.
-            _ if key == "__proto__" => {
-                let property = rquickjs::object::Property::from(value).writable().enumerable().configurable();
-                object.prop(key, property)?;
             }
             _ => object.set(key, value)?,
         }

@@ -6,15 +6,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use leat_door::{BACKLOG, Bound, MakeHandler, Server, Settings};
-use leat_message::{Head, Length, Method, Name, Reason, Reply, Version};
+use leat_message::{Head, Length, Method, Name, Reason, Reply, TlsInfo, Version};
 use leat_script::{Arrival, Lane, Port, Published, REPLY_WORDS, Wake};
+use rquickjs::function::Args;
 use rquickjs::{Ctx, Function, JsLifetime, Object, Persistent, Result};
 use tokio::sync::Notify;
 
 use super::direct::Direct;
 use super::records;
 use super::slabs::{Slabs, bytes_of};
-use super::{head, natives};
+use super::{head, natives, shaken};
 use crate::host::{Failure, Hold, Host};
 use crate::listeners;
 use crate::world::Entered;
@@ -72,6 +73,10 @@ pub(crate) struct Http {
     slabs: RefCell<Slabs>,
     pending: RefCell<Pending>,
     current: RefCell<Current>,
+    /// The connection whose request JavaScript is being called for.
+    calling: Cell<Option<u32>>,
+    /// Bytes of what was sent last.
+    written: Cell<usize>,
     servers: RefCell<HashMap<u32, Listening>>,
     next_server: Cell<u32>,
     /// An open connection keeps the program running, unless JavaScript says otherwise.
@@ -116,6 +121,8 @@ impl Http {
             slabs: RefCell::new(slabs),
             pending: RefCell::default(),
             current: RefCell::default(),
+            calling: Cell::new(None),
+            written: Cell::new(0),
             servers: RefCell::default(),
             next_server: Cell::new(1),
             holds: RefCell::default(),
@@ -200,10 +207,10 @@ impl Http {
         let ipv6 = address.is_some_and(|address| address.is_ipv6());
         let http = Rc::downgrade(self);
         let host = Rc::clone(&self.host);
-        let make: MakeHandler<Direct> = Rc::new(move |script| {
+        let make: MakeHandler<Direct> = Rc::new(move |script, peer| {
             // The servers end before their world.
             let http = http.upgrade().unwrap_or_else(|| Http::new(Rc::clone(&host)));
-            Direct::new(script, http, number)
+            Direct::new(script, http, number, peer)
         });
         let server = Server::open(Some(listener), settings, options, ipv6, make);
         server.join(&self.lane, number.into());
@@ -281,12 +288,21 @@ impl Http {
     }
 
     /// A connection has come.
-    pub(super) fn opened(&self, server: u32, connection: u32, arrival: &Arrival) {
+    pub(super) fn opened(&self, server: u32, connection: u32, arrival: &Arrival, tls: Option<&TlsInfo>) {
         self.holds.borrow_mut().insert(connection, Some(self.host.hold()));
         let flags = u32::from(arrival.ipv6) | u32::from(arrival.unix) << 1 | u32::from(arrival.http2) << 2;
-        self.call("opened", |_, hook| {
-            let (remote, local) = (arrival.remote.as_str(), arrival.local.as_str());
-            hook.call((server, connection, remote, arrival.remote_port, local, arrival.local_port, flags))
+        self.call("opened", |ctx, hook| {
+            let mut args = Args::new(ctx.clone(), 8);
+            args.push_args([server, connection])?;
+            args.push_arg(arrival.remote.as_str())?;
+            args.push_arg(arrival.remote_port)?;
+            args.push_arg(arrival.local.as_str())?;
+            args.push_arg(arrival.local_port)?;
+            args.push_arg(flags)?;
+            if let Some(tls) = tls {
+                args.push_arg(shaken::object(ctx, arrival, tls)?)?;
+            }
+            hook.call_arg(args)
         });
     }
 
@@ -314,7 +330,11 @@ impl Http {
                 None => return Ok(()),
             };
             let object = head::object(ctx, prototype.restore(ctx)?, request)?;
-            hooks.request.restore(ctx)?.call((object, connection, exchange, flags_of(request)))
+            self.calling.set(Some(connection));
+            let called = hooks.request.restore(ctx)?.call((object, connection, exchange, flags_of(request)));
+            // Ticks and promises come behind it.
+            self.calling.set(None);
+            called
         });
         let mut current = self.current.borrow_mut();
         let unanswered = current.exchange.take().is_some() && current.status.is_none();
@@ -350,6 +370,16 @@ impl Http {
         Made::Whole
     }
 
+    /// The connection whose request JavaScript is being called for; -1 for none.
+    pub(super) fn serving(&self) -> f64 {
+        self.calling.get().map_or(-1.0, f64::from)
+    }
+
+    /// Bytes of what was sent last.
+    pub(super) fn written(&self) -> f64 {
+        self.written.get() as f64
+    }
+
     /// Notes the whole reply of the request that is being called for: `write` appends head and body, and says where the body
     /// begins. `false` where it is another one's, or this one has begun to answer already.
     pub(super) fn answer_now(
@@ -365,6 +395,7 @@ impl Http {
         }
         current.bytes.clear();
         current.head_len = write(&mut current.bytes);
+        self.written.set(current.bytes.len());
         current.status = Some(status);
         current.keep = keep;
         true
@@ -385,6 +416,7 @@ impl Http {
         current.bytes.clear();
         let Some(head_len) = write(&mut current.bytes) else { return false };
         current.head_len = head_len;
+        self.written.set(current.bytes.len());
         current.status = Some(status);
         current.keep = keep;
         true
@@ -402,6 +434,7 @@ impl Http {
         let record: [u32; REPLY_WORDS] = [kind | flags << 8, target, bytes.len() as u32, 0, status, head_len];
         pending.words.extend_from_slice(&record);
         pending.text.extend_from_slice(bytes);
+        self.written.set(bytes.len());
     }
 
     /// Sends the records of this turn.

@@ -8,8 +8,10 @@ mod http;
 mod natives;
 mod plain;
 mod records;
+mod shaken;
 mod slabs;
 
 pub(crate) use head::group as head_group;
 pub(crate) use head::text;
 pub(crate) use http::group;
+pub(crate) use natives::append_text;

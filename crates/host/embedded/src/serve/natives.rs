@@ -47,6 +47,8 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     )?;
     group.set("whole", Func::from(whole))?;
     group.set("head", Func::from(head))?;
+    group.set("serving", Func::from(|ctx: Ctx<'js>| Http::of(&ctx).map(|http| http.serving())))?;
+    group.set("written", Func::from(|ctx: Ctx<'js>| Http::of(&ctx).map(|http| http.written())))?;
     group.set("interim", Func::from(interim))?;
     group.set("data", Func::from(data))?;
     group.set("end", Func::from(end))?;
@@ -238,7 +240,7 @@ fn append_bytes(out: &mut Vec<u8>, bytes: &TypedArray<'_, u8>) {
 }
 
 /// Text as UTF-8, or one byte a character: of others the low byte, as Node's buffers do it. Half a surrogate pair becomes U+FFFD.
-pub(super) fn append_text(out: &mut Vec<u8>, text: &String<'_>, latin1: bool) -> Result<()> {
+pub(crate) fn append_text(out: &mut Vec<u8>, text: &String<'_>, latin1: bool) -> Result<()> {
     let text = text.clone().to_cstring()?;
     let Ok(utf8) = std::str::from_utf8(text.as_bytes()) else {
         append_halves(out, text.as_bytes(), latin1);

@@ -12,6 +12,7 @@ const CLOSED: u32 = 6;
 const WRITABLE: u32 = 7;
 const FAULT: u32 = 8;
 const EOF: u32 = 9;
+const UNSHAKEN: u32 = 11;
 
 /// Calls for each record of `words`; the same memory as `bytes`, which began at byte `from` of its slab.
 pub(super) fn tell(http: &Http, words: &[u32], bytes: &[u8], from: u32) {
@@ -54,6 +55,18 @@ fn one(http: &Http, kind: u32, record: &[u32], bytes: &[u8], from: u32) {
         FAULT => http.call("fault", |ctx, hook| {
             let bytes = TypedArray::<u8>::new_copy(ctx.clone(), piece(word(5), word(6)))?;
             hook.call((word(2), word(3), word(4), bytes))
+        }),
+        UNSHAKEN => http.call("unshaken", |ctx, hook| {
+            let mut at = word(5);
+            // As `opened` says it.
+            let flags = word(0) >> 10 & 3;
+            let parts = Array::new(ctx.clone())?;
+            for part in 0..4 {
+                let len = word(6 + part);
+                parts.set(part, text(ctx, piece(at, len))?)?;
+                at += len;
+            }
+            hook.call((word(2), word(3), word(4), flags, parts))
         }),
         // Connections are told of by a call when they come (`Http::opened`), and requests too.
         _ => {}
