@@ -3,6 +3,7 @@ import type { IncomingMessage } from "./incoming";
 import { http, HAS_BODY, HAS_EXPECT, HAS_HOST, HTTP10, KEEP_ALIVE, OTHER_METHOD, UPGRADE } from "./native";
 import { exchange as told, ServerResponse, begun } from "./response";
 import type { Server } from "./server";
+import { Shapes } from "./shapes";
 import { takeOver, Socket } from "./socket";
 import { METHODS } from "./statuses";
 
@@ -72,13 +73,26 @@ export class Line {
     detach(res: ServerResponse): void {
         if (this.current === res) this.current = null;
         this.lastBytes = res._contentLength ?? res._bytesWritten;
-        if (res._last && this.server._listening === null) this.leave();
+        const { server } = this;
+        if (server._learned < LEARNED_MAX) learn(server, res);
+        if (res._last && server._listening === null) this.leave();
         if (this.socket !== null) {
             if (this.socket._httpMessage === res) this.socket._httpMessage = null;
             if (res._last) this.socket.destroySoon();
             else if (this.socket.timeout) this.socket.setTimeout(0);
         }
     }
+}
+
+/** Replies of a server whose objects' layouts are kept. */
+const LEARNED_MAX = 16;
+
+function learn(server: Server, res: ServerResponse): void {
+    server._learned++;
+    const shapes = (server._shapes ??= { requests: new Shapes(), responses: new Shapes(), headers: new Shapes() });
+    shapes.requests.learn(res.req);
+    shapes.responses.learn(res);
+    if (res._headers !== null) shapes.headers.learn(res._headers);
 }
 
 /** Connections by the host's number. */

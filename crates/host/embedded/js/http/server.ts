@@ -4,6 +4,7 @@ import { IncomingMessage } from "./incoming";
 import { type Line, lines, servers } from "./line";
 import { http, type Listening, type ListenOptions } from "./native";
 import { ServerResponse } from "./response";
+import type { Shapes } from "./shapes";
 import { opaque, type Socket } from "./socket";
 
 /** Set on an app whose requests and responses inherit from prototypes of its own: `{ request, response }`. */
@@ -55,6 +56,9 @@ export interface Server extends EventEmitter {
     _messagesOf: unknown;
     _strictBodies: boolean;
     _reffed: boolean;
+    /** Replies whose objects were looked at, and the layouts that are kept. */
+    _learned: number;
+    _shapes: { requests: Shapes; responses: Shapes; headers: Shapes } | null;
     _connectionEnded(): void;
     _fault(line: Line, exchange: number, code: string, status: number, text: string, bytes: Uint8Array): void;
     listen(...args: unknown[]): this;
@@ -122,6 +126,8 @@ const defaults = {
     _path: undefined,
     _messagesOf: undefined,
     _reffed: true,
+    _learned: 0,
+    _shapes: null,
 };
 for (const [name, value] of Object.entries(defaults)) Object.defineProperty(Server.prototype, name, { configurable: true, enumerable: false, writable: true, value });
 
