@@ -1,4 +1,5 @@
 // Connections, and how what the host tells finds the exchange that it is about.
+import EventEmitter from "node:events";
 import type { IncomingMessage } from "./incoming";
 import { http, HAS_BODY, HAS_EXPECT, HAS_HOST, HTTP10, KEEP_ALIVE, OTHER_METHOD, UPGRADE } from "./native";
 import { exchange as told, ServerResponse, begun } from "./response";
@@ -129,18 +130,21 @@ http.hooks({
         if (found === undefined) return;
         const line = new Line(connection, found, remote, remotePort, local, localPort, flags);
         lines.set(connection, line);
+        http.line(connection, line);
         found._lines.add(line);
         if (found.listenerCount("connection") > 0) found.emit("connection", line.socketOf());
     },
 
-    request(req, connection, exchange, flags) {
-        const line = lines.get(connection);
-        if (line === undefined) {
-            http.abort(exchange, false);
-            return;
-        }
-        serve(line, req as IncomingMessage, exchange, flags);
+    request(line, req, exchange, flags) {
+        serve(line as Line, req as IncomingMessage, exchange, flags);
     },
+
+    pending(req, res) {
+        pending(req as IncomingMessage, res as ServerResponse);
+    },
+
+    emit: EventEmitter.prototype.emit,
+    captures: Object.getOwnPropertySymbols(EventEmitter.prototype).find(({ description }) => description === "kCapture"),
 
     data(exchange, bytes) {
         const res = exchanges.get(exchange);
@@ -254,6 +258,13 @@ function serve(line: Line, req: IncomingMessage, exchange: number, flags: number
     if (res._exchange < 0) return;
     if ((flags & HAS_BODY) === 0) req.complete = true;
     if (!res._emptyRest) register(exchange, res);
+}
+
+/** A request without a body whose reply comes later. */
+function pending(req: IncomingMessage, res: ServerResponse): void {
+    if (res._exchange < 0) return;
+    req.complete = true;
+    if (!res._emptyRest) register(res._exchange, res);
 }
 
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;

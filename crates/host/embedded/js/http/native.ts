@@ -53,7 +53,13 @@ export const UNIX = 2;
 /** What the host calls. Exchanges and connections have numbers; reasons too, 0 for none. */
 export interface Hooks {
     opened(server: number, connection: number, remote: string, remotePort: number, local: string, localPort: number, flags: number): void;
-    request(req: object, connection: number, exchange: number, flags: number): void;
+    /** A request that has something unusual. Of others the host makes both objects, and calls the listener. */
+    request(line: object, req: object, exchange: number, flags: number): void;
+    /** A usual one was not answered within the call. */
+    pending(req: object, res: object): void;
+    /** `emit` of emitters, and the symbol by which they say that they capture rejections. */
+    emit: unknown;
+    captures: symbol | undefined;
     data(exchange: number, bytes: Uint8Array): void;
     end(exchange: number, trailers?: string[]): void;
     gone(exchange: number, reason: number): void;
@@ -67,7 +73,8 @@ type Body = string | Uint8Array | undefined;
 
 interface Http {
     hooks(hooks: Hooks): void;
-    listen(options: ListenOptions, prototype: object): Listening;
+    /** Listens; request and response objects of `server` inherit from these. */
+    listen(options: ListenOptions, request: object, response: object, server: object): Listening;
     /** Stops accepting. */
     close(server: number): void;
     /** Forgets a closed server without connections. */
@@ -75,8 +82,6 @@ interface Http {
     /** Whether the server keeps the program running. */
     hold(server: number, hold: boolean): void;
     settings(server: number, options: ListenOptions): void;
-    /** What request objects inherit from. */
-    prototype(server: number, prototype: object): void;
     /** A whole reply. Within the call for its request it costs a copy, and no record. `latin1`: 1 its body is, 2 its head. */
     whole(exchange: number, status: number, keep: boolean, head: string, body: Body, latin1: number): void;
     /** A head and the first of its body; with status 0 bytes of the program's own. */
@@ -94,6 +99,8 @@ interface Http {
     plain(exchange: number, status: number, line: string, fields: object, timeout: number, body: string | Uint8Array): boolean;
     /** Whether an open connection keeps the program running. */
     holdConnection(connection: number, hold: boolean): void;
+    /** The object of a connection, which comes with its requests. */
+    line(connection: number, line: object): void;
     /** Whether text may stand in a field's value. */
     isValue(text: string): boolean;
     /** The entity tag of text or bytes, without `W/`. */

@@ -189,14 +189,14 @@ function open(server: Server, where: Where): Listening {
     for (const name of ["port", "path", "fd", "backlog", "ipv6Only", "reusePort"] as const) {
         if (where[name] !== undefined) (options as Record<string, unknown>)[name] = where[name];
     }
-    if (where.host !== undefined) return http.listen({ ...options, host: where.host }, request);
-    if (where.port === undefined) return http.listen(options, request);
+    if (where.host !== undefined) return http.listen({ ...options, host: where.host }, request, response, server);
+    if (where.port === undefined) return http.listen(options, request, response, server);
     try {
-        return http.listen({ ...options, host: "::" }, request);
+        return http.listen({ ...options, host: "::" }, request, response, server);
     } catch (error) {
         const { code } = error as { code?: string };
         if (code !== "EAFNOSUPPORT" && code !== "EADDRNOTAVAIL" && code !== "EINVAL") throw error;
-        return http.listen({ ...options, host: "0.0.0.0" }, request);
+        return http.listen({ ...options, host: "0.0.0.0" }, request, response, server);
     }
 }
 
