@@ -71,11 +71,16 @@ export class Line {
         setTimeout(() => http.holdConnection(this.id, false), LEAVE_MS).unref();
     }
 
+    /** Looks at how the objects of a reply that is over have grown, for the first few. */
+    learn(res: ServerResponse): void {
+        if (this.server._learned < LEARNED_MAX) learn(this.server, res);
+    }
+
     detach(res: ServerResponse): void {
         if (this.current === res) this.current = null;
         this.lastBytes = res._contentLength ?? res._bytesWritten;
         const { server } = this;
-        if (server._learned < LEARNED_MAX) learn(server, res);
+        this.learn(res);
         if (res._last && server._listening === null) this.leave();
         if (this.socket !== null) {
             if (this.socket._httpMessage === res) this.socket._httpMessage = null;
@@ -144,6 +149,9 @@ http.hooks({
     },
 
     emit: EventEmitter.prototype.emit,
+    writeHead: ServerResponse.prototype.writeHead,
+    implicitHeader: ServerResponse.prototype._implicitHeader,
+    storeHeader: ServerResponse.prototype._storeHeader,
     captures: Object.getOwnPropertySymbols(EventEmitter.prototype).find(({ description }) => description === "kCapture"),
 
     data(exchange, bytes) {

@@ -60,6 +60,10 @@ export interface Hooks {
     /** `emit` of emitters, and the symbol by which they say that they capture rejections. */
     emit: unknown;
     captures: symbol | undefined;
+    /** What makes a response's head, as responses have it. */
+    writeHead: unknown;
+    implicitHeader: unknown;
+    storeHeader: unknown;
     data(exchange: number, bytes: Uint8Array): void;
     end(exchange: number, trailers?: string[]): void;
     gone(exchange: number, reason: number): void;
@@ -82,6 +86,8 @@ interface Http {
     /** Whether the server keeps the program running. */
     hold(server: number, hold: boolean): void;
     settings(server: number, options: ListenOptions): void;
+    /** `end` of a response, if all of it is usual, within the call for its request; false, and nothing has happened, if not. */
+    finish(res: object, chunk: unknown): boolean;
     /** A whole reply. Within the call for its request it costs a copy, and no record. `latin1`: 1 its body is, 2 its head. */
     whole(exchange: number, status: number, keep: boolean, head: string, body: Body, latin1: number): void;
     /** A head and the first of its body; with status 0 bytes of the program's own. */

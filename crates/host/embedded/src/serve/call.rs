@@ -16,6 +16,8 @@ pub(super) struct Hooks {
     pub(super) all: Persistent<Object<'static>>,
     /// `emit` as emitters have it.
     emit: Persistent<Value<'static>>,
+    /// What makes a response's head: `writeHead`, `_implicitHeader`, `_storeHeader`.
+    pub(super) head: [Persistent<Value<'static>>; 3],
     pub(super) names: Names,
 }
 
@@ -24,7 +26,9 @@ impl Hooks {
     pub(super) fn new<'js>(ctx: &Ctx<'js>, hooks: Object<'js>) -> Result<Self> {
         let (request, pending): (Function<'js>, Function<'js>) = (hooks.get("request")?, hooks.get("pending")?);
         let (emit, captures): (Value<'js>, Value<'js>) = (hooks.get("emit")?, hooks.get("captures")?);
+        let head = |name: &str| hooks.get::<_, Value<'js>>(name).map(|method| Persistent::save(ctx, method));
         Ok(Self {
+            head: [head("writeHead")?, head("implicitHeader")?, head("storeHeader")?],
             request: Persistent::save(ctx, request),
             pending: Persistent::save(ctx, pending),
             emit: Persistent::save(ctx, emit),

@@ -369,6 +369,17 @@ impl Http {
         hooks.request.clone().restore(ctx)?.call((line, req, exchange, flags))
     }
 
+    /// What JavaScript is called for; `None` before it has said.
+    pub(super) fn hooks(&self) -> Option<Rc<Hooks>> {
+        self.hooks.borrow().clone()
+    }
+
+    /// Whether this is the exchange of the request that is being called for, and has no reply yet.
+    pub(super) fn awaits(&self, exchange: u32) -> bool {
+        let current = self.current.borrow();
+        current.exchange == Some(exchange) && current.status.is_none()
+    }
+
     /// Whether the request that is being called for has its whole reply.
     fn is_answered(&self) -> bool {
         self.current.borrow().status.is_some()

@@ -4,6 +4,7 @@
 mod call;
 mod direct;
 mod fields;
+mod finish;
 mod head;
 mod held;
 mod http;

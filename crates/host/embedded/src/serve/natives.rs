@@ -40,6 +40,7 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         Func::from(|ctx: Ctx<'js>, server: u32, hold: bool| Http::of(&ctx).map(|http| http.hold(server, hold))),
     )?;
     group.set("settings", Func::from(change))?;
+    group.set("finish", super::finish::function(ctx)?)?;
     group.set("whole", Func::from(whole))?;
     group.set("head", Func::from(head))?;
     group.set("interim", Func::from(interim))?;

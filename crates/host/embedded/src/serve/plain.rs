@@ -9,7 +9,7 @@ use super::http::Http;
 use super::natives::append_text;
 
 /// Most fields of a reply that goes this way.
-const FIELDS_MAX: u32 = 256;
+pub(super) const FIELDS_MAX: u32 = 256;
 
 /// Names that say something of the message itself, in lower case: a reply that has one goes the longer way.
 const SPECIAL: &[&[u8]] =
@@ -110,7 +110,7 @@ fn append_field(raw: *mut qjs::JSContext, out: &mut Vec<u8>, fields: &Object<'_>
 
 /// # Safety
 /// `key` is null, or text of `length` bytes.
-unsafe fn is_special(key: *const c_char, length: usize) -> bool {
+pub(super) unsafe fn is_special(key: *const c_char, length: usize) -> bool {
     if key.is_null() {
         return true;
     }
@@ -123,7 +123,7 @@ unsafe fn is_special(key: *const c_char, length: usize) -> bool {
 ///
 /// # Safety
 /// A live value of the context.
-unsafe fn append_raw(raw: *mut qjs::JSContext, out: &mut Vec<u8>, value: qjs::JSValue) -> bool {
+pub(super) unsafe fn append_raw(raw: *mut qjs::JSContext, out: &mut Vec<u8>, value: qjs::JSValue) -> bool {
     let mut length = 0;
     // SAFETY: text of `length` bytes or null; given back after it was copied.
     unsafe {
