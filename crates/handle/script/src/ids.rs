@@ -1,6 +1,8 @@
 /// Bits of an id that say which place it has; the others count those that had the place before.
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
+/// An id stays below 2^31: JavaScript has it as a small integer then, and nothing that converts it makes it negative.
+const GENERATION_MASK: u32 = i32::MAX as u32 >> INDEX_BITS;
 
 /// Ids for things that come and go: a number that comes late, for what is gone already, hits nobody else.
 #[derive(Debug, Default)]
@@ -44,7 +46,7 @@ impl Ids {
         let index = self.index(id)?;
         let place = self.places.get_mut(index)?;
         place.taken = false;
-        place.generation = (place.generation + 1) & (u32::MAX >> INDEX_BITS);
+        place.generation = (place.generation + 1) & GENERATION_MASK;
         self.free.push(index as u32);
         Some(index)
     }
@@ -66,5 +68,15 @@ mod tests {
         assert_ne!(first, second);
         assert_eq!(ids.index(first), None);
         assert_eq!(ids.index(second), Some(index));
+    }
+
+    #[test]
+    fn an_id_is_a_small_integer_however_often_its_place_was_taken() {
+        let mut ids = Ids::default();
+        for _ in 0..=u32::MAX >> INDEX_BITS {
+            let (id, _) = ids.take().unwrap();
+            assert!(i32::try_from(id).is_ok());
+            assert!(ids.free(id).is_some());
+        }
     }
 }

@@ -100,7 +100,6 @@ impl World {
         }
         self.host.turn();
         self.stops.set(0);
-        self.host.turn();
         let value = self.context.with(|ctx| {
             let result = match run(&ctx) {
                 Ok(value) => value,

@@ -6,6 +6,7 @@ import { exchange as told, ServerResponse, begun } from "./response";
 import { particular } from "./particular";
 import { refusalOf, resetError, socketErrored } from "./refused";
 import type { Server } from "./server";
+import { Shapes } from "./shapes";
 import { Socket } from "./socket";
 import { refuse, takeOver } from "./tunnel";
 import { METHODS } from "./statuses";
@@ -109,9 +110,15 @@ export class Line {
         setTimeout(() => http.holdConnection(this.id, false), LEAVE_MS).unref();
     }
 
+    /** Looks at how the objects of a reply that is over have grown, for the first few. */
+    learn(res: ServerResponse): void {
+        if (this.server._learned < LEARNED_MAX) learn(this.server, res);
+    }
+
     detach(res: ServerResponse): void {
         if (this.current === res) this.current = null;
         this.lastBytes = res._contentLength ?? res._bytesWritten;
+        this.learn(res);
         if (res._last && this.server._listening === null) this.leave();
         if (res._last) this.ending = true;
         if (this.socket !== null) {
@@ -124,6 +131,17 @@ export class Line {
 
 /** What programs may have replaced: then it is called for what nobody listens to, too. */
 const { emit } = EventEmitter.prototype;
+
+/** Replies of a server whose objects' layouts are kept. */
+const LEARNED_MAX = 16;
+
+function learn(server: Server, res: ServerResponse): void {
+    server._learned++;
+    const shapes = (server._shapes ??= { requests: new Shapes(), responses: new Shapes(), headers: new Shapes() });
+    shapes.requests.learn(res.req);
+    shapes.responses.learn(res);
+    if (res._headers !== null) shapes.headers.learn(res._headers);
+}
 
 /** Connections by the host's number. */
 export const lines = new Map<number, Line>();
@@ -160,6 +178,7 @@ http.hooks({
         if (found === undefined) return;
         const line = new Line(connection, found, remote, remotePort, local, localPort, flags, tls);
         lines.set(connection, line);
+        http.line(connection, line);
         if (found.maxConnections && found._lines.size >= found.maxConnections) {
             found._drop(line);
             return;
@@ -176,14 +195,19 @@ http.hooks({
         servers.get(server)?._unshaken(remote, remotePort, local, localPort, flags, code, words);
     },
 
-    request(req, connection, exchange, flags) {
-        const line = lines.get(connection);
-        if (line === undefined) {
-            http.abort(exchange, false);
-            return;
-        }
-        serve(line, req as IncomingMessage, exchange, flags);
+    request(line, req, exchange, flags) {
+        serve(line as Line, req as IncomingMessage, exchange, flags);
     },
+
+    pending(req, res) {
+        pending(req as IncomingMessage, res as ServerResponse);
+    },
+
+    emit,
+    writeHead: ServerResponse.prototype.writeHead,
+    implicitHeader: ServerResponse.prototype._implicitHeader,
+    storeHeader: ServerResponse.prototype._storeHeader,
+    captures: Object.getOwnPropertySymbols(EventEmitter.prototype).find(({ description }) => description === "kCapture"),
 
     data(exchange, bytes) {
         const res = exchanges.get(exchange);
@@ -345,6 +369,13 @@ function again({ server, requests }: Line, socket: Socket): void {
     socket._closeListeners = socket.listenerCount("close");
     if (server.timeout && requests > 1) socket.setTimeout(server.timeout);
     else socket._active();
+}
+
+/** A request without a body whose reply comes later. */
+function pending(req: IncomingMessage, res: ServerResponse): void {
+    req.complete = true;
+    if (res._exchange < 0) return;
+    if (!res._emptyRest) register(res._exchange, res);
 }
 
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;

@@ -68,7 +68,17 @@ export const UNIX = 2;
 export interface Hooks {
     opened(server: number, connection: number, remote: string, remotePort: number, local: string, localPort: number, flags: number, tls: Handshake | undefined): void;
     unshaken(server: number, remotePort: number, localPort: number, flags: number, text: [remote: string, local: string, code: string, words: string]): void;
-    request(req: object, connection: number, exchange: number, flags: number): void;
+    /** A request that has something unusual. Of others the host makes both objects, and calls the listener. */
+    request(line: object, req: object, exchange: number, flags: number): void;
+    /** A usual one was not answered within the call. */
+    pending(req: object, res: object): void;
+    /** `emit` of emitters, and the symbol by which they say that they capture rejections. */
+    emit: unknown;
+    captures: symbol | undefined;
+    /** What makes a response's head, as responses have it. */
+    writeHead: unknown;
+    implicitHeader: unknown;
+    storeHeader: unknown;
     data(exchange: number, bytes: Uint8Array): void;
     end(exchange: number, trailers?: string[]): void;
     gone(exchange: number, reason: number): void;
@@ -82,7 +92,8 @@ type Body = string | Uint8Array | undefined;
 
 interface Http {
     hooks(hooks: Hooks): void;
-    listen(options: ListenOptions, prototype: object): Listening;
+    /** Listens; request and response objects of `server` inherit from these. */
+    listen(options: ListenOptions, request: object, response: object, server: object): Listening;
     /** Stops accepting. */
     close(server: number): void;
     /** Forgets a closed server without connections. */
@@ -90,8 +101,8 @@ interface Http {
     /** Whether the server keeps the program running. */
     hold(server: number, hold: boolean): void;
     settings(server: number, options: ListenOptions): void;
-    /** What request objects inherit from. */
-    prototype(server: number, prototype: object): void;
+    /** `end` of a response, if all of it is usual, within the call for its request; false, and nothing has happened, if not. */
+    finish(res: object, chunk: unknown): boolean;
     /** A whole reply. Within the call for its request it costs a copy, and no record. `latin1`: 1 its body is, 2 its head. */
     whole(exchange: number, status: number, keep: boolean, head: string, body: Body, latin1: number): void;
     /** A head and the first of its body; with status 0 bytes of the program's own. */
@@ -116,6 +127,8 @@ interface Http {
     sendPlain(exchange: number, status: number, line: string, fields: object | null, timeout: number, body: string | Uint8Array, type: string | undefined, powered: boolean): boolean;
     /** Whether an open connection keeps the program running. */
     holdConnection(connection: number, hold: boolean): void;
+    /** The object of a connection, which comes with its requests. */
+    line(connection: number, line: object): void;
     /** Whether text may stand in a field's value. */
     isValue(text: string): boolean;
     /** The entity tag of text or bytes, without `W/`. */

@@ -191,6 +191,10 @@ methods(ServerResponse.prototype, {
     },
 
     end(this: ServerResponse, chunk?: unknown, encoding?: unknown, callback?: unknown): ServerResponse {
+        if (encoding === undefined && callback === undefined && http.finish(this, chunk)) {
+            this._line?.learn(this);
+            return this;
+        }
         if (typeof chunk === "function") [callback, chunk, encoding] = [chunk, undefined, undefined];
         else if (typeof encoding === "function") [callback, encoding] = [encoding, undefined];
         return finish(this, chunk as Chunk | null | undefined, encoding as string | undefined, callback as Callback | undefined);

@@ -5,6 +5,7 @@ import { Line, lines, servers } from "./line";
 import { http, IPV6, type Listening, type ListenOptions, UNIX } from "./native";
 import { isParticular } from "./particular";
 import { ServerResponse } from "./response";
+import type { Shapes } from "./shapes";
 import { STATUS_CODES } from "./statuses";
 
 /** Set on an app whose requests and responses inherit from prototypes of its own: `{ request, response }`. */
@@ -72,6 +73,9 @@ export interface Server extends EventEmitter {
     _reffed: boolean;
     /** Times that the engine knows. */
     _told: Times;
+    /** Replies whose objects were looked at, and the layouts that are kept. */
+    _learned: number;
+    _shapes: { requests: Shapes; responses: Shapes; headers: Shapes } | null;
     _connectionEnded(): void;
     _drop(line: Line): void;
     _retime(): void;
@@ -154,6 +158,8 @@ const defaults = {
     _path: undefined,
     _messagesOf: undefined,
     _reffed: true,
+    _learned: 0,
+    _shapes: null,
 };
 for (const [name, value] of Object.entries(defaults)) Object.defineProperty(Server.prototype, name, { configurable: true, enumerable: false, writable: true, value });
 
@@ -221,14 +227,14 @@ function open(server: Server, where: Where): Listening {
     for (const name of ["port", "path", "fd", "backlog", "ipv6Only", "reusePort"] as const) {
         if (where[name] !== undefined) (options as Record<string, unknown>)[name] = where[name];
     }
-    if (where.host !== undefined) return http.listen({ ...options, host: where.host }, request);
-    if (where.port === undefined) return http.listen(options, request);
+    if (where.host !== undefined) return http.listen({ ...options, host: where.host }, request, response, server);
+    if (where.port === undefined) return http.listen(options, request, response, server);
     try {
-        return http.listen({ ...options, host: "::" }, request);
+        return http.listen({ ...options, host: "::" }, request, response, server);
     } catch (error) {
         const { code } = error as { code?: string };
         if (code !== "EAFNOSUPPORT" && code !== "EADDRNOTAVAIL" && code !== "EINVAL") throw error;
-        return http.listen({ ...options, host: "0.0.0.0" }, request);
+        return http.listen({ ...options, host: "0.0.0.0" }, request, response, server);
     }
 }
 

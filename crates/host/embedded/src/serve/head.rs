@@ -4,10 +4,11 @@
 use leat_message::{Field, Head, RequestLines, Version};
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::Func;
-use rquickjs::object::Property;
 use rquickjs::{Array, Class, Ctx, JsLifetime, Object, Result, String, Value};
 
+use super::call::define;
 use super::fields;
+use super::names::Names;
 
 /// A copy of a request's head. One allocation for its bytes, one for its spans.
 #[derive(Clone, Debug, JsLifetime)]
@@ -49,15 +50,22 @@ impl RequestHead {
 }
 
 /// The request object of a head, with `url` and `method` of its own.
-pub(super) fn object<'js>(ctx: &Ctx<'js>, prototype: Object<'js>, head: Head<'_>) -> Result<Object<'js>> {
+pub(super) fn object<'js>(
+    ctx: &Ctx<'js>,
+    names: &Names,
+    prototype: Object<'js>,
+    head: Head<'_>,
+) -> Result<Object<'js>> {
     let object = Class::instance_proto(RequestHead::copy(head), prototype)?.into_inner();
-    object.prop("url", own(text(ctx, head.target())?))?;
-    object.prop("method", own(text(ctx, head.method_bytes())?))?;
+    let url = text(ctx, head.target())?;
+    let method = match head.method_bytes() {
+        b"GET" => names.string(ctx, names.get),
+        b"POST" => names.string(ctx, names.post),
+        other => text(ctx, other)?.into_value(),
+    };
+    define(&object, names.url, url.as_value())?;
+    define(&object, names.method, &method)?;
     Ok(object)
-}
-
-fn own<T>(value: T) -> Property<T> {
-    Property::from(value).writable().enumerable().configurable()
 }
 
 /// Bytes as text, one character a byte.

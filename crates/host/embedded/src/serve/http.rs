@@ -12,6 +12,7 @@ use rquickjs::function::Args;
 use rquickjs::{Ctx, Function, JsLifetime, Object, Persistent, Result};
 use tokio::sync::Notify;
 
+use super::call::{self, Hooks, Objects};
 use super::direct::Direct;
 use super::records;
 use super::slabs::{Slabs, bytes_of};
@@ -52,17 +53,10 @@ struct Pending {
 /// One server that listens.
 struct Listening {
     server: Rc<Server<Direct>>,
-    prototype: Persistent<Object<'static>>,
+    objects: Rc<Objects>,
     hold: Option<Hold>,
     /// The process's share of its socket.
     socket: Option<listeners::Listening>,
-}
-
-/// What JavaScript is called for, by the host.
-#[derive(Clone)]
-struct Hooks {
-    request: Persistent<Function<'static>>,
-    all: Persistent<Object<'static>>,
 }
 
 /// The servers of a world.
@@ -81,7 +75,9 @@ pub(crate) struct Http {
     next_server: Cell<u32>,
     /// An open connection keeps the program running, unless JavaScript says otherwise.
     holds: RefCell<HashMap<u32, Option<Hold>>>,
-    hooks: RefCell<Option<Hooks>>,
+    hooks: RefCell<Option<Rc<Hooks>>>,
+    /// The connections' objects.
+    lines: RefCell<HashMap<u32, Persistent<Object<'static>>>>,
 }
 
 /// How natives find it.
@@ -127,6 +123,7 @@ impl Http {
             next_server: Cell::new(1),
             holds: RefCell::default(),
             hooks: RefCell::default(),
+            lines: RefCell::default(),
         });
         tokio::task::spawn_local(lane.run());
         let heard = Rc::downgrade(&http);
@@ -158,6 +155,7 @@ impl Http {
         http.host.at_end(Box::new(move || {
             if let Some(http) = end.upgrade() {
                 http.hooks.borrow_mut().take();
+                http.lines.borrow_mut().clear();
                 http.servers.borrow_mut().clear();
             }
         }));
@@ -171,9 +169,7 @@ impl Http {
 
     /// What JavaScript is called for.
     pub(super) fn set_hooks<'js>(&self, ctx: &Ctx<'js>, hooks: Object<'js>) -> Result<()> {
-        let request: Function<'js> = hooks.get("request")?;
-        let request = Persistent::save(ctx, request);
-        *self.hooks.borrow_mut() = Some(Hooks { request, all: Persistent::save(ctx, hooks) });
+        *self.hooks.borrow_mut() = Some(Rc::new(Hooks::new(ctx, hooks)?));
         Ok(())
     }
 
@@ -181,7 +177,7 @@ impl Http {
     pub(super) fn call(&self, name: &str, run: impl for<'js> FnOnce(&Ctx<'js>, Function<'js>) -> Result<()>) {
         let (Some(world), Some(hooks)) = (self.host.world(), self.hooks.borrow().clone()) else { return };
         world.enter(|ctx| {
-            let hook = hooks.all.restore(ctx)?.get(name)?;
+            let hook = hooks.all.clone().restore(ctx)?.get(name)?;
             run(ctx, hook)
         });
     }
@@ -193,7 +189,7 @@ impl Http {
         place: leat_door::Place<'_>,
         backlog: Option<i32>,
         settings: Settings,
-        prototype: Object<'js>,
+        objects: Objects,
     ) -> Result<(u32, Option<std::net::SocketAddr>)> {
         let options = settings
             .serve_options()
@@ -214,9 +210,8 @@ impl Http {
         });
         let server = Server::open(Some(listener), settings, options, ipv6, make);
         server.join(&self.lane, number.into());
-        let prototype = Persistent::save(ctx, prototype);
         let hold = Some(self.host.hold());
-        self.servers.borrow_mut().insert(number, Listening { server, prototype, hold, socket });
+        self.servers.borrow_mut().insert(number, Listening { server, objects: Rc::new(objects), hold, socket });
         Ok((number, address))
     }
 
@@ -268,13 +263,6 @@ impl Http {
         }
     }
 
-    /// What its request objects inherit from.
-    pub(super) fn set_prototype<'js>(&self, ctx: &Ctx<'js>, number: u32, prototype: Object<'js>) {
-        if let Some(listening) = self.servers.borrow_mut().get_mut(&number) {
-            listening.prototype = Persistent::save(ctx, prototype);
-        }
-    }
-
     /// Whether an open connection keeps the program running.
     pub(super) fn hold_connection(&self, connection: u32, hold: bool) {
         if let Some(held) = self.holds.borrow_mut().get_mut(&connection) {
@@ -285,6 +273,7 @@ impl Http {
     /// A connection has ended.
     pub(super) fn parted(&self, connection: u32) {
         self.holds.borrow_mut().remove(&connection);
+        self.lines.borrow_mut().remove(&connection);
     }
 
     /// A connection has come.
@@ -306,6 +295,11 @@ impl Http {
         });
     }
 
+    /// The object of a connection, which comes with its requests.
+    pub(super) fn set_line<'js>(&self, ctx: &Ctx<'js>, connection: u32, line: Object<'js>) {
+        self.lines.borrow_mut().insert(connection, Persistent::save(ctx, line));
+    }
+
     /// Gives a request to JavaScript, and its reply to `reply` where it is whole at once.
     pub(super) fn request<R: Reply>(
         &self,
@@ -325,13 +319,8 @@ impl Http {
             current.status = None;
         }
         let entered = world.try_enter(|ctx| {
-            let prototype = match self.servers.borrow().get(&server) {
-                Some(listening) => listening.prototype.clone(),
-                None => return Ok(()),
-            };
-            let object = head::object(ctx, prototype.restore(ctx)?, request)?;
             self.calling.set(Some(connection));
-            let called = hooks.request.restore(ctx)?.call((object, connection, exchange, flags_of(request)));
+            let called = self.hand_over(ctx, &hooks, server, connection, exchange, request);
             // Ticks and promises come behind it.
             self.calling.set(None);
             called
@@ -378,6 +367,54 @@ impl Http {
     /// Bytes of what was sent last.
     pub(super) fn written(&self) -> f64 {
         self.written.get() as f64
+    }
+
+    /// Calls JavaScript for a request.
+    fn hand_over(
+        &self,
+        ctx: &Ctx<'_>,
+        hooks: &Hooks,
+        server: u32,
+        connection: u32,
+        exchange: u32,
+        request: Head<'_>,
+    ) -> Result<()> {
+        let line = self.lines.borrow().get(&connection).cloned();
+        let objects = self.servers.borrow().get(&server).map(|listening| Rc::clone(&listening.objects));
+        let (Some(line), Some(objects)) = (line, objects) else {
+            // Its server was forgotten.
+            self.push(natives::ABORT, 0, exchange, 0, 0, &[]);
+            return Ok(());
+        };
+        let line = line.restore(ctx)?;
+        let req = head::object(ctx, &hooks.names, objects.request.clone().restore(ctx)?, request)?;
+        let flags = flags_of(request);
+        if flags == USUAL
+            && request.method_bytes() != b"HEAD"
+            && let Some(res) = call::usual(ctx, hooks, &objects, &line, &req, exchange)?
+        {
+            if self.is_answered() {
+                return Ok(());
+            }
+            return hooks.pending.clone().restore(ctx)?.call((req, res));
+        }
+        hooks.request.clone().restore(ctx)?.call((line, req, exchange, flags))
+    }
+
+    /// What JavaScript is called for; `None` before it has said.
+    pub(super) fn hooks(&self) -> Option<Rc<Hooks>> {
+        self.hooks.borrow().clone()
+    }
+
+    /// Whether this is the exchange of the request that is being called for, and has no reply yet.
+    pub(super) fn awaits(&self, exchange: u32) -> bool {
+        let current = self.current.borrow();
+        current.exchange == Some(exchange) && current.status.is_none()
+    }
+
+    /// Whether the request that is being called for has its whole reply.
+    fn is_answered(&self) -> bool {
+        self.current.borrow().status.is_some()
     }
 
     /// Notes the whole reply of the request that is being called for: `write` appends head and body, and says where the body
@@ -470,7 +507,10 @@ impl Http {
     }
 }
 
-/// What JavaScript is told of a request beside its head (`js/http/dispatch.ts`).
+/// The flags of a request without a body, that names its host and leaves the connection open.
+const USUAL: u32 = 1 | 8;
+
+/// What JavaScript is told of a request beside its head (`js/http/native.ts`).
 fn flags_of(head: Head<'_>) -> u32 {
     let lines = head.lines();
     let has = |name: Name| lines.fields.iter().any(|field| field.id == name);

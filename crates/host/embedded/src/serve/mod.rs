@@ -1,10 +1,14 @@
 //! The way of a request into JavaScript and of its reply back. A request is a call; what follows its head, and replies that are
 //! not whole when the call returns, go over a lane whose both ends are on this thread.
 
+mod call;
 mod direct;
 mod fields;
+mod finish;
 mod head;
+mod held;
 mod http;
+mod names;
 mod natives;
 mod plain;
 mod records;

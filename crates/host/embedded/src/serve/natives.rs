@@ -5,8 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 use leat_door::{Place, Settings, Tls};
 use leat_message::Reason;
 use rquickjs::function::{Func, Opt};
-use rquickjs::{Array, Ctx, Exception, Object, Result, String, TypedArray, Value};
+use rquickjs::{Array, Ctx, Exception, Object, Persistent, Result, String, TypedArray, Value};
 
+use super::call::Objects;
 use super::http::Http;
 
 /// Kinds of records to the lane.
@@ -14,7 +15,7 @@ pub(super) const HEAD: u32 = 1;
 const DATA: u32 = 2;
 const END: u32 = 3;
 const READ: u32 = 4;
-const ABORT: u32 = 5;
+pub(super) const ABORT: u32 = 5;
 const OPAQUE: u32 = 6;
 const CLOSE: u32 = 7;
 const DESTROY: u32 = 8;
@@ -39,12 +40,7 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         Func::from(|ctx: Ctx<'js>, server: u32, hold: bool| Http::of(&ctx).map(|http| http.hold(server, hold))),
     )?;
     group.set("settings", Func::from(change))?;
-    group.set(
-        "prototype",
-        Func::from(|ctx: Ctx<'js>, server: u32, prototype: Object<'js>| {
-            Http::of(&ctx).map(|http| http.set_prototype(&ctx, server, prototype))
-        }),
-    )?;
+    group.set("finish", super::finish::function(ctx)?)?;
     group.set("whole", Func::from(whole))?;
     group.set("head", Func::from(head))?;
     group.set("serving", Func::from(|ctx: Ctx<'js>| Http::of(&ctx).map(|http| http.serving())))?;
@@ -68,6 +64,12 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         "holdConnection",
         Func::from(|ctx: Ctx<'js>, connection: u32, hold: bool| {
             Http::of(&ctx).map(|http| http.hold_connection(connection, hold))
+        }),
+    )?;
+    group.set(
+        "line",
+        Func::from(|ctx: Ctx<'js>, connection: u32, line: Object<'js>| {
+            Http::of(&ctx).map(|http| http.set_line(&ctx, connection, line))
         }),
     )?;
     group.set("isValue", Func::from(is_value))?;
@@ -112,7 +114,18 @@ fn tls_of(options: &Object<'_>) -> Result<Tls> {
 }
 
 /// `{ server, address, family, port }` of a server that listens now.
-fn listen<'js>(ctx: Ctx<'js>, options: Object<'js>, prototype: Object<'js>) -> Result<Object<'js>> {
+fn listen<'js>(
+    ctx: Ctx<'js>,
+    options: Object<'js>,
+    request: Object<'js>,
+    response: Object<'js>,
+    server: Object<'js>,
+) -> Result<Object<'js>> {
+    let objects = Objects {
+        server: Persistent::save(&ctx, server),
+        request: Persistent::save(&ctx, request),
+        response: Persistent::save(&ctx, response),
+    };
     let settings = settings_of(&options)?;
     let backlog: Option<i32> = options.get("backlog")?;
     let path: Option<std::string::String> = options.get("path")?;
@@ -132,7 +145,7 @@ fn listen<'js>(ctx: Ctx<'js>, options: Object<'js>, prototype: Object<'js>) -> R
             }
         }
     };
-    let (server, address) = Http::of(&ctx)?.listen(&ctx, place, backlog, settings, prototype)?;
+    let (server, address) = Http::of(&ctx)?.listen(&ctx, place, backlog, settings, objects)?;
     let listening = Object::new(ctx)?;
     listening.set("server", server)?;
     if let Some(address) = address {

@@ -11,7 +11,7 @@ use super::natives::tag_of;
 use crate::native::direct::{self, Body, Call, Given, Seen, Table};
 
 /// Most fields of a reply that goes this way.
-const FIELDS_MAX: u32 = 256;
+pub(super) const FIELDS_MAX: u32 = 256;
 
 /// Names that say something of the message itself, in lower case: a reply that has one goes the longer way.
 const SPECIAL: &[&[u8]] =
@@ -36,7 +36,9 @@ fn send(call: &Call<'_>) -> Given {
     let (Some(exchange), Some(status)) = (call.at(0).whole(), call.at(1).whole()) else { return Given::bool(false) };
     let Some(ctx) = call.context() else { return Given::bool(false) };
     let Ok(http) = Http::of(&ctx) else { return Given::THROWN };
-    let (Ok(exchange), Ok(status)) = (u32::try_from(exchange), u16::try_from(status)) else { return Given::bool(false) };
+    let (Ok(exchange), Ok(status)) = (u32::try_from(exchange), u16::try_from(status)) else {
+        return Given::bool(false);
+    };
     Given::bool(http.answer_now_if(exchange, status, true, |out| write(&ctx, call, out)))
 }
 
@@ -133,7 +135,7 @@ fn append_field(raw: *mut qjs::JSContext, out: &mut Vec<u8>, fields: Seen<'_>, a
 
 /// # Safety
 /// `key` is null, or text of `length` bytes.
-unsafe fn is_special(key: *const c_char, length: usize) -> bool {
+pub(super) unsafe fn is_special(key: *const c_char, length: usize) -> bool {
     if key.is_null() {
         return true;
     }
@@ -146,7 +148,7 @@ unsafe fn is_special(key: *const c_char, length: usize) -> bool {
 ///
 /// # Safety
 /// A live value of the context.
-unsafe fn append_raw(raw: *mut qjs::JSContext, out: &mut Vec<u8>, value: qjs::JSValue) -> bool {
+pub(super) unsafe fn append_raw(raw: *mut qjs::JSContext, out: &mut Vec<u8>, value: qjs::JSValue) -> bool {
     let mut length = 0;
     // SAFETY: text of `length` bytes or null; given back after it was copied.
     unsafe {
