@@ -2,7 +2,7 @@
 import { type Dialect } from "./dialect";
 import { isPlainEnd, plainFields, sendInOne } from "../http/response";
 import { weakETag, weakTagOf } from "./etag";
-import { plainSettings } from "./settings";
+import { plainSettings, setting } from "./settings";
 import { type Response, type Settings } from "./types";
 
 type ETag = (body: string | Buffer, encoding: BufferEncoding | undefined) => string | undefined;
@@ -147,7 +147,7 @@ export function sendJson(dialect: Dialect, res: Response, value: unknown): Respo
 export function sendPlain(dialect: Dialect, res: Response, given: string | Buffer, type: string, settings?: Settings): boolean {
     const { own, version } = dialect;
     if (res.get !== own.get || res.set !== own.set || res.type !== own.type) return false;
-    if ((settings ?? plainSettings(dialect, res.app))?.["etag fn"] !== weakETag) return false;
+    if ((settings === undefined ? setting(dialect, res.app, "etag fn") : settings["etag fn"]) !== weakETag) return false;
     if (sendInOne !== undefined && sendInOne(res, given, type)) return true;
     if (!isPlainEnd(res)) return false;
     const fields = plainFields(res);
@@ -179,9 +179,9 @@ function bytesOf(text: string): Buffer {
 export function stringify(dialect: Dialect, res: Response, value: unknown, given?: Settings): string | undefined {
     const { app } = res;
     const direct = given ?? plainSettings(dialect, app);
-    const escape = direct === undefined ? app.get("json escape") : direct["json escape"];
-    const replacer = (direct === undefined ? app.get("json replacer") : direct["json replacer"]) as Replacer | undefined;
-    const spaces = (direct === undefined ? app.get("json spaces") : direct["json spaces"]) as number | undefined;
+    const escape = direct === undefined ? setting(dialect, app, "json escape") : direct["json escape"];
+    const replacer = (direct === undefined ? setting(dialect, app, "json replacer") : direct["json replacer"]) as Replacer | undefined;
+    const spaces = (direct === undefined ? setting(dialect, app, "json spaces") : direct["json spaces"]) as number | undefined;
     const text = (replacer || spaces ? JSON.stringify(value, replacer, spaces) : JSON.stringify(value)) as string | undefined;
     return escape && typeof text === "string" ? text.replace(/[<>&]/g, escaped) : text;
 }

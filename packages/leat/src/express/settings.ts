@@ -13,14 +13,24 @@ export const compilers: Record<string, { name: string; compile: Compiler } | und
     "trust proxy": { name: "trust proxy fn", compile: compileTrust },
 });
 
-/** The settings of an app, to be read in the place of `app.get`; undefined where a program has put methods in the place of ours. */
-export function plainSettings({ ownApp }: Dialect, app: Application): Settings | undefined {
-    return app.get === ownApp.get && app.set === ownApp.set ? app.settings : undefined;
+/**
+ * The settings of an app, to be read in the place of `app.get`; undefined where a program has put methods in the place of ours, or
+ * reading is more than that (Express 4).
+ */
+export function plainSettings({ ownApp, version }: Dialect, app: Application): Settings | undefined {
+    return version === 5 && app.get === ownApp.get && app.set === ownApp.set ? app.settings : undefined;
 }
 
-/** `app.enabled(name)`, without the calls where nobody has put methods in their place. */
-export function isEnabled({ ownApp }: Dialect, app: Application, name: string): boolean {
-    return app.enabled === ownApp.enabled && app.set === ownApp.set ? Boolean(app.settings[name]) : app.enabled(name);
+/** `app.get(name)`, without the calls where nobody has put methods in their place. */
+export function setting(dialect: Dialect, app: Application, name: string): unknown {
+    const { ownApp } = dialect;
+    return app.get === ownApp.get && app.set === ownApp.set ? dialect.readSetting(app.settings, name) : app.get(name);
+}
+
+/** `app.enabled(name)`, in the same way. */
+export function isEnabled(dialect: Dialect, app: Application, name: string): boolean {
+    const { ownApp } = dialect;
+    return app.enabled === ownApp.enabled && app.set === ownApp.set ? Boolean(dialect.readSetting(app.settings, name)) : app.enabled(name);
 }
 
 function compileETag(value: unknown): unknown {

@@ -227,14 +227,14 @@ function open(server: Server, where: Where): Listening {
     for (const name of ["port", "path", "fd", "backlog", "ipv6Only", "reusePort"] as const) {
         if (where[name] !== undefined) (options as Record<string, unknown>)[name] = where[name];
     }
-    if (where.host !== undefined) return http.listen({ ...options, host: where.host }, request, response, server);
-    if (where.port === undefined) return http.listen(options, request, response, server);
+    if (where.host !== undefined) return http.listen({ ...options, host: where.host }, request, server._responsePrototype, server);
+    if (where.port === undefined) return http.listen(options, request, server._responsePrototype, server);
     try {
-        return http.listen({ ...options, host: "::" }, request, response, server);
+        return http.listen({ ...options, host: "::" }, request, server._responsePrototype, server);
     } catch (error) {
         const { code } = error as { code?: string };
         if (code !== "EAFNOSUPPORT" && code !== "EADDRNOTAVAIL" && code !== "EINVAL") throw error;
-        return http.listen({ ...options, host: "0.0.0.0" }, request, response, server);
+        return http.listen({ ...options, host: "0.0.0.0" }, request, server._responsePrototype, server);
     }
 }
 
