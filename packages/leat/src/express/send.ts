@@ -1,6 +1,6 @@
 // `res.send`, `res.json`, `res.jsonp` and `res.sendStatus`.
 import { type Dialect } from "./dialect";
-import { isPlainEnd, plainFields, sendInOne } from "../http/response";
+import { isPlainEnd, plainFields, sendInOne, sendValue } from "../http/response";
 import { weakETag, weakTagOf } from "./etag";
 import { plainSettings, setting } from "./settings";
 import { type Response, type Settings } from "./types";
@@ -131,11 +131,18 @@ export function withUtf8({ libraries }: Dialect, type: string): string {
     return libraries.contentType().format(parsed);
 }
 
+/** Whether these settings leave JSON and entity tags as they are by default. */
+function hasUsual(settings: Settings): boolean {
+    return !settings["json escape"] && !settings["json replacer"] && !settings["json spaces"] && settings["etag fn"] === weakETag;
+}
+
 /** `res.json(value)`. */
 export function sendJson(dialect: Dialect, res: Response, value: unknown): Response {
     const direct = plainSettings(dialect, res.app);
+    const { own } = dialect;
+    if (sendValue !== undefined && direct !== undefined && hasUsual(direct) && res.send === own.send && res.get === own.get && res.set === own.set && res.type === own.type && sendValue(res, value)) return res;
     const text = stringify(dialect, res, value, direct);
-    if (text !== undefined && res.send === dialect.own.send && sendPlain(dialect, res, text, JSON_TYPE, direct)) return res;
+    if (text !== undefined && res.send === own.send && sendPlain(dialect, res, text, JSON_TYPE, direct)) return res;
     if (!res.get("Content-Type")) res.set("Content-Type", "application/json");
     return res.send(text);
 }

@@ -136,6 +136,9 @@ const { end, setHeader } = ServerResponse.prototype as NodeResponse;
  */
 export const sendInOne: ((res: NodeResponse, body: string | Buffer, type: string) => boolean) | undefined = undefined as ((res: NodeResponse, body: string | Buffer, type: string) => boolean) | undefined;
 
+/** Sends a value as JSON in the same way; false, and nothing was sent, if it is not to be done so. */
+export const sendValue: ((res: NodeResponse, value: unknown) => boolean) | undefined = undefined as ((res: NodeResponse, value: unknown) => boolean) | undefined;
+
 /** Sets X-Powered-By without a field being made of it, if the host can do that. */
 export const setPowered: ((res: NodeResponse) => boolean) | undefined = undefined as ((res: NodeResponse) => boolean) | undefined;
 

@@ -1,7 +1,7 @@
 // `leat:http`: what node:http is made of on this host, and what Leat's Express asks of messages and servers.
 export { IncomingMessage, peekField, takeBody, type BodyTaker } from "./incoming";
 export { OutgoingMessage, validateHeaderName, validateHeaderValue } from "./outgoing";
-export { isPlainEnd, plainFields, sendInOne, setPowered } from "./plain";
+export { isPlainEnd, plainFields, sendInOne, sendValue, setPowered } from "./plain";
 export { ServerResponse } from "./response";
 export { createServer, kMessages, Server } from "./server";
 export { Socket } from "./socket";

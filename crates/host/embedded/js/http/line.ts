@@ -207,6 +207,9 @@ http.hooks({
     writeHead: ServerResponse.prototype.writeHead,
     implicitHeader: ServerResponse.prototype._implicitHeader,
     storeHeader: ServerResponse.prototype._storeHeader,
+    setHeader: ServerResponse.prototype.setHeader,
+    getHeader: ServerResponse.prototype.getHeader,
+    endReply: ServerResponse.prototype.end,
     captures: Object.getOwnPropertySymbols(EventEmitter.prototype).find(({ description }) => description === "kCapture"),
 
     data(exchange, bytes) {

@@ -79,6 +79,10 @@ export interface Hooks {
     writeHead: unknown;
     implicitHeader: unknown;
     storeHeader: unknown;
+    /** What Express calls besides. */
+    setHeader: unknown;
+    getHeader: unknown;
+    endReply: unknown;
     data(exchange: number, bytes: Uint8Array): void;
     end(exchange: number, trailers?: string[]): void;
     gone(exchange: number, reason: number): void;
@@ -122,9 +126,14 @@ interface Http {
     destroyConnection(connection: number, reset: boolean): void;
     /**
      * The usual whole reply on a connection that stays, with length and entity tag of `body`: X-Powered-By first if it is wanted, then
-     * `fields`, then the type if one is given. False, and nothing is said, if it must go the longer way.
+     * `fields`, then the type if one is given. The tag; undefined, and nothing is said, if it must go the longer way.
      */
-    sendPlain(exchange: number, status: number, line: string, fields: object | null, timeout: number, body: string | Uint8Array, type: string | undefined, powered: boolean): boolean;
+    sendPlain(exchange: number, status: number, line: string, fields: object | null, timeout: number, body: string | Uint8Array, type: string | undefined, powered: boolean): string | undefined;
+    /**
+     * A usual response with this body, text or bytes of `type` or without a type JSON, and the end of all that there is to it. The entity
+     * tag; undefined, and nothing is said, if anything is unusual.
+     */
+    reply(res: object, value: unknown, type: string | undefined): string | undefined;
     /** Whether an open connection keeps the program running. */
     holdConnection(connection: number, hold: boolean): void;
     /** The object of a connection, which comes with its requests. */

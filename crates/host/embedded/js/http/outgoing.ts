@@ -15,9 +15,8 @@ export type Headers = Record<string, [name: string, value: unknown]>;
 export interface Unread {
     /** X-Powered-By of Express. */
     readonly powered: boolean;
-    /** Fields of a body that has been sent. */
+    /** The type of a body that has been sent. */
     readonly type: string | undefined;
-    readonly body: string | Uint8Array | undefined;
 }
 
 /** What a message that is sent has. Most of it stands on the prototype until it changes. */
@@ -25,6 +24,8 @@ export interface OutgoingMessage extends Stream {
     /** To be asked for by `fieldsOf`, unless `_unread` is null. */
     _headers: Headers | null;
     _unread: Unread | null;
+    /** The entity tag of a body that has been sent, unless the fields have it. It begins with the body's length. */
+    _tag: string;
     _header: string | null;
     _headerSent: boolean;
     _contentLength: number | null;
@@ -76,6 +77,7 @@ export function methods(prototype: object, members: object): void {
 methods(OutgoingMessage.prototype, {
     _headers: null,
     _unread: null,
+    _tag: "",
     _header: null,
     _headerSent: false,
     _contentLength: null,
@@ -143,14 +145,15 @@ export function fieldsOf(message: OutgoingMessage): Headers | null {
     const unread = message._unread;
     if (unread === null) return message._headers;
     message._unread = null;
-    const { powered, type, body } = unread;
+    const { powered, type } = unread;
+    const tag = message._tag;
     const before = message._headers;
     let fields = before ?? newHeaders();
     if (powered) fields = Object.assign(newHeaders(), { "x-powered-by": ["X-Powered-By", "Express"] }, before);
     if (type !== undefined) fields["content-type"] = ["Content-Type", type];
-    if (body !== undefined) {
-        fields["content-length"] = ["Content-Length", `${Buffer.byteLength(body)}`];
-        fields["etag"] = ["ETag", `W/${http.tag(body) as string}`];
+    if (tag !== "") {
+        fields["content-length"] = ["Content-Length", `${Number.parseInt(tag.slice('W/"'.length), 16)}`];
+        fields["etag"] = ["ETag", tag];
     }
     return (message._headers = fields);
 }

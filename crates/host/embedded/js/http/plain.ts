@@ -10,7 +10,20 @@ export function plainFields(res: ServerResponse): Record<string, [string, string
     return (fieldsOf(res) ?? (res._headers = newHeaders())) as Record<string, [string, string] | undefined>;
 }
 
-const POWERED: Unread = { powered: true, type: undefined, body: undefined };
+const POWERED: Unread = { powered: true, type: undefined };
+const JSON_BODY: Unread = { powered: false, type: "application/json; charset=utf-8" };
+const POWERED_JSON: Unread = { ...JSON_BODY, powered: true };
+
+/** Sends a value as JSON in one step, or does nothing: false. The settings for JSON are the usual ones. */
+export function sendValue(res: ServerResponse, value: unknown): boolean {
+    const tag = http.reply(res, value, undefined);
+    if (tag === undefined) return false;
+    res._unread = res._unread === null ? JSON_BODY : POWERED_JSON;
+    res._tag = tag;
+    (res._line as Line).learn(res);
+    return true;
+}
+
 
 /** Sets X-Powered-By of Express on a response that has no fields yet; false if that is to be done by `setHeader`. */
 export function setPowered(res: ServerResponse): boolean {
@@ -26,6 +39,13 @@ export function setPowered(res: ServerResponse): boolean {
 export function sendInOne(res: ServerResponse, body: string | Buffer, type: string): boolean {
     const { length } = body;
     const exchange = res._exchange;
+    const quick = http.reply(res, body, type);
+    if (quick !== undefined) {
+        res._unread = { powered: res._unread !== null, type };
+        res._tag = quick;
+        (res._line as Line).learn(res);
+        return true;
+    }
     if (exchange < 0 || length === 0 || length > HIGH_WATER_MARK || res._header !== null || res.setHeader !== plainSetHeader || res.getHeader !== plainGetHeader) return false;
     const { req, statusCode: status } = res;
     if (status !== 200 && (status < 200 || status === 204 || status === 205 || status === 304 || (status | 0) !== status || status > 999)) return false;
@@ -44,10 +64,12 @@ export function sendInOne(res: ServerResponse, body: string | Buffer, type: stri
     }
     const line = statusLine(status);
     const powered = res._unread !== null;
-    if (!http.sendPlain(exchange, status, line, fields, res._keepAliveTimeout, body, given, powered)) return false;
+    const tag = http.sendPlain(exchange, status, line, fields, res._keepAliveTimeout, body, given, powered);
+    if (tag === undefined) return false;
     const { socket } = res._line as Line;
     if (socket !== null) socket.bytesWritten += http.written();
-    res._unread = { powered, type: given, body };
+    res._unread = { powered, type: given };
+    res._tag = tag;
     // What programs look at is whether there is one.
     res._header = line;
     res._headerSent = true;

@@ -18,6 +18,8 @@ pub(super) struct Hooks {
     emit: Persistent<Value<'static>>,
     /// What makes a response's head: `writeHead`, `_implicitHeader`, `_storeHeader`.
     pub(super) head: [Persistent<Value<'static>>; 3],
+    /// What Express calls besides: `setHeader`, `getHeader`, `end`.
+    pub(super) said: [Persistent<Value<'static>>; 3],
     pub(super) names: Names,
 }
 
@@ -29,6 +31,7 @@ impl Hooks {
         let head = |name: &str| hooks.get::<_, Value<'js>>(name).map(|method| Persistent::save(ctx, method));
         Ok(Self {
             head: [head("writeHead")?, head("implicitHeader")?, head("storeHeader")?],
+            said: [head("setHeader")?, head("getHeader")?, head("endReply")?],
             request: Persistent::save(ctx, request),
             pending: Persistent::save(ctx, pending),
             emit: Persistent::save(ctx, emit),

@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use std::io::Write as _;
 use std::ptr::NonNull;
 
-use rquickjs::{Ctx, Error, Result, Value, qjs};
+use rquickjs::{Ctx, Error, Persistent, Result, Value, qjs};
 
 use super::call::Hooks;
 use super::held::Held;
@@ -14,8 +14,8 @@ use super::http::Http;
 use super::names::Names;
 use super::plain::{FIELDS_MAX, append_raw, is_special};
 
-const OK: u16 = 200;
-const STATUS_LINE: &[u8] = b"HTTP/1.1 200 OK\r\n";
+pub(super) const OK: u16 = 200;
+pub(super) const STATUS_LINE: &[u8] = b"HTTP/1.1 200 OK\r\n";
 
 /// `finish(res, chunk)`: whether the reply was given, and all of it is over.
 pub(super) fn function<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
@@ -46,19 +46,35 @@ unsafe extern "C" fn enter(
     if res.is_object() && finish(&ctx, &http, &hooks, &res, chunk).is_some() { qjs::JS_TRUE } else { qjs::JS_FALSE }
 }
 
+/// A response that nothing unusual is known of.
+pub(super) struct Usual {
+    pub(super) exchange: u32,
+    pub(super) req: Held,
+    pub(super) line: Held,
+}
+
+impl Usual {
+    /// `None` for any other.
+    pub(super) fn of(ctx: &Ctx<'_>, http: &Http, hooks: &Hooks, res: &Held) -> Option<Self> {
+        let names = &hooks.names;
+        let exchange = u32::try_from(res.get(names.exchange).int()?).ok()?;
+        if !http.awaits(exchange) || res.get(names.status_code).int() != Some(OK.into()) {
+            return None;
+        }
+        let (req, line) = (res.get(names.req), res.get(names.line));
+        let is_usual = is_kept(names, res)
+            && is_unheard(names, res, &req)
+            && line.is_object()
+            && line.get(names.socket).is_nothing()
+            && is_own(ctx, res, [names.write_head, names.implicit_header, names.store_header], &hooks.head);
+        is_usual.then_some(Self { exchange, req, line })
+    }
+}
+
 fn finish(ctx: &Ctx<'_>, http: &Http, hooks: &Hooks, res: &Held, chunk: qjs::JSValue) -> Option<()> {
     let names = &hooks.names;
-    let exchange = u32::try_from(res.get(names.exchange).int()?).ok()?;
-    if !http.awaits(exchange) || res.get(names.status_code).int() != Some(OK.into()) {
-        return None;
-    }
-    let (req, line) = (res.get(names.req), res.get(names.line));
-    let plain = is_kept(names, res)
-        && is_unheard(names, res, &req)
-        && line.is_object()
-        && line.get(names.socket).is_nothing()
-        && is_plain(ctx, hooks, res);
-    if !plain {
+    let Usual { exchange, req, line } = Usual::of(ctx, http, hooks, res)?;
+    if !res.get(names.unread).is_nothing() {
         return None;
     }
     let fields = res.get(names.fields);
@@ -107,7 +123,7 @@ fn is_kept(names: &Names, res: &Held) -> bool {
         names.removed_content_length,
         names.requests_reached,
     ];
-    let nothing = [names.header, names.status_message, names.unique_headers, names.unread];
+    let nothing = [names.header, names.status_message, names.unique_headers];
     usual.into_iter().all(|name| res.get(name).is_true())
         && res.get(names.chunked_by_default).is_true()
         && unusual.into_iter().all(|name| res.get(name).is_false())
@@ -124,11 +140,14 @@ fn is_unheard(names: &Names, res: &Held, req: &Held) -> bool {
     req.is_object() && none(res) && none(req) && req.get(names.body_done).is_true()
 }
 
-/// Whether nobody has put a method in the place of those that make the head.
-fn is_plain(ctx: &Ctx<'_>, hooks: &Hooks, res: &Held) -> bool {
-    let names = &hooks.names;
-    let found = [names.write_head, names.implicit_header, names.store_header];
-    found.into_iter().zip(&hooks.head).all(|(name, method)| {
+/// Whether nobody has put methods in the place of these.
+pub(super) fn is_own(
+    ctx: &Ctx<'_>,
+    res: &Held,
+    names: [qjs::JSAtom; 3],
+    methods: &[Persistent<Value<'static>>; 3],
+) -> bool {
+    names.into_iter().zip(methods).all(|(name, method)| {
         let method = method.clone().restore(ctx);
         method.is_ok_and(|method| res.get(name).is(method.as_raw()))
     })
@@ -182,7 +201,7 @@ unsafe fn append_field(raw: *mut qjs::JSContext, out: &mut Vec<u8>, fields: qjs:
 }
 
 /// All is over: what programs may look at says so, and nothing refers to what has gone.
-fn over(ctx: &Ctx<'_>, names: &Names, res: &Held, req: &Held, line: &Held, bytes: usize) {
+pub(super) fn over(ctx: &Ctx<'_>, names: &Names, res: &Held, req: &Held, line: &Held, bytes: usize) {
     let text = |name| {
         // SAFETY: context and atom are live; the value is given away.
         unsafe { qjs::JS_AtomToValue(ctx.as_raw().as_ptr(), name) }
@@ -205,7 +224,7 @@ fn over(ctx: &Ctx<'_>, names: &Names, res: &Held, req: &Held, line: &Held, bytes
 }
 
 /// The bytes of a body.
-enum Body {
+pub(super) enum Body {
     None,
     Bytes(*const u8, usize),
     /// Text, and the context that it goes back to.
@@ -214,7 +233,7 @@ enum Body {
 
 impl Body {
     /// Text without halves of pairs, bytes of a Uint8Array, or nothing; `None` for anything else.
-    fn of(raw: *mut qjs::JSContext, chunk: qjs::JSValue) -> Option<Self> {
+    pub(super) fn of(raw: *mut qjs::JSContext, chunk: qjs::JSValue) -> Option<Self> {
         let uint8 = qjs::JSTypedArrayEnum_JS_TYPED_ARRAY_UINT8 as c_int;
         let mut length = 0;
         // SAFETY: the value is an argument of the call, and so live until it ends; nothing of JavaScript runs meanwhile.
@@ -245,7 +264,7 @@ impl Body {
         }
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         match *self {
             Self::None => &[],
             // SAFETY: QuickJS keeps as many bytes there until the call ends, or the text is given back.

@@ -132,7 +132,7 @@ fn version(request: Value<'_>) -> Option<u32> {
     })
 }
 
-fn is_conditional(request: Value<'_>) -> bool {
+pub(super) fn is_conditional(request: Value<'_>) -> bool {
     let asks =
         |name: &[u8]| name.eq_ignore_ascii_case(b"if-none-match") || name.eq_ignore_ascii_case(b"if-modified-since");
     head_of(&request).is_some_and(|class| class.borrow().fields().any(|(_, name, _)| asks(name)))

@@ -82,6 +82,11 @@ impl Held {
         unsafe { qjs::JS_IsNull(self.value) || qjs::JS_IsUndefined(self.value) }
     }
 
+    pub(super) fn is_undefined(&self) -> bool {
+        // SAFETY: only the tag is looked at.
+        unsafe { qjs::JS_IsUndefined(self.value) }
+    }
+
     pub(super) fn is_function(&self) -> bool {
         // SAFETY: only the object's class is looked at.
         unsafe { qjs::JS_IsFunction(self.ctx, self.value) }

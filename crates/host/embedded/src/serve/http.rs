@@ -67,6 +67,7 @@ pub(crate) struct Http {
     slabs: RefCell<Slabs>,
     pending: RefCell<Pending>,
     current: RefCell<Current>,
+    scratch: RefCell<Vec<u8>>,
     /// The connection whose request JavaScript is being called for.
     calling: Cell<Option<u32>>,
     /// Bytes of what was sent last.
@@ -117,6 +118,7 @@ impl Http {
             slabs: RefCell::new(slabs),
             pending: RefCell::default(),
             current: RefCell::default(),
+            scratch: RefCell::default(),
             calling: Cell::new(None),
             written: Cell::new(0),
             servers: RefCell::default(),
@@ -357,6 +359,18 @@ impl Http {
             current.bytes = Vec::new();
         }
         Made::Whole
+    }
+
+    /// Memory for a body that is being written, which is given back by `keep_scratch`.
+    pub(super) fn take_scratch(&self) -> Vec<u8> {
+        self.scratch.take()
+    }
+
+    pub(super) fn keep_scratch(&self, mut scratch: Vec<u8>) {
+        scratch.clear();
+        if scratch.capacity() <= CURRENT_BYTES_KEPT {
+            self.scratch.replace(scratch);
+        }
     }
 
     /// The connection whose request JavaScript is being called for; -1 for none.

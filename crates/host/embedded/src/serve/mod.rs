@@ -8,10 +8,12 @@ mod finish;
 mod head;
 mod held;
 mod http;
+mod json;
 mod names;
 mod natives;
 mod plain;
 mod records;
+mod reply;
 mod shaken;
 mod slabs;
 

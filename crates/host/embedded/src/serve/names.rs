@@ -3,6 +3,17 @@
 
 use rquickjs::{Ctx, Value, qjs};
 
+/// # Safety
+/// The context is live, and `value` is an owned one of it, which is taken.
+unsafe fn class_of(raw: *mut qjs::JSContext, value: qjs::JSValue) -> qjs::JSClassID {
+    // SAFETY: by what the caller promises.
+    unsafe {
+        let class = qjs::JS_GetClassID(value);
+        qjs::JS_FreeValue(raw, value);
+        class
+    }
+}
+
 macro_rules! names {
     ($($field:ident = $text:literal,)*) => {
         /// One atom for each name.
@@ -10,6 +21,9 @@ macro_rules! names {
             runtime: *mut qjs::JSRuntime,
             /// The symbol by which an emitter says that it captures rejections.
             pub(super) captures: qjs::JSAtom,
+            /// The classes of plain objects and of arrays.
+            pub(super) object_class: qjs::JSClassID,
+            pub(super) array_class: qjs::JSClassID,
             $(pub(super) $field: qjs::JSAtom,)*
         }
 
@@ -22,6 +36,8 @@ macro_rules! names {
                     Self {
                         runtime: qjs::JS_GetRuntime(raw),
                         captures: qjs::JS_ValueToAtom(raw, captures.as_raw()),
+                        object_class: class_of(raw, qjs::JS_NewObject(raw)),
+                        array_class: class_of(raw, qjs::JS_NewArray(raw)),
                         $($field: qjs::JS_NewAtomLen(raw, $text.as_ptr().cast(), $text.len() as _),)*
                     }
                 }
@@ -101,6 +117,16 @@ names! {
     write_head = "writeHead",
     implicit_header = "_implicitHeader",
     store_header = "_storeHeader",
+    set_header = "setHeader",
+    get_header = "getHeader",
+    end = "end",
+    own_headers = "headers",
+    corked = "_corked",
+    to_json = "toJSON",
+    etag = "etag",
+    transfer_encoding = "transfer-encoding",
+    content_length = "content-length",
+    content_type = "content-type",
     ok = "OK",
     status_line = "HTTP/1.1 200 OK\r\n",
 }

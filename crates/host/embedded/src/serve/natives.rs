@@ -41,6 +41,7 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     )?;
     group.set("settings", Func::from(change))?;
     group.set("finish", super::finish::function(ctx)?)?;
+    group.set("reply", super::reply::function(ctx)?)?;
     group.set("whole", Func::from(whole))?;
     group.set("head", Func::from(head))?;
     group.set("serving", Func::from(|ctx: Ctx<'js>| Http::of(&ctx).map(|http| http.serving())))?;

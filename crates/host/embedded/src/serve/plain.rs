@@ -8,7 +8,7 @@ use rquickjs::{Ctx, Result, Value, qjs};
 
 use super::http::Http;
 use super::natives::tag_of;
-use crate::native::direct::{self, Body, Call, Given, Seen, Table};
+use crate::native::direct::{self, Body, Call, Given, Table};
 
 /// Most fields of a reply that goes this way.
 pub(super) const FIELDS_MAX: u32 = 256;
@@ -30,20 +30,22 @@ pub(super) fn function<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
 
 /// Answers the request that is being called for with `line`, X-Powered-By if it is `powered`, the fields of the map `fields`
 /// (`{ lower: [name, value] }`, if there is one), the type if one is given, length and entity tag of `body` (text in UTF-8, or
-/// bytes), what a connection that stays adds, and `body`. `false`, and nothing is written, if one of the fields is special, or
+/// bytes), what a connection that stays adds, and `body`. The entity tag; undefined, and nothing is written, if one of the fields is special, or
 /// the reply can't be given now.
 fn send(call: &Call<'_>) -> Given {
-    let (Some(exchange), Some(status)) = (call.at(0).whole(), call.at(1).whole()) else { return Given::bool(false) };
-    let Some(ctx) = call.context() else { return Given::bool(false) };
+    let (Some(exchange), Some(status)) = (call.at(0).whole(), call.at(1).whole()) else { return Given::UNDEFINED };
+    let Some(ctx) = call.context() else { return Given::UNDEFINED };
     let Ok(http) = Http::of(&ctx) else { return Given::THROWN };
     let (Ok(exchange), Ok(status)) = (u32::try_from(exchange), u16::try_from(status)) else {
-        return Given::bool(false);
+        return Given::UNDEFINED;
     };
-    Given::bool(http.answer_now_if(exchange, status, true, |out| write(&ctx, call, out)))
+    let mut tag = std::string::String::new();
+    let answered = http.answer_now_if(exchange, status, true, |out| write(&ctx, call, out, &mut tag));
+    if answered { call.string(tag.as_bytes()) } else { Given::UNDEFINED }
 }
 
-/// The length of the head.
-fn write(ctx: &Ctx<'_>, call: &Call<'_>, out: &mut Vec<u8>) -> Option<usize> {
+/// The length of the head; `tag` is the entity tag.
+fn write(ctx: &Ctx<'_>, call: &Call<'_>, out: &mut Vec<u8>, tag: &mut std::string::String) -> Option<usize> {
     let (text, bytes);
     let body = if let Some(found) = call.text(5) {
         text = found;
@@ -57,7 +59,7 @@ fn write(ctx: &Ctx<'_>, call: &Call<'_>, out: &mut Vec<u8>) -> Option<usize> {
     if call.at(7).is_true() {
         out.extend_from_slice(b"X-Powered-By: Express\r\n");
     }
-    if call.at(3).is_object() && !append_fields(ctx, out, call.at(3)) {
+    if call.at(3).is_object() && !append_fields(ctx, out, call.at(3).raw()) {
         return None;
     }
     if let Some(kind) = call.text(6) {
@@ -66,7 +68,8 @@ fn write(ctx: &Ctx<'_>, call: &Call<'_>, out: &mut Vec<u8>) -> Option<usize> {
         out.extend_from_slice(b"\r\n");
     }
     // Writing to a vector does not fail.
-    let _ = write!(out, "Content-Length: {}\r\nETag: W/{}\r\nDate: ", body.len(), tag_of(body));
+    *tag = format!("W/{}", tag_of(body));
+    let _ = write!(out, "Content-Length: {}\r\nETag: {tag}\r\nDate: ", body.len());
     out.extend_from_slice(&leat_stream::clock::date());
     out.extend_from_slice(b"\r\nConnection: keep-alive\r\n");
     let timeout_ms = call.at(4).number().unwrap_or_default();
@@ -80,12 +83,12 @@ fn write(ctx: &Ctx<'_>, call: &Call<'_>, out: &mut Vec<u8>) -> Option<usize> {
 }
 
 /// Appends the lines of all fields; `false` where one is special or no text.
-fn append_fields(ctx: &Ctx<'_>, out: &mut Vec<u8>, fields: Seen<'_>) -> bool {
+pub(super) fn append_fields(ctx: &Ctx<'_>, out: &mut Vec<u8>, fields: qjs::JSValue) -> bool {
     let raw = ctx.as_raw().as_ptr();
     let (mut table, mut count) = (std::ptr::null_mut(), 0);
     let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_ENUM_ONLY) as i32;
     // SAFETY: a live object of a live context; QuickJS gives `count` entries, which are given back below, whatever happens.
-    let found = unsafe { qjs::JS_GetOwnPropertyNames(raw, &mut table, &mut count, fields.raw(), flags) };
+    let found = unsafe { qjs::JS_GetOwnPropertyNames(raw, &mut table, &mut count, fields, flags) };
     if found < 0 {
         let _ = ctx.catch();
         return false;
@@ -104,7 +107,7 @@ fn append_fields(ctx: &Ctx<'_>, out: &mut Vec<u8>, fields: Seen<'_>) -> bool {
     all
 }
 
-fn append_field(raw: *mut qjs::JSContext, out: &mut Vec<u8>, fields: Seen<'_>, atom: qjs::JSAtom) -> bool {
+fn append_field(raw: *mut qjs::JSContext, out: &mut Vec<u8>, fields: qjs::JSValue, atom: qjs::JSAtom) -> bool {
     // SAFETY: the atom is held by the table of the caller; each value that is got is freed once, and text is copied before it is
     // given back. The map's entries are arrays of plain values, so no program runs in between.
     unsafe {
@@ -117,7 +120,7 @@ fn append_field(raw: *mut qjs::JSContext, out: &mut Vec<u8>, fields: Seen<'_>, a
         if special {
             return false;
         }
-        let entry = qjs::JS_GetProperty(raw, fields.raw(), atom);
+        let entry = qjs::JS_GetProperty(raw, fields, atom);
         let name = qjs::JS_GetPropertyUint32(raw, entry, 0);
         let value = qjs::JS_GetPropertyUint32(raw, entry, 1);
         let is_text = qjs::JS_IsString(name) && (qjs::JS_IsString(value) || qjs::JS_IsNumber(value));
