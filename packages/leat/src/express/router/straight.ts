@@ -12,8 +12,11 @@ import { SYNC_MAX, Walk, walk } from "./walk";
 
 /** What a dialect says of its usual way. */
 export interface Usual {
-    /** Whether nobody has put a method in the place of ours, and nobody listens to what is traced. */
-    readonly isUsual: () => boolean;
+    /** What layers inherit from, and their `match` unless somebody replaced it. */
+    readonly layers: { readonly match: unknown };
+    readonly match: unknown;
+    /** Whether somebody wants to be told of each layer. */
+    readonly isWatched: () => boolean;
     /** How a layer runs its handler, and a route its layers, unless somebody replaced it. */
     readonly handleRequest: unknown;
     readonly dispatch: unknown;
@@ -45,16 +48,16 @@ const seen: Found = { path: "", params: {}, keys: [], which: 0 };
  */
 export function straightOf(dialect: Dialect, usual: Usual): WalkStraight {
     return function walkStraight(router, stack, req, res, out) {
-        const plan = stack.plan();
+        const plan = stack.current ?? stack.plan();
         const { url, method } = req;
-        const path = plan !== null && plan.isWhole && plan === stack.current && typeof url === "string" && url.charCodeAt(0) === SLASH && method !== "OPTIONS" && method !== "HEAD" && !router.mergeParams && usual.isUsual() ? pathnameOf(req) : null;
+        const path = plan !== null && plan.isWhole && plan === stack.current && typeof url === "string" && url.charCodeAt(0) === SLASH && method !== "OPTIONS" && method !== "HEAD" && !router.mergeParams && usual.layers.match === usual.match && !usual.isWatched() ? pathnameOf(req) : null;
         if (plan === null || path == null || typeof url !== "string") {
             walk(dialect, router, stack, req, res, out);
             return;
         }
         const { steps } = plan;
         const order = plan.order(path);
-        const before = beforeOf(req);
+        const before = req.next === undefined && req.baseUrl === undefined && req.params === undefined ? null : beforeOf(req);
         const parentUrl = before === null ? "" : before.baseUrl || "";
         let at = 0;
         let last = -1;
@@ -182,8 +185,6 @@ interface Before {
     readonly params: Params | undefined;
 }
 
-/** Null for one that comes from no other router. */
-function beforeOf(req: RoutedRequest): Before | null {
-    const { baseUrl, next, params } = req;
-    return baseUrl === undefined && next === undefined && params === undefined ? null : { baseUrl, next, params };
+function beforeOf({ baseUrl, next, params }: RoutedRequest): Before {
+    return { baseUrl, next, params };
 }

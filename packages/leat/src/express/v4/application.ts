@@ -1,7 +1,7 @@
 // What only Express 4's apps have, or have in their own way.
 import { applicationMethods } from "../application";
 import { type Dialect } from "../dialect";
-import { finalHandler } from "../final";
+import { answerUnanswered } from "../final";
 import { debugOf, deprecationsOf } from "../libraries";
 import { type Application, type Next, type Request, type Response } from "../types";
 import { initialize } from "./init";
@@ -39,7 +39,8 @@ export function oldApplicationMethods(dialect: Dialect): object {
         },
 
         handle(this: Application, req: Request, res: Response, callback?: Next): void {
-            const done = callback || finalHandler(dialect, this, req, res);
+            const env = callback || this.get === dialect.ownApp.get ? undefined : this.get("env");
+            const done = callback || ((error?: unknown) => answerUnanswered(dialect, this, req, res, env, error));
             if (!this._router) {
                 debug("no routes defined on app");
                 done();

@@ -157,11 +157,10 @@ const dialect: Dialect = {
     restoreMatched,
 };
 
-const { prototype } = Layer;
-const { match } = prototype;
-
 const go = straightOf(dialect, {
-    isUsual: dialect.debug === undefined ? () => prototype.match === match && !traced() : () => false,
+    layers: Layer.prototype,
+    match: Layer.prototype.match,
+    isWatched: dialect.debug === undefined ? traced : () => true,
     handleRequest: Layer.prototype.handleRequest,
     dispatch: Route.prototype.dispatch,
     returned,
