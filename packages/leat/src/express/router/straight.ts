@@ -37,6 +37,9 @@ type WalkStraight = (router: StackRouter, stack: Stack, req: RoutedRequest, res:
 
 const SLASH = 0x2f;
 
+/** In the place of layers while the path has not been looked at: that leaves something on the request. */
+const UNREAD: readonly number[] = [];
+
 /** What was found last, read before anything else can be matched. */
 const seen: Found = { path: "", params: {}, keys: [], which: 0 };
 
@@ -50,15 +53,15 @@ export function straightOf(dialect: Dialect, usual: Usual): WalkStraight {
     return function walkStraight(router, stack, req, res, out) {
         const plan = stack.current ?? stack.plan();
         const { url, method } = req;
-        const path = plan !== null && plan.isWhole && plan === stack.current && typeof url === "string" && url.charCodeAt(0) === SLASH && method !== "OPTIONS" && method !== "HEAD" && !router.mergeParams && usual.layers.match === usual.match && !usual.isWatched() ? pathnameOf(req) : null;
-        if (plan === null || path == null || typeof url !== "string") {
+        if (plan === null || !plan.isWhole || plan !== stack.current || typeof url !== "string" || url.charCodeAt(0) !== SLASH || method === "OPTIONS" || method === "HEAD" || router.mergeParams || usual.layers.match !== usual.match || usual.isWatched()) {
             walk(dialect, router, stack, req, res, out);
             return;
         }
         const { steps } = plan;
-        const order = plan.order(path);
         const before = req.next === undefined && req.baseUrl === undefined && req.params === undefined ? null : beforeOf(req);
         const parentUrl = before === null ? "" : before.baseUrl || "";
+        let path = "";
+        let order = UNREAD;
         let at = 0;
         let last = -1;
         let sync = 0;
@@ -82,6 +85,14 @@ export function straightOf(dialect: Dialect, usual: Usual): WalkStraight {
                 if (index >= stack.layers.length) return setImmediate(leave, req, before, out);
                 if (++sync > SYNC_MAX) return setImmediate(next);
                 isUsual = req.url === url;
+                if (isUsual && order === UNREAD) {
+                    const found = pathnameOf(req);
+                    isUsual = found != null;
+                    if (found != null) {
+                        path = found;
+                        order = plan.order(found);
+                    }
+                }
             }
             while (isUsual) {
                 const place = order[at++];
@@ -111,15 +122,26 @@ export function straightOf(dialect: Dialect, usual: Usual): WalkStraight {
                 const route = layer.route as UsualRoute | undefined;
                 let runs = layer;
                 if (route) {
+                    const { method } = req;
+                    if (method === "HEAD" || method === "OPTIONS") {
+                        index = place;
+                        break;
+                    }
                     const known = route.methods;
                     const name = method === "GET" ? "get" : (methodName(method) as string);
                     if (!known["_all"] && !known[name]) continue;
                     req.route = route;
                     // A route of one handler does nothing but call it.
                     const only = route.stack.length === 1 ? (route.stack[0] as UsualLayer) : undefined;
-                    if (only !== undefined && layer.handle === step.handle && route.dispatch === usual.dispatch && (!only.method || only.method === name)) runs = only;
+                    if (only !== undefined && layer.handle === step.handle && layer.handleRequest === usual.handleRequest && route.dispatch === usual.dispatch && (!only.method || only.method === name)) runs = only;
                 } else if (matched.length !== 0) {
-                    if (!path.startsWith(matched) || !dialect.endsMount(path[matched.length])) continue;
+                    if (!path.startsWith(matched) || !dialect.endsMount(path[matched.length])) {
+                        last = place;
+                        req.params = params;
+                        next();
+                        sync = 0;
+                        return undefined;
+                    }
                     const rest = url.slice(matched.length);
                     removed = matched;
                     slashAdded = rest.charCodeAt(0) !== SLASH;
