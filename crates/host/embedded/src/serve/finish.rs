@@ -6,10 +6,10 @@ use std::ffi::c_int;
 use std::io::Write as _;
 use std::ptr::NonNull;
 
-use rquickjs::{Ctx, Error, Persistent, Result, Value, qjs};
+use rquickjs::{Ctx, Persistent, Result, Value, qjs};
 
 use super::call::Hooks;
-use super::held::Held;
+use super::held::{self, Held};
 use super::http::Http;
 use super::names::Names;
 use super::plain::{FIELDS_MAX, append_raw, is_special};
@@ -19,13 +19,7 @@ pub(super) const STATUS_LINE: &[u8] = b"HTTP/1.1 200 OK\r\n";
 
 /// `finish(res, chunk)`: whether the reply was given, and all of it is over.
 pub(super) fn function<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
-    let raw = ctx.as_raw().as_ptr();
-    let kind = qjs::JSCFunctionEnum_JS_CFUNC_generic;
-    // SAFETY: the context is live, and the name is copied.
-    unsafe {
-        let made = qjs::JS_NewCFunction2(raw, Some(enter), c"finish".as_ptr(), 2, kind, 0);
-        if qjs::JS_IsException(made) { Err(Error::Exception) } else { Ok(Value::from_raw(ctx.clone(), made)) }
-    }
+    held::function(ctx, c"finish", 2, enter)
 }
 
 unsafe extern "C" fn enter(

@@ -1,7 +1,9 @@
 //! Values of QuickJS that are read or made by hand, and given back when they are dropped.
 #![allow(unsafe_code, reason = "values are read as QuickJS keeps them")]
 
-use rquickjs::qjs;
+use std::ffi::{CStr, c_int};
+
+use rquickjs::{Ctx, Error, Result, Value, qjs};
 
 /// A value of a live context, owned.
 pub(super) struct Held {
@@ -102,5 +104,19 @@ impl Drop for Held {
     fn drop(&mut self) {
         // SAFETY: it is owned.
         unsafe { qjs::JS_FreeValue(self.ctx, self.value) }
+    }
+}
+
+/// What QuickJS calls of a native function: context, `this`, the number of arguments, and those.
+type Entry = unsafe extern "C" fn(*mut qjs::JSContext, qjs::JSValue, c_int, *mut qjs::JSValue) -> qjs::JSValue;
+
+/// A function that is `entry`, with arguments as QuickJS keeps them.
+pub(super) fn function<'js>(ctx: &Ctx<'js>, name: &CStr, length: c_int, entry: Entry) -> Result<Value<'js>> {
+    let raw = ctx.as_raw().as_ptr();
+    let kind = qjs::JSCFunctionEnum_JS_CFUNC_generic;
+    // SAFETY: the context is live, and the name is copied.
+    unsafe {
+        let made = qjs::JS_NewCFunction2(raw, Some(entry), name.as_ptr(), length, kind, 0);
+        if qjs::JS_IsException(made) { Err(Error::Exception) } else { Ok(Value::from_raw(ctx.clone(), made)) }
     }
 }

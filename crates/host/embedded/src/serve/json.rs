@@ -165,7 +165,11 @@ impl Writer<'_> {
             // SAFETY: the atom was made above.
             unsafe { qjs::JS_FreeAtom(self.raw, atom) };
             let item = found?;
-            if is_left_out(&item) { self.out.extend_from_slice(b"null") } else { self.value(item.raw(), depth)? }
+            if is_left_out(&item) {
+                self.out.extend_from_slice(b"null")
+            } else {
+                self.value(item.raw(), depth)?
+            }
             if self.out.len() > self.max {
                 return None;
             }

@@ -6,11 +6,11 @@ use std::ffi::c_int;
 use std::io::Write as _;
 use std::ptr::NonNull;
 
-use rquickjs::{Ctx, Error, Result, Value, qjs};
+use rquickjs::{Ctx, Result, Value, qjs};
 
 use super::call::Hooks;
 use super::finish::{Body, OK, STATUS_LINE, Usual, is_own, over};
-use super::held::Held;
+use super::held::{self, Held};
 use super::http::Http;
 use super::names::Names;
 use super::natives::tag_of;
@@ -23,13 +23,7 @@ const BODY_BYTES_MAX: usize = 65_536;
 /// `reply(res, value, type)`: sends text or bytes as `type`, or without a type `value` as JSON. The entity tag, or undefined if nothing
 /// was sent.
 pub(super) fn function<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
-    let raw = ctx.as_raw().as_ptr();
-    let kind = qjs::JSCFunctionEnum_JS_CFUNC_generic;
-    // SAFETY: the context is live, and the name is copied.
-    unsafe {
-        let made = qjs::JS_NewCFunction2(raw, Some(enter), c"reply".as_ptr(), 3, kind, 0);
-        if qjs::JS_IsException(made) { Err(Error::Exception) } else { Ok(Value::from_raw(ctx.clone(), made)) }
-    }
+    held::function(ctx, c"reply", 3, enter)
 }
 
 unsafe extern "C" fn enter(
@@ -77,11 +71,6 @@ fn reply(
     if !is_plain(ctx, hooks, res, &req) {
         return None;
     }
-    let fields = res.get(names.fields);
-    if fields.is_object() && !has_none(names, &fields) {
-        return None;
-    }
-    let timeout_ms = res.get(names.keep_alive_timeout).int()?;
     // SAFETY: only the tag is looked at.
     let is_json = unsafe { qjs::JS_IsUndefined(kind) };
     let (given, given_kind);
@@ -96,6 +85,11 @@ fn reply(
     if body.is_empty() || body.len() > BODY_BYTES_MAX || !http.awaits(exchange) {
         return None;
     }
+    let fields = res.get(names.fields);
+    if fields.is_object() && !has_none(names, &fields) {
+        return None;
+    }
+    let timeout_ms = res.get(names.keep_alive_timeout).int()?;
     let tag = format!("W/{}", tag_of(body));
     let is_powered = !res.get(names.unread).is_nothing();
     let answered = http.answer_now_if(exchange, OK, true, |out| {
