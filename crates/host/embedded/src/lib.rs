@@ -22,6 +22,7 @@ mod process;
 mod run;
 mod serve;
 mod size;
+mod unmap;
 mod watch;
 mod worker;
 mod world;

@@ -12,6 +12,7 @@ use crate::host::{Host, Life};
 use crate::metrics::micros;
 use crate::modules;
 use crate::process::{Phase, Process, Seat};
+use crate::unmap;
 use crate::world::World;
 
 /// A world that lives longer than this is no failed start of its program.
@@ -39,6 +40,9 @@ enum Ended {
 /// Runs the program until it is over; gives its exit code.
 pub(crate) async fn work(process: &Arc<Process>, worker: usize) -> i32 {
     spawn_local(leat_stream::clock::run());
+    if worker == 0 {
+        spawn_local(unmap::run());
+    }
     let options = &process.options;
     if options.watch || options.metrics.is_some() {
         process.control();
