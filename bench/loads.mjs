@@ -52,10 +52,11 @@ export const loads = {
     read: ({ stdout }) => parseLine(stdout),
   },
 
-  // Connections that asked once and stay: memory before, and while they are held.
+  // Connections that asked once and stay: memory before, of a process that has been left alone after its start, and while they are held.
   idle: {
     needs: [],
     drive: async ({ rival, port, load, run, memory, pause }) => {
+      await pause(2000);
       const before = memory();
       const holder = run([rival('bench-load'), 'idle', `127.0.0.1:${port}`, '--connections', String(load.connections), '--path', load.path]);
       const opened = parseLine(await holder.firstLine());
