@@ -1,6 +1,7 @@
 //! The gateway's first path from end to end: the built `leat`, real sockets, scripted upstreams and raw clients.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod access;
 mod bodies;
 mod duplex;
 mod failures;

@@ -2,17 +2,20 @@ use std::task::{Context, Poll};
 
 use leat_message::{BodyLimits, Exchange, Fields, Head, Length, Peer, Piece, Reason, Record, Reply};
 
+use crate::admit::FieldLines;
 use crate::proxy::Edits;
 
-/// A reply whose fields are changed on their way, as the route's `response_headers` say. Costs a comparison a field.
+/// A reply whose fields are changed on their way, as the route's `response_headers` say, with those of its checks behind
+/// them. Costs a comparison a field.
 pub(crate) struct Edited<'a, R> {
     inner: &'a mut R,
     edits: &'a Edits,
+    added: Option<&'a FieldLines>,
 }
 
 impl<'a, R> Edited<'a, R> {
-    pub(crate) fn new(inner: &'a mut R, edits: &'a Edits) -> Self {
-        Self { inner, edits }
+    pub(crate) fn new(inner: &'a mut R, edits: &'a Edits, added: Option<&'a FieldLines>) -> Self {
+        Self { inner, edits, added }
     }
 }
 
@@ -29,6 +32,9 @@ impl<R: Reply> Reply for Edited<'_, R> {
 
     fn length(&mut self, length: Length) {
         self.edits.write(self.inner);
+        for (name, value) in self.added.into_iter().flat_map(FieldLines::iter) {
+            self.inner.field(name, value);
+        }
         self.inner.length(length);
     }
 

@@ -9,24 +9,32 @@ use leat_files::{Files, SettingsError};
 use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step};
 use leat_route::{Found, Params};
 
-use crate::config::{Action, Config, Problem, Redirect, Rewrite};
+use crate::admit::{Admission, Admitted, Verdict};
+use crate::config::{self, Action, Config, Problem, Redirect, Rewrite};
 use crate::edited::Edited;
 use crate::endpoints::{EndpointsError, seats};
 use crate::observer::Observer;
 use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, Upstream, forward};
 use crate::refuse::refuse;
 
-/// Parameter tables that a core keeps for reuse.
-const SPARE_PARAMS_MAX: usize = 256;
+/// Parameter tables, and as many notes of checks, that a core keeps for reuse.
+const SPARE_MAX: usize = 256;
 
 /// The gateway's handler of one core: a configuration, compiled, and the core's connections to upstreams.
 pub struct Gateway {
     config: Arc<Config>,
     /// What the routes need beyond their configuration, by route number.
     routes: Vec<Compiled>,
+    /// Who is let in, by route number.
+    admissions: Vec<Option<Admission>>,
     upstreams: Vec<Rc<Upstream>>,
     observer: Observer,
     params: RefCell<Vec<Params>>,
+    /// Boxes, since they move into plans and back.
+    #[expect(clippy::vec_box, reason = "the box is what is kept for reuse")]
+    admitted: RefCell<Vec<Box<Admitted>>>,
+    /// Of `respond` routes, whose own changes are in their reply.
+    no_edits: Edits,
 }
 
 /// A route, ready to run.
@@ -39,10 +47,14 @@ enum Compiled {
     Files(Box<Files>, Rewrite, Edits),
 }
 
-/// What the raw step found: the route and its parameters.
+/// What the raw step found: the route and its parameters, and what its checks noted.
 pub struct Plan {
     route: usize,
     params: Params,
+    /// `None` for a route without checks.
+    admitted: Option<Box<Admitted>>,
+    /// Whether a check has yet to be waited for.
+    waits: bool,
 }
 
 impl Gateway {
@@ -83,7 +95,10 @@ impl Gateway {
                 }
             });
         }
-        Ok(Self { config, routes, upstreams, observer, params: RefCell::new(vec![Params::default()]) })
+        let admissions = config.routes().iter().map(|route| Admission::new(route, &config)).collect();
+        let (params, admitted) = (RefCell::default(), RefCell::default());
+        let no_edits = Edits::default();
+        Ok(Self { config, routes, admissions, upstreams, observer, params, admitted, no_edits })
     }
 
     /// Finds out whether a configuration can be run, without running it: certificates are read, directories opened.
@@ -149,58 +164,117 @@ impl fmt::Display for GatewayError {
 
 impl std::error::Error for GatewayError {}
 
+impl Gateway {
+    /// Lets the request in, or not, and answers it where that takes no exchange.
+    fn begin<R: Reply>(
+        &self,
+        route: usize,
+        params: Params,
+        request: Head<'_>,
+        peer: &Peer,
+        reply: &mut R,
+    ) -> Step<Plan> {
+        let mut admitted = None;
+        if let Some(Some(admission)) = self.admissions.get(route) {
+            let notes = admitted.insert(self.admitted.borrow_mut().pop().unwrap_or_default());
+            match admission.ask(request, peer, notes) {
+                Verdict::Admit => {}
+                Verdict::Wait => return Step::Exchange(Plan { route, params, admitted, waits: true }),
+                Verdict::Refuse(reason) => {
+                    refuse(reply, reason, notes.reply.iter());
+                    self.reuse(params, admitted);
+                    return Step::Done;
+                }
+            }
+        }
+        let added = admitted.as_deref().map(|admitted| &admitted.reply).filter(|fields| !fields.is_empty());
+        match (self.config.routes().get(route).map(config::Route::action), self.routes.get(route)) {
+            (Some(Action::Respond(fixed)), _) => match added {
+                None => reply.fixed(fixed),
+                Some(_) => Edited::new(reply, &self.no_edits, added).fixed(fixed),
+            },
+            (Some(Action::Redirect(redirect)), Some(Compiled::Redirect(edits))) => {
+                let mut location = Vec::new();
+                redirect.to().write(&request, &params, &mut location);
+                write_redirect(redirect, &location, &mut Edited::new(reply, edits, added));
+            }
+            (Some(_), Some(_)) => return Step::Exchange(Plan { route, params, admitted, waits: false }),
+            _ => refuse(reply, Reason::RouteNotFound, None),
+        }
+        self.reuse(params, admitted);
+        Step::Done
+    }
+
+    /// Keeps the memory of a request for another one.
+    fn reuse(&self, params: Params, admitted: Option<Box<Admitted>>) {
+        let mut spare = self.params.borrow_mut();
+        if spare.len() < SPARE_MAX {
+            spare.push(params);
+        }
+        if let Some(mut admitted) = admitted {
+            let mut spare = self.admitted.borrow_mut();
+            if spare.len() < SPARE_MAX {
+                admitted.clear();
+                spare.push(admitted);
+            }
+        }
+    }
+}
+
 impl Handler for Gateway {
     type Plan = Plan;
 
-    fn raw<R: Reply>(&self, request: Head<'_>, _peer: &Peer, reply: &mut R) -> Step<Plan> {
-        let mut spare = self.params.borrow_mut();
-        let mut params = spare.pop().unwrap_or_default();
-        let step = match self.config.table().find(&request, &mut params) {
+    fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Plan> {
+        let mut params = self.params.borrow_mut().pop().unwrap_or_default();
+        let refused = match self.config.table().find(&request, &mut params) {
             Found::Route(number) => {
                 reply.record().route = Some(number);
-                let number = number as usize;
-                match (self.config.routes().get(number).map(|route| route.action()), self.routes.get(number)) {
-                    (Some(Action::Respond(fixed)), _) => reply.fixed(fixed),
-                    (Some(Action::Redirect(redirect)), Some(Compiled::Redirect(edits))) => {
-                        redirect_to(request, redirect, &params, &mut Edited::new(reply, edits));
-                    }
-                    (Some(_), Some(_)) => return Step::Exchange(Plan { route: number, params }),
-                    _ => refuse(reply, Reason::RouteNotFound, &[]),
-                }
-                Step::Done
+                return self.begin(number as usize, params, request, peer, reply);
             }
-            Found::MethodNotAllowed => {
-                refuse(reply, Reason::RouteMethod, &[(b"allow", params.allow())]);
-                Step::Done
-            }
-            Found::NotFound => {
-                refuse(reply, Reason::RouteNotFound, &[]);
-                Step::Done
-            }
-            Found::Refused(reason) => {
-                refuse(reply, reason, &[]);
-                Step::Done
-            }
+            Found::MethodNotAllowed => Reason::RouteMethod,
+            Found::NotFound => Reason::RouteNotFound,
+            Found::Refused(reason) => reason,
         };
-        spare.push(params);
-        step
+        let allow = (refused == Reason::RouteMethod).then(|| (&b"allow"[..], params.allow()));
+        refuse(reply, refused, allow);
+        self.reuse(params, None);
+        Step::Done
     }
 
     async fn exchange<X: Exchange>(&self, plan: Plan, exchange: &mut X) -> Result<(), Fault> {
-        let Plan { route, params } = plan;
-        let result = match self.routes.get(route) {
-            Some(Compiled::Proxy(proxy)) => forward(exchange, proxy, &params, self.observer.core()).await,
+        let Plan { route, params, mut admitted, waits } = plan;
+        if waits
+            && let (Some(Some(admission)), Some(notes)) = (self.admissions.get(route), &mut admitted)
+            // Boxed: its future would make that of every exchange larger.
+            && let Verdict::Refuse(reason) = Box::pin(admission.wait(exchange, notes)).await
+        {
+            refuse(exchange, reason, notes.reply.iter());
+            self.reuse(params, admitted);
+            return Ok(());
+        }
+        let added = admitted.as_deref().map(|admitted| &admitted.reply);
+        let result = match (self.routes.get(route), self.config.routes().get(route).map(config::Route::action)) {
+            (Some(Compiled::Proxy(proxy)), _) => {
+                forward(exchange, proxy, &params, admitted.as_deref(), self.observer.core()).await
+            }
             // Boxed: this future would make the one of every exchange as large as itself (docs/design/memory.md).
-            Some(Compiled::Files(files, rewrite, edits)) => {
-                let mut edited = Edited::new(exchange, edits);
+            (Some(Compiled::Files(files, rewrite, edits)), _) => {
+                let mut edited = Edited::new(exchange, edits, added);
                 Box::pin(crate::files::serve(&mut edited, files, rewrite, &params)).await
             }
-            Some(Compiled::Respond | Compiled::Redirect(_)) | None => Err(Reason::HandlerFailed.into()),
+            (Some(Compiled::Respond), Some(Action::Respond(fixed))) => {
+                Edited::new(exchange, &self.no_edits, added).fixed(fixed);
+                Ok(())
+            }
+            (Some(Compiled::Redirect(edits)), Some(Action::Redirect(redirect))) => {
+                let mut location = Vec::new();
+                redirect.to().write(&exchange.request(), &params, &mut location);
+                write_redirect(redirect, &location, &mut Edited::new(exchange, edits, added));
+                Ok(())
+            }
+            _ => Err(Reason::HandlerFailed.into()),
         };
-        let mut spare = self.params.borrow_mut();
-        if spare.len() < SPARE_PARAMS_MAX {
-            spare.push(params);
-        }
+        self.reuse(params, admitted);
         result
     }
 
@@ -209,12 +283,10 @@ impl Handler for Gateway {
     }
 }
 
-/// Answers with a redirect. Allocates for the target.
-fn redirect_to<R: Reply>(request: Head<'_>, redirect: &Redirect, params: &Params, reply: &mut R) {
-    let mut location = Vec::new();
-    redirect.to().write(&request, params, &mut location);
+/// Answers with a redirect to this place.
+fn write_redirect<R: Reply>(redirect: &Redirect, location: &[u8], reply: &mut R) {
     reply.status(redirect.status());
-    reply.field(b"location", &location);
+    reply.field(b"location", location);
     reply.length(Length::Known(0));
     reply.body(&[]);
 }

@@ -2,6 +2,7 @@
 //!
 //! [`config`] reads what a person wrote; [`Gateway`] is that, compiled for one core.
 
+mod admit;
 pub mod config;
 mod edited;
 mod endpoints;

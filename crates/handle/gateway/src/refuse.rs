@@ -1,7 +1,11 @@
 use leat_message::{Length, Reason, Reply};
 
 /// Writes a whole error reply: problem details (RFC 9457) with the stable reason code. Allocates once.
-pub(crate) fn refuse<R: Reply>(reply: &mut R, reason: Reason, fields: &[(&[u8], &[u8])]) {
+pub(crate) fn refuse<'a, R: Reply>(
+    reply: &mut R,
+    reason: Reason,
+    fields: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
+) {
     let body = reason.problem();
     reply.record().reason = Some(reason);
     reply.status(reason.status());

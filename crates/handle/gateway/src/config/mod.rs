@@ -1,6 +1,7 @@
 //! The configuration: a file of YAML becomes a [`Config`] whose values cannot be wrong, or a list of all that is wrong
 //! with it.
 
+mod access;
 mod action;
 mod fields;
 mod model;
@@ -15,6 +16,7 @@ use std::path::Path;
 
 use table::{Open, Reader};
 
+pub use access::Access;
 pub use action::{Coding, Files, Proxy, ProxyHost, Redirect};
 pub use fields::FieldEdits;
 pub use model::{

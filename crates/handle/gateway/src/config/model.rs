@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use leat_message::{BodyLimits, Fixed, Limits, Profile};
 use leat_route::Table;
 
+use super::access::Access;
 use super::action::{Files, Proxy, Redirect};
 use super::fields::FieldEdits;
 use super::problem::Place;
@@ -413,6 +414,7 @@ pub struct Route {
     pub(super) request_fields: FieldEdits,
     pub(super) response_fields: FieldEdits,
     pub(super) body: BodyLimits,
+    pub(super) access: Option<Access>,
     pub(super) action: Action,
     pub(super) place: Place,
 }
@@ -441,6 +443,11 @@ impl Route {
     /// Limits of the request's body.
     pub fn body(&self) -> BodyLimits {
         self.body
+    }
+
+    /// Who may use it, by address; `None` for everybody.
+    pub fn access(&self) -> Option<&Access> {
+        self.access.as_ref()
     }
 
     /// What answers.

@@ -13,6 +13,7 @@ use leat_stream::clock::{NEVER, now_ms};
 use super::request::write_request;
 use super::route::ProxyRoute;
 use super::transfer::Transfer;
+use crate::admit::Admitted;
 
 /// Tries for one request: the first, and two more where a pooled connection turned out to be dead or an endpoint could
 /// not be reached. Never more, so that a failing upstream is not hit harder.
@@ -26,6 +27,7 @@ pub(crate) async fn forward<X: Exchange>(
     x: &mut X,
     route: &ProxyRoute,
     params: &Params,
+    admitted: Option<&Admitted>,
     core: &Core,
 ) -> Result<(), Fault> {
     let total_deadline_ms = now_ms().saturating_add(route.total_time_ms);
@@ -52,10 +54,10 @@ pub(crate) async fn forward<X: Exchange>(
         };
         let sent = {
             let scratch = &mut *upstream.scratch.borrow_mut();
-            write_request(x, &mut call, seat, route, params, scratch)
+            write_request(x, &mut call, seat, route, params, admitted, scratch)
         };
         x.record().request_id = sent.request_id;
-        let mut transfer = Transfer::new(route, total_deadline_ms, sent.upgrade);
+        let mut transfer = Transfer::new(route, admitted, total_deadline_ms, sent.upgrade);
         match transfer.run(x, &mut call).await {
             Ok(()) => return Ok(()),
             Err(reason) => {

@@ -5,6 +5,7 @@ use leat_route::Params;
 use super::connection_tokens::ConnectionTokens;
 use super::route::ProxyRoute;
 use super::upstream::Seat;
+use crate::admit::Admitted;
 use crate::config::ProxyHost;
 
 /// What was written that the response has to be judged by.
@@ -26,6 +27,7 @@ pub(super) fn write_request<X: Exchange>(
     seat: &Seat,
     route: &ProxyRoute,
     params: &Params,
+    admitted: Option<&Admitted>,
     scratch: &mut Vec<u8>,
 ) -> Sent {
     let head = x.request();
@@ -66,6 +68,9 @@ pub(super) fn write_request<X: Exchange>(
     }
     let request_id = route.forwarded.write(x, &route.request_edits, scratch, |name, value| call.field(name, value));
     for (name, value) in route.request_edits.put() {
+        call.field(name, value);
+    }
+    for (name, value) in admitted.iter().flat_map(|admitted| admitted.upstream.iter()) {
         call.field(name, value);
     }
     call.length(body_length(head));

@@ -2,6 +2,7 @@ use leat_message::{Exchange, Field, Fields, Head, Length, Name, Reason, Response
 
 use super::connection_tokens::ConnectionTokens;
 use super::route::ProxyRoute;
+use crate::admit::Admitted;
 
 /// Writes an upstream's final head to the client: fields in their order and spelling, without those that were meant for
 /// the upstream's connection.
@@ -12,6 +13,7 @@ pub(super) fn write_response<X: Exchange>(
     x: &mut X,
     head: ResponseHead<'_>,
     route: &ProxyRoute,
+    admitted: Option<&Admitted>,
     upgrade: bool,
 ) -> Result<(), Reason> {
     let fields = head.fields();
@@ -43,6 +45,9 @@ pub(super) fn write_response<X: Exchange>(
         write_request_id(x, route, field);
     }
     edits.write(x);
+    for (name, value) in admitted.iter().flat_map(|admitted| admitted.reply.iter()) {
+        x.field(name, value);
+    }
     x.length(client_length(head));
     Ok(())
 }

@@ -10,6 +10,7 @@ use leat_stream::clock::{NEVER, now_ms};
 use super::request::body_length;
 use super::respond::{write_interim, write_response};
 use super::route::ProxyRoute;
+use crate::admit::Admitted;
 
 /// How long a client that asked for 100 (Continue) waits for the upstream's word before we send it ourselves, in
 /// milliseconds (RFC 9110 section 10.1.1: a client need not wait for ever, and neither do we).
@@ -46,6 +47,7 @@ enum Download {
 /// read it to the side that writes it.
 pub(super) struct Transfer<'a> {
     route: &'a ProxyRoute,
+    admitted: Option<&'a Admitted>,
     upload: Upload,
     download: Download,
     tunnel: bool,
@@ -62,9 +64,15 @@ pub(super) struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    pub(super) fn new(route: &'a ProxyRoute, total_deadline_ms: u64, upgrade: bool) -> Self {
+    pub(super) fn new(
+        route: &'a ProxyRoute,
+        admitted: Option<&'a Admitted>,
+        total_deadline_ms: u64,
+        upgrade: bool,
+    ) -> Self {
         Self {
             route,
+            admitted,
             upload: Upload::Body,
             download: Download::Head,
             tunnel: false,
@@ -224,7 +232,7 @@ impl<'a> Transfer<'a> {
         }
         x.record().upstream_us = u32::try_from(self.started.elapsed().as_micros()).unwrap_or(u32::MAX);
         self.tunnel = head.length() == Length::Tunnel;
-        write_response(x, head, self.route, self.upgrade)?;
+        write_response(x, head, self.route, self.admitted, self.upgrade)?;
         if self.tunnel {
             self.upload = Upload::Body;
         }

@@ -1,5 +1,6 @@
 //! From sections to values: one file for each part of the configuration, its table beside what reads it.
 
+mod access;
 mod address;
 mod edits;
 mod endpoint;

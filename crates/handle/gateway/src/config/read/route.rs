@@ -3,6 +3,7 @@ use std::collections::HashMap;
 use leat_message::Limits;
 use leat_route::{Conflict, Entry, Path, Table};
 
+use super::access::{ACCESS, read_access};
 use super::edits::{FIELD_EDITS, Way, read_edits};
 use super::files::{FILES, read_files};
 use super::limits::{ROUTE_LIMITS, read_route_limits};
@@ -49,6 +50,7 @@ pub(super) static ROUTE: Section = Section::new(
         Key::optional("response_headers", Kind::Section(&FIELD_EDITS), "Changes to what the client gets from the upstream, the file, the redirect or the fixed reply; the gateway's own error replies stay as they are.")
             .aka(&["response_fields"]),
         Key::optional("limits", Kind::Section(&ROUTE_LIMITS), "Limits of the request bodies of this route."),
+        Key::optional("access", Kind::Section(&ACCESS), "Who may use the route, by address. Without it: everybody."),
         Key::optional("proxy", Kind::Section(&PROXY), "Passes requests on to an upstream.")
             .aka(&["proxy_pass", "upstream", "reverse_proxy"]),
         Key::optional("respond", Kind::Section(&RESPOND), "Answers with the same reply every time.")
@@ -124,11 +126,12 @@ fn read_route(open: &Open<'_>, matched: Option<&Match>, limits: &Limits, upstrea
     let request_fields = read_edits(&open.section("request_headers"), Way::Request);
     let response_fields = read_edits(&open.section("response_headers"), Way::Response);
     let body = read_route_limits(&open.section("limits"), limits);
+    let access = open.section_if("access").and_then(|section| read_access(&section));
     let action = read_action(open, path, rewrite, &response_fields, upstreams);
     warn_idle_keys(open);
     let name = named.clone().unwrap_or_else(|| matched.map(Match::name).unwrap_or_default());
     let named = named.is_some();
-    Some(Route { name, named, request_fields, response_fields, body, action: action?, place: open.place() })
+    Some(Route { name, named, request_fields, response_fields, body, access, action: action?, place: open.place() })
 }
 
 fn read_action(

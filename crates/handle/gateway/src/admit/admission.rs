@@ -1,0 +1,77 @@
+use leat_message::{Exchange, Head, Peer, Reason};
+
+use super::access::AccessCheck;
+use super::admitted::Admitted;
+use super::client::ClientAddress;
+use crate::config::{Config, Route};
+
+/// What a check says of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It may go on.
+    Admit,
+    /// It may not. Fields for the refusal are in [`Admitted::reply`].
+    Refuse(Reason),
+    /// The check can only tell in the exchange step, by [`Check::wait`].
+    #[expect(dead_code, reason = "checks that ask a server")]
+    Wait,
+}
+
+/// A check of a route. Each has two steps, as the handler itself: `ask` at once, `wait` where it said [`Verdict::Wait`].
+enum Check {
+    Access(AccessCheck),
+}
+
+impl Check {
+    fn ask(&self, head: Head<'_>, peer: &Peer, _admitted: &mut Admitted) -> Verdict {
+        match self {
+            Self::Access(check) => check.ask(head, peer),
+        }
+    }
+
+    /// Never says [`Verdict::Wait`].
+    async fn wait<X: Exchange>(&self, x: &mut X, admitted: &mut Admitted) -> Verdict {
+        match self.ask(x.request(), x.peer(), admitted) {
+            Verdict::Wait => Verdict::Refuse(Reason::HandlerFailed),
+            said => said,
+        }
+    }
+}
+
+/// The checks of a route, compiled for one core: who may come from where first, since that costs least.
+pub(crate) struct Admission {
+    checks: Box<[Check]>,
+}
+
+impl Admission {
+    /// The checks that the configuration of a route asks for; `None` where everybody is let in.
+    pub(crate) fn new(route: &Route, config: &Config) -> Option<Self> {
+        let mut checks = Vec::new();
+        if let Some(access) = route.access() {
+            checks.push(Check::Access(AccessCheck::new(access.clone(), ClientAddress::new(config.forwarded()))));
+        }
+        (!checks.is_empty()).then(|| Self { checks: checks.into() })
+    }
+
+    /// Runs the checks until one does not admit. No allocation of its own.
+    pub(crate) fn ask(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> Verdict {
+        while let Some(check) = self.checks.get(admitted.passed) {
+            match check.ask(head, peer, admitted) {
+                Verdict::Admit => admitted.passed += 1,
+                said => return said,
+            }
+        }
+        Verdict::Admit
+    }
+
+    /// Goes on with the check that has to wait, and with those behind it.
+    pub(crate) async fn wait<X: Exchange>(&self, x: &mut X, admitted: &mut Admitted) -> Verdict {
+        while let Some(check) = self.checks.get(admitted.passed) {
+            match check.wait(x, admitted).await {
+                Verdict::Admit => admitted.passed += 1,
+                said => return said,
+            }
+        }
+        Verdict::Admit
+    }
+}

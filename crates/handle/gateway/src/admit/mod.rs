@@ -1,0 +1,14 @@
+//! The `admit` phase: after a request was matched with its route, and before anything answers it.
+//!
+//! A route has a list of checks ([`Admission`]), compiled once. They run in their order on the head alone, at first in the
+//! raw step, without a future or an allocation; one that has to wait (for a server elsewhere) says so, and goes on in the
+//! exchange step. What they find out stands in [`Admitted`], which goes with the request: fields for the upstream, fields
+//! for the reply.
+
+mod access;
+mod admission;
+mod admitted;
+mod client;
+
+pub(crate) use admission::{Admission, Verdict};
+pub(crate) use admitted::{Admitted, FieldLines};
