@@ -136,6 +136,9 @@ reasons! {
     RoutePathDots => "route.path_dots", 400, Peer, "The path has a `.` or `..` segment, in some spelling.";
     RoutePathAmbiguous => "route.path_ambiguous", 400, Peer, "The path can be read in more than one way, and they lead to different routes.";
     AccessAddress => "access.address", 403, Peer, "The client's address is not one that may use this route.";
+    CorsOrigin => "cors.origin", 403, Peer, "Pages of this origin may not use this route.";
+    CorsMethod => "cors.method", 403, Peer, "Pages of other origins may not use this method here.";
+    CorsHeaders => "cors.headers", 403, Peer, "Pages of other origins may not send one of these fields here.";
     FileNotFound => "file.not_found", 404, Caller, "There is no such file.";
     FileForbidden => "file.forbidden", 403, Caller, "The path is outside the directory, hidden, or may not be read.";
     FileFailed => "file.failed", 500, Us, "The file could not be read.";

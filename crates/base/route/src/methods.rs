@@ -155,6 +155,16 @@ impl Names {
         Some(Bits(bits))
     }
 
+    /// The bit of a method by its name.
+    pub(crate) fn named(&self, name: &[u8]) -> Bits {
+        let known = KNOWN.iter().position(|(_, known)| known.as_bytes() == name);
+        Bits(1 << known.unwrap_or_else(|| self.other(name)))
+    }
+
+    fn other(&self, name: &[u8]) -> usize {
+        self.others.iter().position(|held| held.as_bytes() == name).map_or(63, |at| at + KNOWN.len())
+    }
+
     /// The bit of a request's method.
     #[inline]
     pub(crate) fn of(&self, head: &Head<'_>) -> Bits {
@@ -168,10 +178,7 @@ impl Names {
             Method::Options => 6,
             Method::Connect => CONNECT_BIT,
             Method::Trace => 8,
-            Method::Other => {
-                let name = head.method_bytes();
-                self.others.iter().position(|held| held.as_bytes() == name).map_or(63, |at| at + KNOWN.len())
-            }
+            Method::Other => self.other(head.method_bytes()),
         };
         Bits(1 << bit)
     }

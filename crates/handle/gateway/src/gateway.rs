@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use leat_dial::Pools;
 use leat_files::{Files, SettingsError};
-use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step};
+use leat_message::{Blame, Ended, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step};
 use leat_route::{Found, Params};
 
-use crate::admit::{Admission, Admitted, Verdict};
+use crate::admit::{Admission, Admitted, Verdict, answer_preflight, preflight};
 use crate::config::{self, Action, Config, Problem, Redirect, Rewrite};
 use crate::edited::Edited;
 use crate::endpoints::{EndpointsError, seats};
@@ -205,6 +205,19 @@ impl Gateway {
         Step::Done
     }
 
+    /// Answers a browser that asks ahead, if the route that it asks about has a word on that; says whether it has.
+    #[cold]
+    fn preflight<R: Reply>(&self, request: Head<'_>, asked: &[u8], params: &mut Params, reply: &mut R) -> bool {
+        let Found::Route(number) = self.config.table().find_for(&request, asked, params) else { return false };
+        let cors = self.config.routes().get(number as usize).and_then(config::Route::cors);
+        let Some(cors) = cors else { return false };
+        reply.record().route = Some(number);
+        if let Err(reason) = answer_preflight(cors, request, asked, reply) {
+            refuse(reply, reason, None);
+        }
+        true
+    }
+
     /// Keeps the memory of a request for another one.
     fn reuse(&self, params: Params, admitted: Option<Box<Admitted>>) {
         let mut spare = self.params.borrow_mut();
@@ -226,6 +239,12 @@ impl Handler for Gateway {
 
     fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Plan> {
         let mut params = self.params.borrow_mut().pop().unwrap_or_default();
+        if let Some(asked) = preflight(request)
+            && self.preflight(request, asked, &mut params, reply)
+        {
+            self.reuse(params, None);
+            return Step::Done;
+        }
         let refused = match self.config.table().find(&request, &mut params) {
             Found::Route(number) => {
                 reply.record().route = Some(number);
@@ -274,6 +293,14 @@ impl Handler for Gateway {
             }
             _ => Err(Reason::HandlerFailed.into()),
         };
+        let result = match (result, added) {
+            // The engine's own error reply has no word of the checks, which a browser or a limited client waits for.
+            (Err(fault), Some(fields)) if says_so(fault.reason) && !fields.is_empty() && !exchange.head_sent() => {
+                refuse(exchange, fault.reason, fields.iter());
+                Ok(())
+            }
+            (result, _) => result,
+        };
         self.reuse(params, admitted);
         result
     }
@@ -281,6 +308,12 @@ impl Handler for Gateway {
     fn ended(&self, ended: Ended<'_>) {
         self.observer.ended(&ended);
     }
+}
+
+/// Whether a client is told of this failure while its connection goes on as before. Framing errors and bugs are the
+/// engine's: it knows what becomes of the connection.
+fn says_so(reason: Reason) -> bool {
+    reason.status() != 0 && reason.blame() == Blame::Upstream
 }
 
 /// Answers with a redirect to this place.

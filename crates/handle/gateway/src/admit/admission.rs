@@ -3,7 +3,8 @@ use leat_message::{Exchange, Head, Peer, Reason};
 use super::access::AccessCheck;
 use super::admitted::Admitted;
 use super::client::ClientAddress;
-use crate::config::{Config, Route};
+use super::cors;
+use crate::config::{Config, Cors, Route};
 
 /// What a check says of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +20,18 @@ pub(crate) enum Verdict {
 
 /// A check of a route. Each has two steps, as the handler itself: `ask` at once, `wait` where it said [`Verdict::Wait`].
 enum Check {
+    /// Refuses nothing: it tells browsers which pages may see the reply, also that of the checks behind it.
+    Cors(Cors),
     Access(AccessCheck),
 }
 
 impl Check {
-    fn ask(&self, head: Head<'_>, peer: &Peer, _admitted: &mut Admitted) -> Verdict {
+    fn ask(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> Verdict {
         match self {
+            Self::Cors(cors) => {
+                cors::note(cors, head, &mut admitted.reply);
+                Verdict::Admit
+            }
             Self::Access(check) => check.ask(head, peer),
         }
     }
@@ -38,7 +45,7 @@ impl Check {
     }
 }
 
-/// The checks of a route, compiled for one core: who may come from where first, since that costs least.
+/// The checks of a route, compiled for one core; those that cost least come first.
 pub(crate) struct Admission {
     checks: Box<[Check]>,
 }
@@ -47,6 +54,9 @@ impl Admission {
     /// The checks that the configuration of a route asks for; `None` where everybody is let in.
     pub(crate) fn new(route: &Route, config: &Config) -> Option<Self> {
         let mut checks = Vec::new();
+        if let Some(cors) = route.cors() {
+            checks.push(Check::Cors(cors.clone()));
+        }
         if let Some(access) = route.access() {
             checks.push(Check::Access(AccessCheck::new(access.clone(), ClientAddress::new(config.forwarded()))));
         }

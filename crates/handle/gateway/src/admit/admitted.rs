@@ -29,7 +29,6 @@ pub(crate) struct FieldLines {
 
 impl FieldLines {
     /// Appends a field: its value is what `write` appends, without CR, LF and NUL. Allocates where there is no room.
-    #[cfg_attr(not(test), expect(dead_code, reason = "checks that add fields"))]
     pub(crate) fn put(&mut self, name: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
         self.bytes.extend_from_slice(name);
         let name_end = self.bytes.len() as u32;

@@ -9,6 +9,8 @@ mod access;
 mod admission;
 mod admitted;
 mod client;
+mod cors;
 
 pub(crate) use admission::{Admission, Verdict};
 pub(crate) use admitted::{Admitted, FieldLines};
+pub(crate) use cors::{CORS_FIELDS, answer_preflight, preflight};

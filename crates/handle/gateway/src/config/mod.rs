@@ -3,6 +3,7 @@
 
 mod access;
 mod action;
+mod cors;
 mod fields;
 mod model;
 mod problem;
@@ -18,6 +19,7 @@ use table::{Open, Reader};
 
 pub use access::Access;
 pub use action::{Coding, Files, Proxy, ProxyHost, Redirect};
+pub use cors::{Cors, Origin, Origins};
 pub use fields::FieldEdits;
 pub use model::{
     AccessLog, Action, Bind, Certificate, Config, Drain, Forwarded, ForwardedStyle, Listener, LogFormat, LogTarget,

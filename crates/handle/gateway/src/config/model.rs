@@ -10,6 +10,7 @@ use leat_route::Table;
 
 use super::access::Access;
 use super::action::{Files, Proxy, Redirect};
+use super::cors::Cors;
 use super::fields::FieldEdits;
 use super::problem::Place;
 use super::template::Rewrite;
@@ -415,6 +416,7 @@ pub struct Route {
     pub(super) response_fields: FieldEdits,
     pub(super) body: BodyLimits,
     pub(super) access: Option<Access>,
+    pub(super) cors: Option<Cors>,
     pub(super) action: Action,
     pub(super) place: Place,
 }
@@ -448,6 +450,11 @@ impl Route {
     /// Who may use it, by address; `None` for everybody.
     pub fn access(&self) -> Option<&Access> {
         self.access.as_ref()
+    }
+
+    /// Which web pages of other origins may use it; `None` leaves that to whatever answers.
+    pub fn cors(&self) -> Option<&Cors> {
+        self.cors.as_ref()
     }
 
     /// What answers.

@@ -23,6 +23,12 @@ impl Edits {
         Self { out: out.collect(), put: put.collect() }
     }
 
+    /// The same, and fields of these names are taken out too.
+    pub(crate) fn taking_out(mut self, names: &[&[u8]]) -> Self {
+        self.out.extend(names.iter().map(|name| Box::from(*name)));
+        self
+    }
+
     /// Whether a field of this name is taken out.
     #[inline]
     pub(crate) fn takes_out(&self, name: &[u8]) -> bool {

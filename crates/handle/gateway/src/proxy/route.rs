@@ -3,6 +3,7 @@ use std::rc::Rc;
 use leat_message::BodyLimits;
 
 use super::{Edits, ForwardedPolicy, Upstream};
+use crate::admit::CORS_FIELDS;
 use crate::config::{self, ProxyHost, Rewrite};
 
 /// A `proxy` route, compiled for one core.
@@ -47,7 +48,10 @@ impl ProxyRoute {
             host: proxy.host().clone(),
             forwarded,
             request_edits: Edits::new(route.request_fields()),
-            response_edits: Edits::new(route.response_fields()),
+            response_edits: match route.cors() {
+                Some(_) => Edits::new(route.response_fields()).taking_out(&CORS_FIELDS),
+                None => Edits::new(route.response_fields()),
+            },
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod access;
 mod address;
+mod cors;
 mod edits;
 mod endpoint;
 mod file;

@@ -4,6 +4,7 @@ use leat_message::Limits;
 use leat_route::{Conflict, Entry, Path, Table};
 
 use super::access::{ACCESS, read_access};
+use super::cors::{CORS, read_cors};
 use super::edits::{FIELD_EDITS, Way, read_edits};
 use super::files::{FILES, read_files};
 use super::limits::{ROUTE_LIMITS, read_route_limits};
@@ -51,6 +52,7 @@ pub(super) static ROUTE: Section = Section::new(
             .aka(&["response_fields"]),
         Key::optional("limits", Kind::Section(&ROUTE_LIMITS), "Limits of the request bodies of this route."),
         Key::optional("access", Kind::Section(&ACCESS), "Who may use the route, by address. Without it: everybody."),
+        Key::optional("cors", Kind::Section(&CORS), "Which web pages of other origins may use the route. Without it that is left to whatever answers."),
         Key::optional("proxy", Kind::Section(&PROXY), "Passes requests on to an upstream.")
             .aka(&["proxy_pass", "upstream", "reverse_proxy"]),
         Key::optional("respond", Kind::Section(&RESPOND), "Answers with the same reply every time.")
@@ -127,11 +129,22 @@ fn read_route(open: &Open<'_>, matched: Option<&Match>, limits: &Limits, upstrea
     let response_fields = read_edits(&open.section("response_headers"), Way::Response);
     let body = read_route_limits(&open.section("limits"), limits);
     let access = open.section_if("access").and_then(|section| read_access(&section));
+    let cors = open.section_if("cors").and_then(|section| read_cors(&section));
     let action = read_action(open, path, rewrite, &response_fields, upstreams);
     warn_idle_keys(open);
     let name = named.clone().unwrap_or_else(|| matched.map(Match::name).unwrap_or_default());
     let named = named.is_some();
-    Some(Route { name, named, request_fields, response_fields, body, access, action: action?, place: open.place() })
+    Some(Route {
+        name,
+        named,
+        request_fields,
+        response_fields,
+        body,
+        access,
+        cors,
+        action: action?,
+        place: open.place(),
+    })
 }
 
 fn read_action(
