@@ -139,6 +139,9 @@ reasons! {
     CorsOrigin => "cors.origin", 403, Peer, "Pages of this origin may not use this route.";
     CorsMethod => "cors.method", 403, Peer, "Pages of other origins may not use this method here.";
     CorsHeaders => "cors.headers", 403, Peer, "Pages of other origins may not send one of these fields here.";
+    RouteMaintenance => "route.maintenance", 503, Us, "The route is closed for a while.";
+    FaultStatus => "fault.status", 503, Us, "The configuration asks for this failure.";
+    FaultReset => "fault.reset", 0, Us, "The configuration asks for this reset.";
     FileNotFound => "file.not_found", 404, Caller, "There is no such file.";
     FileForbidden => "file.forbidden", 403, Caller, "The path is outside the directory, hidden, or may not be read.";
     FileFailed => "file.failed", 500, Us, "The file could not be read.";
@@ -169,15 +172,20 @@ reasons! {
 impl Reason {
     /// The body of an error reply: problem details (RFC 9457) with the stable code. Allocates once.
     pub fn problem(self) -> String {
+        self.problem_as(self.status())
+    }
+
+    /// The same with another status, for reasons whose status is not always the same.
+    pub fn problem_as(self, status: u16) -> String {
         /// The fixed text, the status, and room to spare.
         const REST_BYTES: usize = 96;
-        let title = title(self.status());
+        let title = title(status);
         let mut out = String::with_capacity(title.len() + self.code().len() + self.text().len() + REST_BYTES);
         // Writing to a String can't fail.
         let _ = writeln!(
             out,
             "{{\"type\":\"about:blank\",\"title\":\"{title}\",\"status\":{},\"code\":\"{}\",\"detail\":\"{}\"}}",
-            self.status(),
+            status,
             self.code(),
             self.text()
         );

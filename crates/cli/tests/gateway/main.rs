@@ -6,6 +6,7 @@ mod bodies;
 mod cors;
 mod duplex;
 mod failures;
+mod faults;
 mod forwarded;
 mod grpc;
 mod h2_peers;

@@ -15,7 +15,7 @@ use crate::edited::Edited;
 use crate::endpoints::{EndpointsError, seats};
 use crate::observer::Observer;
 use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, Upstream, forward};
-use crate::refuse::refuse;
+use crate::refuse::{refuse, refuse_as};
 
 /// Parameter tables, and as many notes of checks, that a core keeps for reuse.
 const SPARE_MAX: usize = 256;
@@ -177,14 +177,14 @@ impl Gateway {
         let mut admitted = None;
         if let Some(Some(admission)) = self.admissions.get(route) {
             let notes = admitted.insert(self.admitted.borrow_mut().pop().unwrap_or_default());
-            match admission.ask(request, peer, notes) {
-                Verdict::Admit => {}
-                Verdict::Wait => return Step::Exchange(Plan { route, params, admitted, waits: true }),
-                Verdict::Refuse(reason) => {
-                    refuse(reply, reason, notes.reply.iter());
-                    self.reuse(params, admitted);
-                    return Step::Done;
-                }
+            let verdict = admission.ask(request, peer, notes);
+            if verdict == Verdict::Wait {
+                return Step::Exchange(Plan { route, params, admitted, waits: true });
+            }
+            if let Some((reason, status)) = verdict.refusal() {
+                refuse_as(reply, reason, status, notes.reply.iter());
+                self.reuse(params, admitted);
+                return Step::Done;
             }
         }
         let added = admitted.as_deref().map(|admitted| &admitted.reply).filter(|fields| !fields.is_empty());
@@ -265,11 +265,15 @@ impl Handler for Gateway {
         if waits
             && let (Some(Some(admission)), Some(notes)) = (self.admissions.get(route), &mut admitted)
             // Boxed: its future would make that of every exchange larger.
-            && let Verdict::Refuse(reason) = Box::pin(admission.wait(exchange, notes)).await
+            && let Some((reason, status)) = Box::pin(admission.wait(exchange, notes)).await.refusal()
         {
-            refuse(exchange, reason, notes.reply.iter());
+            // Without a status the connection just ends.
+            let result = if status == 0 { Err(reason.into()) } else { Ok(()) };
+            if result.is_ok() {
+                refuse_as(exchange, reason, status, notes.reply.iter());
+            }
             self.reuse(params, admitted);
-            return Ok(());
+            return result;
         }
         let added = admitted.as_deref().map(|admitted| &admitted.reply);
         let result = match (self.routes.get(route), self.config.routes().get(route).map(config::Route::action)) {

@@ -6,9 +6,19 @@ pub(crate) fn refuse<'a, R: Reply>(
     reason: Reason,
     fields: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
 ) {
-    let body = reason.problem();
+    refuse_as(reply, reason, reason.status(), fields);
+}
+
+/// The same with another status than the reason's own.
+pub(crate) fn refuse_as<'a, R: Reply>(
+    reply: &mut R,
+    reason: Reason,
+    status: u16,
+    fields: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
+) {
+    let body = reason.problem_as(status);
     reply.record().reason = Some(reason);
-    reply.status(reason.status());
+    reply.status(status);
     reply.field(b"content-type", b"application/problem+json");
     for (name, value) in fields {
         reply.field(name, value);

@@ -4,6 +4,8 @@ use super::access::AccessCheck;
 use super::admitted::Admitted;
 use super::client::ClientAddress;
 use super::cors;
+use super::faults::FaultsCheck;
+use super::maintenance::MaintenanceCheck;
 use crate::config::{Config, Cors, Route};
 
 /// What a check says of a request.
@@ -13,9 +15,21 @@ pub(crate) enum Verdict {
     Admit,
     /// It may not. Fields for the refusal are in [`Admitted::reply`].
     Refuse(Reason),
+    /// It may not, and the status is not the reason's own.
+    RefuseAs(Reason, u16),
     /// The check can only tell in the exchange step, by [`Check::wait`].
-    #[expect(dead_code, reason = "checks that ask a server")]
     Wait,
+}
+
+impl Verdict {
+    /// Why not, and with which status.
+    pub(crate) fn refusal(self) -> Option<(Reason, u16)> {
+        match self {
+            Self::Refuse(reason) => Some((reason, reason.status())),
+            Self::RefuseAs(reason, status) => Some((reason, status)),
+            Self::Admit | Self::Wait => None,
+        }
+    }
 }
 
 /// A check of a route. Each has two steps, as the handler itself: `ask` at once, `wait` where it said [`Verdict::Wait`].
@@ -23,6 +37,8 @@ enum Check {
     /// Refuses nothing: it tells browsers which pages may see the reply, also that of the checks behind it.
     Cors(Cors),
     Access(AccessCheck),
+    Maintenance(MaintenanceCheck),
+    Faults(FaultsCheck),
 }
 
 impl Check {
@@ -33,14 +49,16 @@ impl Check {
                 Verdict::Admit
             }
             Self::Access(check) => check.ask(head, peer),
+            Self::Maintenance(check) => check.ask(head, peer, &mut admitted.reply),
+            Self::Faults(check) => check.ask(head),
         }
     }
 
     /// Never says [`Verdict::Wait`].
     async fn wait<X: Exchange>(&self, x: &mut X, admitted: &mut Admitted) -> Verdict {
-        match self.ask(x.request(), x.peer(), admitted) {
-            Verdict::Wait => Verdict::Refuse(Reason::HandlerFailed),
-            said => said,
+        match self {
+            Self::Faults(check) => check.wait(x).await,
+            Self::Cors(_) | Self::Access(_) | Self::Maintenance(_) => self.ask(x.request(), x.peer(), admitted),
         }
     }
 }
@@ -57,8 +75,15 @@ impl Admission {
         if let Some(cors) = route.cors() {
             checks.push(Check::Cors(cors.clone()));
         }
+        let client = ClientAddress::new(config.forwarded());
         if let Some(access) = route.access() {
-            checks.push(Check::Access(AccessCheck::new(access.clone(), ClientAddress::new(config.forwarded()))));
+            checks.push(Check::Access(AccessCheck::new(access.clone(), client)));
+        }
+        if let Some(maintenance) = route.maintenance() {
+            checks.push(Check::Maintenance(MaintenanceCheck::new(maintenance.clone(), client)));
+        }
+        if !route.faults().is_empty() {
+            checks.push(Check::Faults(FaultsCheck::new(route.faults())));
         }
         (!checks.is_empty()).then(|| Self { checks: checks.into() })
     }

@@ -10,6 +10,8 @@ mod admission;
 mod admitted;
 mod client;
 mod cors;
+mod faults;
+mod maintenance;
 
 pub(crate) use admission::{Admission, Verdict};
 pub(crate) use admitted::{Admitted, FieldLines};

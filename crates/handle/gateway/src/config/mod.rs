@@ -4,7 +4,9 @@
 mod access;
 mod action;
 mod cors;
+mod fault;
 mod fields;
+mod maintenance;
 mod model;
 mod problem;
 mod read;
@@ -20,7 +22,9 @@ use table::{Open, Reader};
 pub use access::Access;
 pub use action::{Coding, Files, Proxy, ProxyHost, Redirect};
 pub use cors::{Cors, Origin, Origins};
+pub use fault::{Fault, FaultEnd};
 pub use fields::FieldEdits;
+pub use maintenance::Maintenance;
 pub use model::{
     AccessLog, Action, Bind, Certificate, Config, Drain, Forwarded, ForwardedStyle, Listener, LogFormat, LogTarget,
     Network, OnError, ProxyProtocol, RequestId, Route, ServerTls, TlsVersion, Workers,

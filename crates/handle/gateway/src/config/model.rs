@@ -11,7 +11,9 @@ use leat_route::Table;
 use super::access::Access;
 use super::action::{Files, Proxy, Redirect};
 use super::cors::Cors;
+use super::fault::Fault;
 use super::fields::FieldEdits;
+use super::maintenance::Maintenance;
 use super::problem::Place;
 use super::template::Rewrite;
 use super::upstream::Upstream;
@@ -417,6 +419,8 @@ pub struct Route {
     pub(super) body: BodyLimits,
     pub(super) access: Option<Access>,
     pub(super) cors: Option<Cors>,
+    pub(super) maintenance: Option<Maintenance>,
+    pub(super) faults: Vec<Fault>,
     pub(super) action: Action,
     pub(super) place: Place,
 }
@@ -455,6 +459,16 @@ impl Route {
     /// Which web pages of other origins may use it; `None` leaves that to whatever answers.
     pub fn cors(&self) -> Option<&Cors> {
         self.cors.as_ref()
+    }
+
+    /// Whether it is closed for a while, and for whom it is not.
+    pub fn maintenance(&self) -> Option<&Maintenance> {
+        self.maintenance.as_ref()
+    }
+
+    /// Failures that are wished for, in the order in which they are drawn.
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
     }
 
     /// What answers.

@@ -6,8 +6,10 @@ use leat_route::{Conflict, Entry, Path, Table};
 use super::access::{ACCESS, read_access};
 use super::cors::{CORS, read_cors};
 use super::edits::{FIELD_EDITS, Way, read_edits};
+use super::faults::{FAULT, read_fault};
 use super::files::{FILES, read_files};
 use super::limits::{ROUTE_LIMITS, read_route_limits};
+use super::maintenance::{MAINTENANCE, read_maintenance};
 use super::matching::{MATCH, Match, read_match};
 use super::proxy::{PROXY, read_proxy};
 use super::redirect::{REDIRECT, read_redirect};
@@ -53,6 +55,12 @@ pub(super) static ROUTE: Section = Section::new(
         Key::optional("limits", Kind::Section(&ROUTE_LIMITS), "Limits of the request bodies of this route."),
         Key::optional("access", Kind::Section(&ACCESS), "Who may use the route, by address. Without it: everybody."),
         Key::optional("cors", Kind::Section(&CORS), "Which web pages of other origins may use the route. Without it that is left to whatever answers."),
+        Key::optional("maintenance", Kind::Section(&MAINTENANCE), "Closes the route for a while."),
+        Key::optional(
+            "faults",
+            Kind::List { of: &Kind::Section(&FAULT), one: true },
+            "Failures that are wished for, to see how clients take them.",
+        ),
         Key::optional("proxy", Kind::Section(&PROXY), "Passes requests on to an upstream.")
             .aka(&["proxy_pass", "upstream", "reverse_proxy"]),
         Key::optional("respond", Kind::Section(&RESPOND), "Answers with the same reply every time.")
@@ -130,6 +138,8 @@ fn read_route(open: &Open<'_>, matched: Option<&Match>, limits: &Limits, upstrea
     let body = read_route_limits(&open.section("limits"), limits);
     let access = open.section_if("access").and_then(|section| read_access(&section));
     let cors = open.section_if("cors").and_then(|section| read_cors(&section));
+    let maintenance = open.section_if("maintenance").map(|section| read_maintenance(&section));
+    let faults = open.sections("faults").iter().filter_map(read_fault).collect();
     let action = read_action(open, path, rewrite, &response_fields, upstreams);
     warn_idle_keys(open);
     let name = named.clone().unwrap_or_else(|| matched.map(Match::name).unwrap_or_default());
@@ -142,6 +152,8 @@ fn read_route(open: &Open<'_>, matched: Option<&Match>, limits: &Limits, upstrea
         body,
         access,
         cors,
+        maintenance,
+        faults,
         action: action?,
         place: open.place(),
     })
