@@ -3,6 +3,7 @@
 
 mod access;
 mod bodies;
+mod compression;
 mod cors;
 mod duplex;
 mod failures;

@@ -41,7 +41,7 @@ impl Coding {
 
 /// The codings to try before the plain file, best first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Acceptable {
+pub struct Acceptable {
     ordered: [Option<Coding>; 3],
 }
 
@@ -53,7 +53,7 @@ impl Acceptable {
     /// Reads the Accept-Encoding lines (RFC 9110 section 12.5.3). `offered` is in the server's order, which decides
     /// between equal weights. A malformed member counts as absent. A client that refuses even the plain file gets it
     /// all the same, as from every other server.
-    pub(crate) fn parse<'a>(lines: impl Iterator<Item = &'a [u8]>, offered: &[Coding]) -> Self {
+    pub fn parse<'a>(lines: impl Iterator<Item = &'a [u8]>, offered: &[Coding]) -> Self {
         let mut named: [Option<Weight>; 3] = [None; 3];
         let (mut any, mut identity) = (None, None);
         let members = lines.flat_map(|line| line.split(|&byte| byte == b','));
@@ -81,7 +81,7 @@ impl Acceptable {
     }
 
     /// The codings that the client likes better than none, best first.
-    pub(crate) fn before_identity(self) -> impl Iterator<Item = Coding> {
+    pub fn before_identity(self) -> impl Iterator<Item = Coding> {
         self.ordered.into_iter().flatten()
     }
 }

@@ -21,7 +21,7 @@ mod reader;
 mod settings;
 mod validators;
 
-pub use coding::Coding;
+pub use coding::{Acceptable, Coding};
 pub use files::Files;
 pub use ranges::RANGES_MAX;
 pub use reader::CHUNK_BYTES;

@@ -10,7 +10,8 @@ use leat_message::{Blame, Ended, Exchange, Fault, Handler, Head, Length, Peer, R
 use leat_route::{Found, Params};
 
 use crate::admit::{Admission, Admitted, Verdict, answer_preflight, preflight};
-use crate::config::{self, Action, Config, Problem, Redirect, Rewrite};
+use crate::compress::Compressed;
+use crate::config::{self, Action, Compression, Config, Problem, Redirect, Rewrite};
 use crate::edited::Edited;
 use crate::endpoints::{EndpointsError, seats};
 use crate::observer::Observer;
@@ -218,6 +219,50 @@ impl Gateway {
         true
     }
 
+    /// Answers with what the route has.
+    async fn answer<X: Exchange>(
+        &self,
+        exchange: &mut X,
+        route: usize,
+        params: &Params,
+        admitted: Option<&Admitted>,
+    ) -> Result<(), Fault> {
+        let added = admitted.map(|admitted| &admitted.reply);
+        match (self.routes.get(route), self.config.routes().get(route).map(config::Route::action)) {
+            (Some(Compiled::Proxy(proxy)), _) => forward(exchange, proxy, params, admitted, self.observer.core()).await,
+            // Boxed: this future would make the one of every exchange as large as itself (docs/design/memory.md).
+            (Some(Compiled::Files(files, rewrite, edits)), _) => {
+                let mut edited = Edited::new(exchange, edits, added);
+                Box::pin(crate::files::serve(&mut edited, files, rewrite, params)).await
+            }
+            (Some(Compiled::Respond), Some(Action::Respond(fixed))) => {
+                Edited::new(exchange, &self.no_edits, added).fixed(fixed);
+                Ok(())
+            }
+            (Some(Compiled::Redirect(edits)), Some(Action::Redirect(redirect))) => {
+                let mut location = Vec::new();
+                redirect.to().write(&exchange.request(), params, &mut location);
+                write_redirect(redirect, &location, &mut Edited::new(exchange, edits, added));
+                Ok(())
+            }
+            _ => Err(Reason::HandlerFailed.into()),
+        }
+    }
+
+    /// The same, compressed where that is right.
+    async fn answer_coded<X: Exchange>(
+        &self,
+        exchange: &mut X,
+        compression: &Compression,
+        route: usize,
+        params: &Params,
+        admitted: Option<&Admitted>,
+    ) -> Result<(), Fault> {
+        let mut coded = Compressed::new(exchange, compression);
+        self.answer(&mut coded, route, params, admitted).await?;
+        coded.finish().await.map_err(Fault::from)
+    }
+
     /// Keeps the memory of a request for another one.
     fn reuse(&self, params: Params, admitted: Option<Box<Admitted>>) {
         let mut spare = self.params.borrow_mut();
@@ -275,28 +320,14 @@ impl Handler for Gateway {
             self.reuse(params, admitted);
             return result;
         }
-        let added = admitted.as_deref().map(|admitted| &admitted.reply);
-        let result = match (self.routes.get(route), self.config.routes().get(route).map(config::Route::action)) {
-            (Some(Compiled::Proxy(proxy)), _) => {
-                forward(exchange, proxy, &params, admitted.as_deref(), self.observer.core()).await
+        let result = match self.config.routes().get(route).and_then(config::Route::compression) {
+            None => self.answer(exchange, route, &params, admitted.as_deref()).await,
+            // Boxed, as all that is not on every exchange's way.
+            Some(compression) => {
+                Box::pin(self.answer_coded(exchange, compression, route, &params, admitted.as_deref())).await
             }
-            // Boxed: this future would make the one of every exchange as large as itself (docs/design/memory.md).
-            (Some(Compiled::Files(files, rewrite, edits)), _) => {
-                let mut edited = Edited::new(exchange, edits, added);
-                Box::pin(crate::files::serve(&mut edited, files, rewrite, &params)).await
-            }
-            (Some(Compiled::Respond), Some(Action::Respond(fixed))) => {
-                Edited::new(exchange, &self.no_edits, added).fixed(fixed);
-                Ok(())
-            }
-            (Some(Compiled::Redirect(edits)), Some(Action::Redirect(redirect))) => {
-                let mut location = Vec::new();
-                redirect.to().write(&exchange.request(), &params, &mut location);
-                write_redirect(redirect, &location, &mut Edited::new(exchange, edits, added));
-                Ok(())
-            }
-            _ => Err(Reason::HandlerFailed.into()),
         };
+        let added = admitted.as_deref().map(|admitted| &admitted.reply);
         let result = match (result, added) {
             // The engine's own error reply has no word of the checks, which a browser or a limited client waits for.
             (Err(fault), Some(fields)) if says_so(fault.reason) && !fields.is_empty() && !exchange.head_sent() => {

@@ -3,6 +3,7 @@
 //! [`config`] reads what a person wrote; [`Gateway`] is that, compiled for one core.
 
 mod admit;
+mod compress;
 pub mod config;
 mod edited;
 mod endpoints;

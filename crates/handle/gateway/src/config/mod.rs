@@ -3,6 +3,7 @@
 
 mod access;
 mod action;
+mod compression;
 mod cors;
 mod fault;
 mod fields;
@@ -21,6 +22,7 @@ use table::{Open, Reader};
 
 pub use access::Access;
 pub use action::{Coding, Files, Proxy, ProxyHost, Redirect};
+pub use compression::Compression;
 pub use cors::{Cors, Origin, Origins};
 pub use fault::{Fault, FaultEnd};
 pub use fields::FieldEdits;

@@ -10,6 +10,7 @@ use leat_route::Table;
 
 use super::access::Access;
 use super::action::{Files, Proxy, Redirect};
+use super::compression::Compression;
 use super::cors::Cors;
 use super::fault::Fault;
 use super::fields::FieldEdits;
@@ -419,6 +420,7 @@ pub struct Route {
     pub(super) body: BodyLimits,
     pub(super) access: Option<Access>,
     pub(super) cors: Option<Cors>,
+    pub(super) compression: Option<Compression>,
     pub(super) maintenance: Option<Maintenance>,
     pub(super) faults: Vec<Fault>,
     pub(super) action: Action,
@@ -459,6 +461,11 @@ impl Route {
     /// Which web pages of other origins may use it; `None` leaves that to whatever answers.
     pub fn cors(&self) -> Option<&Cors> {
         self.cors.as_ref()
+    }
+
+    /// Which replies are compressed on their way.
+    pub fn compression(&self) -> Option<&Compression> {
+        self.compression.as_ref()
     }
 
     /// Whether it is closed for a while, and for whom it is not.

@@ -2,6 +2,7 @@
 
 mod access;
 mod address;
+mod compression;
 mod cors;
 mod edits;
 mod endpoint;

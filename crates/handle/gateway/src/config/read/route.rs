@@ -4,6 +4,7 @@ use leat_message::Limits;
 use leat_route::{Conflict, Entry, Path, Table};
 
 use super::access::{ACCESS, read_access};
+use super::compression::{COMPRESSION, read_compression};
 use super::cors::{CORS, read_cors};
 use super::edits::{FIELD_EDITS, Way, read_edits};
 use super::faults::{FAULT, read_fault};
@@ -55,6 +56,8 @@ pub(super) static ROUTE: Section = Section::new(
         Key::optional("limits", Kind::Section(&ROUTE_LIMITS), "Limits of the request bodies of this route."),
         Key::optional("access", Kind::Section(&ACCESS), "Who may use the route, by address. Without it: everybody."),
         Key::optional("cors", Kind::Section(&CORS), "Which web pages of other origins may use the route. Without it that is left to whatever answers."),
+        Key::optional("compression", Kind::Section(&COMPRESSION), "Compresses replies for clients that take it. Without it they go as they are.")
+            .aka(&["compress", "gzip"]),
         Key::optional("maintenance", Kind::Section(&MAINTENANCE), "Closes the route for a while."),
         Key::optional(
             "faults",
@@ -138,6 +141,7 @@ fn read_route(open: &Open<'_>, matched: Option<&Match>, limits: &Limits, upstrea
     let body = read_route_limits(&open.section("limits"), limits);
     let access = open.section_if("access").and_then(|section| read_access(&section));
     let cors = open.section_if("cors").and_then(|section| read_cors(&section));
+    let compression = open.section_if("compression").map(|section| read_compression(&section));
     let maintenance = open.section_if("maintenance").map(|section| read_maintenance(&section));
     let faults = open.sections("faults").iter().filter_map(read_fault).collect();
     let action = read_action(open, path, rewrite, &response_fields, upstreams);
@@ -152,6 +156,7 @@ fn read_route(open: &Open<'_>, matched: Option<&Match>, limits: &Limits, upstrea
         body,
         access,
         cors,
+        compression,
         maintenance,
         faults,
         action: action?,
