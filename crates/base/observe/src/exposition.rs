@@ -162,13 +162,22 @@ pub fn blame(blame: Blame) -> &'static str {
     }
 }
 
+/// Text in this format, for numbers that are kept elsewhere as well.
+///
 /// Writing to a `String` cannot fail, so its results are not looked at.
-struct Text<'a> {
+#[derive(Debug)]
+pub struct Text<'a> {
     out: &'a mut String,
 }
 
-impl Text<'_> {
-    fn family(&mut self, name: &str, kind: &str, help: &str) {
+impl<'a> Text<'a> {
+    /// Appends to `out`.
+    pub fn new(out: &'a mut String) -> Self {
+        Self { out }
+    }
+
+    /// Begins the samples of one name; `kind` is `counter` or `gauge`.
+    pub fn family(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.out, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
@@ -177,7 +186,8 @@ impl Text<'_> {
         self.sample(name, &[], value);
     }
 
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: u64) {
+    /// Writes a sample.
+    pub fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: u64) {
         self.series(name, labels, None);
         let _ = writeln!(self.out, " {value}");
     }

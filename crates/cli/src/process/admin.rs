@@ -2,12 +2,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use leat_gateway::States;
 use leat_listen::{Gate, ServeOptions};
 use leat_message::{Exchange, Fault, Handler, Head, Length, Limits, Method, Peer, Profile, Reason, Reply, Step};
 use leat_observe::{Registry, exposition};
 use leat_serve::{OnError, Protocol, Service, Site};
 use tokio::task::spawn_local;
 
+use super::core::Shared;
 use super::plan::Plan;
 
 /// Whether the process may be sent traffic.
@@ -22,6 +24,7 @@ pub(super) enum Readiness {
 pub(super) struct Admin {
     registry: Arc<Registry>,
     gate: Arc<Gate>,
+    states: States,
     readiness: Rc<Cell<Readiness>>,
 }
 
@@ -29,13 +32,18 @@ impl Admin {
     /// Accepts on every socket of the admin address.
     pub(super) fn start(
         plan: &Plan,
-        registry: &Arc<Registry>,
-        gate: &Arc<Gate>,
+        shared: &Shared,
         readiness: &Rc<Cell<Readiness>>,
     ) -> std::io::Result<Vec<tokio::task::JoinHandle<()>>> {
         let Some(endpoint) = plan.admin() else { return Ok(Vec::new()) };
         let limits = Limits { connections_max: 64, body_bytes_max: 64 * 1024, ..Limits::default() };
-        let admin = Self { registry: Arc::clone(registry), gate: Arc::clone(gate), readiness: Rc::clone(readiness) };
+        let Shared { registry, gate, states, .. } = shared;
+        let admin = Self {
+            registry: Arc::clone(registry),
+            gate: Arc::clone(gate),
+            states: states.clone(),
+            readiness: Rc::clone(readiness),
+        };
         let service = Service::new(Site {
             handler: admin,
             limits: limits.clone(),
@@ -81,6 +89,7 @@ impl Admin {
         }
         let mut text = String::new();
         exposition::write(&snapshot, &mut text);
+        self.states.metrics(&mut text);
         text
     }
 }
@@ -95,11 +104,12 @@ impl Handler for Admin {
         }
         match (request.path(), self.readiness.get()) {
             (b"/metrics", _) => text(reply, 200, exposition::CONTENT_TYPE, &self.metrics()),
+            (b"/upstreams", _) => text(reply, 200, "application/json", &self.states.json()),
             (b"/healthz", _) => text(reply, 200, "text/plain; charset=utf-8", "ok\n"),
             (b"/readyz", Readiness::Ready) => text(reply, 200, "text/plain; charset=utf-8", "ready\n"),
             (b"/readyz", Readiness::Starting) => text(reply, 503, "text/plain; charset=utf-8", "starting\n"),
             (b"/readyz", Readiness::Draining) => text(reply, 503, "text/plain; charset=utf-8", "draining\n"),
-            _ => text(reply, 404, "text/plain; charset=utf-8", "try /metrics, /healthz or /readyz\n"),
+            _ => text(reply, 404, "text/plain; charset=utf-8", "try /metrics, /upstreams, /healthz or /readyz\n"),
         }
         Step::Done
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leat_dial::{Resolver, ResolverSettings};
+use leat_gateway::States;
 use leat_gateway::config::{Config, Workers};
 use leat_listen::{Gate, Inherited, ListenerSet, Supervisor};
 use leat_observe::Registry;
@@ -67,6 +68,8 @@ pub(super) struct Control {
     pub(super) readiness: Rc<Cell<Readiness>>,
     /// The accept loops of the admin address.
     pub(super) admin: Vec<JoinHandle<()>>,
+    /// The health checks of endpoints.
+    pub(super) checks: Vec<JoinHandle<()>>,
 }
 
 impl Control {
@@ -91,8 +94,12 @@ impl Control {
             );
         }
         let log = plan::open_log(config.access_log(), &registry.process().access_log)?;
-        let shared =
-            Shared { gate: Gate::new(config.limits()), registry, resolver: Resolver::new(ResolverSettings::default()) };
+        let shared = Shared {
+            gate: Gate::new(config.limits()),
+            registry,
+            resolver: Resolver::new(ResolverSettings::default()),
+            states: States::default(),
+        };
         descriptors::warn_if_few(config.limits().connections_max);
         let plan = Arc::new(Plan { config, sockets: Arc::new(sockets), doors, log });
         let (on_end, ended) = mpsc::unbounded_channel();
@@ -116,9 +123,11 @@ impl Control {
             plan,
             readiness,
             admin: Vec::new(),
+            checks: Vec::new(),
         };
         control.apply(&control.plan).await.map_err(StartError::Failed)?;
         control.start_admin();
+        control.start_checks();
         control.readiness.set(Readiness::Ready);
         let addresses = control.announce(&[]);
         if let Some(on_ready) = on_ready {
@@ -149,8 +158,7 @@ impl Control {
         for accepting in self.admin.drain(..) {
             accepting.abort();
         }
-        let Shared { registry, gate, .. } = &self.shared;
-        match Admin::start(&self.plan, registry, gate, &self.readiness) {
+        match Admin::start(&self.plan, &self.shared, &self.readiness) {
             Ok(accepting) => self.admin = accepting,
             Err(error) => {
                 event(Level::Error, "admin_failed", &format!("the admin address can't be served: {error}"), &[]);

@@ -4,6 +4,7 @@
 //! signals. It hands each core a [`plan::Plan`]; a core never reads a file and never waits for another core.
 
 mod admin;
+mod checks;
 mod control;
 mod core;
 mod descriptors;

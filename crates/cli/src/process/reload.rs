@@ -61,6 +61,7 @@ impl Control {
         // With the old plan go its descriptors, so that those of the cores are the last of a listener that is gone.
         self.plan = plan;
         self.close_gone();
+        self.start_checks();
         if admin_changed {
             self.start_admin();
         }

@@ -2,7 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod access;
+mod backend;
+mod balance;
 mod bodies;
+mod breakers;
+mod checks;
 mod compression;
 mod cors;
 mod duplex;
@@ -15,6 +19,7 @@ mod heads;
 mod http2;
 mod interim;
 mod observed;
+mod retries;
 mod routes;
 mod streams;
 mod support;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use leat_dial::{Endpoint, EndpointError, EndpointLimits, Host, Protocol, Target, Trust, TrustError};
 
 use crate::config::{self, EndpointAddress};
-use crate::proxy::Seat;
+use crate::pick::Seat;
 
 /// Why an upstream's endpoints can't be used.
 #[derive(Debug)]

@@ -15,7 +15,8 @@ use crate::config::{self, Action, Compression, Config, Problem, Redirect, Rewrit
 use crate::edited::Edited;
 use crate::endpoints::{EndpointsError, seats};
 use crate::observer::Observer;
-use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, Upstream, forward};
+use crate::pick::{States, Upstream};
+use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, forward};
 use crate::refuse::{refuse, refuse_as};
 
 /// Parameter tables, and as many notes of checks, that a core keeps for reuse.
@@ -60,11 +61,16 @@ pub struct Plan {
 
 impl Gateway {
     /// Compiles a configuration for the calling core. `pools` outlives reloads, and with it the connections to endpoints
-    /// that stay.
+    /// that stay; `states` does as well, and is that of all cores.
     ///
     /// # Errors
     /// An endpoint whose TLS settings can't be used, or a directory that can't be opened.
-    pub fn new(config: Arc<Config>, pools: &Rc<Pools>, observer: Observer) -> Result<Self, GatewayError> {
+    pub fn new(
+        config: Arc<Config>,
+        pools: &Rc<Pools>,
+        observer: Observer,
+        states: &States,
+    ) -> Result<Self, GatewayError> {
         let observer = observer.believing(config.forwarded());
         let mut first = 0;
         let mut counted = HashSet::new();
@@ -75,8 +81,7 @@ impl Gateway {
                 seat.counts = counted.insert(Arc::clone(seat.endpoint.identity()));
             }
             first += seats.len() as u32;
-            let weights: Vec<u32> = upstream.endpoints().iter().map(|endpoint| endpoint.weight()).collect();
-            upstreams.push(Rc::new(Upstream::new(seats, &weights, Rc::clone(pools))));
+            upstreams.push(Rc::new(Upstream::new(upstream, seats, states, Rc::clone(pools))));
         }
         let forwarded = Rc::new(ForwardedPolicy::new(config.forwarded()));
         let mut routes = Vec::with_capacity(config.routes().len());

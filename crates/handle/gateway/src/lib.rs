@@ -9,10 +9,13 @@ mod edited;
 mod endpoints;
 mod files;
 mod gateway;
+pub mod health;
 mod observer;
+mod pick;
 mod proxy;
 mod refuse;
 
 pub use endpoints::EndpointsError;
 pub use gateway::{Gateway, GatewayError, Plan};
 pub use observer::{Observer, shape};
+pub use pick::States;

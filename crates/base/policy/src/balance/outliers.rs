@@ -87,6 +87,24 @@ impl Outliers {
         }
     }
 
+    /// As [`Outliers::new`], where endpoints take over what is known of them: `before` gives an endpoint's number among
+    /// those of `other`. For a list that has changed; times aside that were set stand, whatever the settings are now.
+    ///
+    /// # Errors
+    /// As [`Outliers::new`].
+    pub fn after(
+        settings: OutlierSettings,
+        count: usize,
+        other: &Self,
+        before: impl Fn(usize) -> Option<usize>,
+    ) -> Result<Self, SettingsError> {
+        let mut made = Self::new(settings, count)?;
+        for (number, health) in made.endpoints.iter_mut().enumerate() {
+            *health = before(number).and_then(|old| other.endpoints.get(old)).copied().unwrap_or_default();
+        }
+        Ok(made)
+    }
+
     /// Whether the endpoint is aside at `now`; one that does not exist is not.
     #[must_use]
     pub fn is_ejected(&self, endpoint: usize, now: Instant) -> bool {

@@ -9,6 +9,7 @@ mod fault;
 mod fields;
 mod maintenance;
 mod model;
+mod policies;
 mod problem;
 mod read;
 mod table;
@@ -31,6 +32,7 @@ pub use model::{
     AccessLog, Action, Bind, Certificate, Config, Drain, Forwarded, ForwardedStyle, Listener, LogFormat, LogTarget,
     Network, OnError, ProxyProtocol, RequestId, Route, ServerTls, TlsVersion, Workers,
 };
+pub use policies::{Balance, BreakerScope, HashBy, HashTable, HealthCheck, HealthKind, Policies, Retries};
 pub use problem::{Place, Problem};
 pub use template::{Rewrite, Template};
 pub use upstream::{ClientTls, Endpoint, EndpointAddress, Protocol, Upstream};

@@ -1,6 +1,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use super::policies::Policies;
 use super::problem::Place;
 
 /// Servers that answer the same requests.
@@ -18,6 +19,7 @@ pub struct Upstream {
     pub(super) response_head_bytes_max: usize,
     pub(super) response_fields_max: usize,
     pub(super) tls: ClientTls,
+    pub(super) policies: Policies,
     pub(super) place: Place,
 }
 
@@ -82,6 +84,11 @@ impl Upstream {
         &self.tls
     }
 
+    /// Which endpoint gets a request, when one is put aside, and what follows a failure.
+    pub fn policies(&self) -> &Policies {
+        &self.policies
+    }
+
     /// Where the file speaks of it.
     pub fn place(&self) -> Place {
         self.place
@@ -96,6 +103,7 @@ pub struct Endpoint {
     pub(super) protocol: Protocol,
     pub(super) tls: bool,
     pub(super) weight: u32,
+    pub(super) priority: u8,
     pub(super) place: Place,
 }
 
@@ -123,6 +131,11 @@ impl Endpoint {
     /// Its share of the requests relative to the other endpoints; at least 1.
     pub fn weight(&self) -> u32 {
         self.weight
+    }
+
+    /// Its tier: those of 0 get all requests for as long as enough of them are well.
+    pub fn priority(&self) -> u8 {
+        self.priority
     }
 
     /// Host and port as an authority: the default port of the scheme is left out; `localhost` for a Unix socket.

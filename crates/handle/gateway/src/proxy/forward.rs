@@ -1,7 +1,7 @@
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use leat_dial::{Call, Endpoint, Pools};
 use leat_message::{Exchange, Fault, Length, Reason};
@@ -13,13 +13,11 @@ use leat_stream::clock::{NEVER, now_ms};
 use super::request::write_request;
 use super::route::ProxyRoute;
 use super::transfer::Transfer;
+use super::tries::Tries;
 use crate::admit::Admitted;
 
-/// Tries for one request: the first, and two more where a pooled connection turned out to be dead or an endpoint could
-/// not be reached. Never more, so that a failing upstream is not hit harder.
-const ATTEMPTS_MAX: u16 = 3;
-
-/// Sends the request to an endpoint of the route's upstream and the response back to the client.
+/// Sends the request to an endpoint of the route's upstream and the response back to the client; where a try fails and
+/// another one is allowed, to another endpoint if there is one.
 ///
 /// # Errors
 /// The reason why there is no complete reply; an `upstream.*` reason becomes 502, 503 or 504.
@@ -35,67 +33,76 @@ pub(crate) async fn forward<X: Exchange>(
         return Err(Reason::LimitBodyBytes.into());
     }
     x.limit_body(route.body);
-    let upstream = &route.upstream;
-    let mut seat = upstream.pick().ok_or(Reason::UpstreamNone)?;
-    for attempt in 1..=ATTEMPTS_MAX {
+    let upstream = &*route.upstream;
+    upstream.begin();
+    let mut tries = Tries::new(x, upstream, total_deadline_ms);
+    loop {
+        let held = upstream.pick(x, tries.tried)?;
+        let seat = held.seat();
+        tries.tried.add(held.at());
         let record = x.record();
         record.endpoint = Some(seat.index);
-        record.attempts = attempt;
-        let mut call = match lease(x, &upstream.pools, &seat.endpoint, total_deadline_ms).await {
-            Ok(call) => call,
-            Err(reason) => match upstream.other(seat) {
-                Some(other) if attempt < ATTEMPTS_MAX && is_unreached(reason) => {
-                    core.retried(seat.index, reason);
-                    seat = other;
-                    continue;
-                }
-                _ => return Err(reason.into()),
-            },
-        };
-        let sent = {
-            let scratch = &mut *upstream.scratch.borrow_mut();
-            write_request(x, &mut call, seat, route, params, admitted, scratch)
-        };
-        x.record().request_id = sent.request_id;
-        let mut transfer = Transfer::new(route, admitted, total_deadline_ms, sent.upgrade);
-        match transfer.run(x, &mut call).await {
-            Ok(()) => return Ok(()),
-            Err(reason) => {
+        record.attempts = tries.number;
+        let try_deadline_ms = tries.try_deadline_ms();
+        let (reason, wait) = match lease(x, &upstream.pools, &seat.endpoint, total_deadline_ms, try_deadline_ms).await {
+            Ok(mut call) => {
+                let sent = {
+                    let scratch = &mut *upstream.scratch.borrow_mut();
+                    write_request(x, &mut call, seat, route, params, admitted, scratch)
+                };
+                x.record().request_id = sent.request_id;
+                let deadlines_ms = (try_deadline_ms, total_deadline_ms);
+                let mut transfer = Transfer::new(route, admitted, &held, &mut tries, deadlines_ms, sent.upgrade);
+                let Err(reason) = transfer.run(x, &mut call).await else { return Ok(()) };
+                let again = transfer.again();
                 x.record().detail = call.detail();
-                let again = attempt < ATTEMPTS_MAX && !call.body_taken() && is_safe_to_repeat(x, &call, reason);
-                if !again {
-                    return Err(reason.into());
-                }
-                core.retried(seat.index, reason);
-                seat = upstream.other(seat).unwrap_or(seat);
+                held.failed(reason);
+                (reason, again.or_else(|| tries.after_failure(x, &call, reason)))
             }
+            Err(reason) => {
+                held.failed(reason);
+                (reason, tries.after_lease(reason))
+            }
+        };
+        let Some(wait) = wait else { return Err(reason.into()) };
+        core.retried(seat.index, reason);
+        drop(held);
+        tries.number += 1;
+        if !wait.is_zero() {
+            // Boxed, since it is rare and would make the future of every exchange larger.
+            Box::pin(pause(x, wait, total_deadline_ms)).await?;
         }
     }
-    Err(Reason::UpstreamReset.into())
 }
 
-/// A pooled connection at once, or a new one; gives up when the client does, or when the exchange's time is over.
+/// A pooled connection at once, or a new one; gives up when the client does, or when the time of the try or of the
+/// exchange is over.
 async fn lease<X: Exchange>(
     x: &mut X,
     pools: &Rc<Pools>,
     endpoint: &Rc<Endpoint>,
     deadline_ms: u64,
+    try_deadline_ms: u64,
 ) -> Result<Call, Reason> {
     if let Some(call) = pools.try_lease(endpoint) {
         return Ok(call);
     }
     let started = Instant::now();
     let mut timer = Timer::default();
+    let (end_ms, late) = match try_deadline_ms < deadline_ms {
+        true => (try_deadline_ms, Reason::UpstreamResponseTime),
+        false => (deadline_ms, Reason::UpstreamTotalTime),
+    };
     // Boxed: connecting is rare, and its future (a TLS handshake is in it) is the largest part of an exchange.
     let mut leasing = Box::pin(pools.lease(endpoint));
     let call = poll_fn(|cx| {
         if let Poll::Ready(leased) = leasing.as_mut().poll(cx) {
             return Poll::Ready(leased.map_err(|fault| fault.reason));
         }
-        if deadline_ms != NEVER {
-            timer.set(deadline_ms);
+        if end_ms != NEVER {
+            timer.set(end_ms);
             if timer.poll_due(cx).is_ready() {
-                return Poll::Ready(Err(Reason::UpstreamTotalTime));
+                return Poll::Ready(Err(late));
             }
         }
         x.poll_gone(cx).map(Err)
@@ -105,19 +112,15 @@ async fn lease<X: Exchange>(
     Ok(call)
 }
 
-/// Whether nothing of the request can have reached the endpoint.
-fn is_unreached(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::UpstreamResolve | Reason::UpstreamConnect | Reason::UpstreamConnectTime | Reason::UpstreamTls
-    )
-}
-
-/// A kept-alive connection may be closed by its server just as we use it. Such a request is sent again only where
-/// doing it twice is the same as doing it once (RFC 9110 section 9.2.2), or where the server said that it did nothing.
-fn is_safe_to_repeat<X: Exchange>(x: &X, call: &Call, reason: Reason) -> bool {
-    if x.head_sent() || call.response_started() || reason != Reason::UpstreamReset {
-        return false;
-    }
-    call.was_refused() || call.was_reused() && x.request().method().is_idempotent()
+/// Waits before another try; gives up when the client does.
+async fn pause<X: Exchange>(x: &mut X, wait: Duration, deadline_ms: u64) -> Result<(), Reason> {
+    // The clock is a coarse one: a wait is rounded to its ticks, which spreads as well.
+    let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(NEVER).max(1);
+    let mut timer = Timer::default();
+    timer.set(now_ms().saturating_add(wait_ms).min(deadline_ms));
+    poll_fn(|cx| match timer.poll_due(cx) {
+        Poll::Ready(()) => Poll::Ready(Ok(())),
+        Poll::Pending => x.poll_gone(cx).map(Err),
+    })
+    .await
 }

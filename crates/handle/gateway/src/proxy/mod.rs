@@ -1,19 +1,19 @@
 //! The `proxy` handler: match → admit → pick → forward → retry → record. Matching and admission happened before; this
-//! folder picks an endpoint, sends the request there, and brings the response back.
+//! folder sends the request to the endpoints that `pick` names, and brings the response back.
 
 mod connection_tokens;
 mod edits;
 mod forward;
 mod forwarded;
+mod replay;
 mod request;
 mod request_id;
 mod respond;
 mod route;
 mod transfer;
-mod upstream;
+mod tries;
 
 pub(crate) use edits::Edits;
 pub(crate) use forward::forward;
 pub(crate) use forwarded::ForwardedPolicy;
 pub(crate) use route::ProxyRoute;
-pub(crate) use upstream::{Seat, Upstream};

@@ -4,9 +4,9 @@ use leat_route::Params;
 
 use super::connection_tokens::ConnectionTokens;
 use super::route::ProxyRoute;
-use super::upstream::Seat;
 use crate::admit::Admitted;
 use crate::config::ProxyHost;
+use crate::pick::Seat;
 
 /// What was written that the response has to be judged by.
 pub(super) struct Sent {

@@ -2,9 +2,10 @@ use std::rc::Rc;
 
 use leat_message::BodyLimits;
 
-use super::{Edits, ForwardedPolicy, Upstream};
+use super::{Edits, ForwardedPolicy};
 use crate::admit::CORS_FIELDS;
 use crate::config::{self, ProxyHost, Rewrite};
+use crate::pick::Upstream;
 
 /// A `proxy` route, compiled for one core.
 pub(crate) struct ProxyRoute {

@@ -1,6 +1,6 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use leat_dial::Call;
 use leat_message::{Exchange, Length, Piece, Reason};
@@ -10,7 +10,9 @@ use leat_stream::clock::{NEVER, now_ms};
 use super::request::body_length;
 use super::respond::{write_interim, write_response};
 use super::route::ProxyRoute;
+use super::tries::Tries;
 use crate::admit::Admitted;
+use crate::pick::Held;
 
 /// How long a client that asked for 100 (Continue) waits for the upstream's word before we send it ourselves, in
 /// milliseconds (RFC 9110 section 10.1.1: a client need not wait for ever, and neither do we).
@@ -45,9 +47,15 @@ enum Download {
 
 /// Moves one exchange through one call: both directions in one poll loop of one task, each piece lent by the side that
 /// read it to the side that writes it.
-pub(super) struct Transfer<'a> {
+pub(super) struct Transfer<'a, 'u> {
     route: &'a ProxyRoute,
     admitted: Option<&'a Admitted>,
+    held: &'a Held<'u>,
+    tries: &'a mut Tries<'u>,
+    /// Bytes of the body that this try has sent.
+    sent: usize,
+    /// The wait before another try, where the answer is one that is tried again.
+    again: Option<Duration>,
     upload: Upload,
     download: Download,
     tunnel: bool,
@@ -55,31 +63,44 @@ pub(super) struct Transfer<'a> {
     upgrade: bool,
     /// When the request's head was written.
     started: Instant,
+    /// Since when we wait for the upstream alone.
+    waited: Instant,
     timer: Timer,
     response_deadline_ms: u64,
+    try_deadline_ms: u64,
     total_deadline_ms: u64,
     moved_ms: u64,
     /// What it is called if nothing moves for too long: it depends on who has to act.
     standstill: Reason,
 }
 
-impl<'a> Transfer<'a> {
+impl<'a, 'u> Transfer<'a, 'u> {
+    /// Deadlines are those of the try and of the exchange.
     pub(super) fn new(
         route: &'a ProxyRoute,
         admitted: Option<&'a Admitted>,
-        total_deadline_ms: u64,
+        held: &'a Held<'u>,
+        tries: &'a mut Tries<'u>,
+        (try_deadline_ms, total_deadline_ms): (u64, u64),
         upgrade: bool,
     ) -> Self {
+        let started = Instant::now();
         Self {
             route,
             admitted,
+            held,
+            tries,
+            sent: 0,
+            again: None,
             upload: Upload::Body,
             download: Download::Head,
             tunnel: false,
             upgrade,
-            started: Instant::now(),
+            started,
+            waited: started,
             timer: Timer::default(),
             response_deadline_ms: NEVER,
+            try_deadline_ms,
             total_deadline_ms,
             moved_ms: now_ms(),
             standstill: Reason::UpstreamIdleTime,
@@ -94,10 +115,17 @@ impl<'a> Transfer<'a> {
                 call.end(None);
                 Upload::Flushing
             }
-            _ if head.lines().expect_continue => Upload::AwaitContinue(now_ms() + CONTINUE_WAIT_MS),
+            _ if head.lines().expect_continue && self.tries.replay.is_unread() => {
+                Upload::AwaitContinue(now_ms() + CONTINUE_WAIT_MS)
+            }
             _ => Upload::Body,
         };
         poll_fn(|cx| self.poll(cx, x, call)).await
+    }
+
+    /// The wait before another try, where the answer was one that is tried again.
+    pub(super) fn again(&self) -> Option<Duration> {
+        self.again
     }
 
     fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Poll<Result<(), Reason>> {
@@ -139,28 +167,47 @@ impl<'a> Transfer<'a> {
             self.upload = Upload::Body;
         }
         if self.upload == Upload::Body {
-            match x.poll_body(cx) {
-                Poll::Ready(Ok(Piece::Data(bytes))) => match call.poll_send(cx, bytes) {
+            let replay = &mut self.tries.replay;
+            let again = replay.rest(self.sent);
+            if !again.is_empty() {
+                match call.poll_send(cx, again) {
                     Poll::Ready(Ok(count)) => {
-                        x.consume(count);
+                        self.sent += count;
                         return Ok(true);
                     }
                     Poll::Ready(Err(reason)) => self.upload = Upload::Failed(reason),
                     Poll::Pending => {}
-                },
-                Poll::Ready(Ok(Piece::End)) => {
-                    call.end(x.trailers());
-                    self.upload = Upload::Flushing;
-                    moved = true;
                 }
-                Poll::Ready(Err(reason)) => return Err(reason),
-                Poll::Pending => client_owes = true,
+            } else {
+                match if replay.is_ended() { Poll::Ready(Ok(Piece::End)) } else { x.poll_body(cx) } {
+                    Poll::Ready(Ok(Piece::Data(bytes))) => match call.poll_send(cx, bytes) {
+                        Poll::Ready(Ok(count)) => {
+                            self.sent += count;
+                            replay.keep(bytes.get(..count).unwrap_or_default());
+                            x.consume(count);
+                            return Ok(true);
+                        }
+                        Poll::Ready(Err(reason)) => self.upload = Upload::Failed(reason),
+                        Poll::Pending => {}
+                    },
+                    Poll::Ready(Ok(Piece::End)) => {
+                        replay.end();
+                        call.end(x.trailers());
+                        self.upload = Upload::Flushing;
+                        moved = true;
+                    }
+                    Poll::Ready(Err(reason)) => return Err(reason),
+                    Poll::Pending => client_owes = true,
+                }
             }
         }
         if !matches!(self.upload, Upload::Done | Upload::Failed(_)) {
             match call.poll_flush(cx) {
                 Poll::Ready(Ok(())) if self.upload == Upload::Flushing => {
                     self.upload = Upload::Done;
+                    if self.sent > 0 && self.held.is_watched() {
+                        self.waited = Instant::now();
+                    }
                     self.response_deadline_ms = now_ms().saturating_add(self.route.response_time_ms);
                 }
                 Poll::Ready(Err(reason)) => self.upload = Upload::Failed(reason),
@@ -230,7 +277,15 @@ impl<'a> Transfer<'a> {
             // After a success some send it, and an upstream that answers piece by piece waits for it.
             self.upload = if status < 300 { Upload::Body } else { Upload::Done };
         }
-        x.record().upstream_us = u32::try_from(self.started.elapsed().as_micros()).unwrap_or(u32::MAX);
+        let took = self.started.elapsed();
+        x.record().upstream_us = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
+        // Before the endpoint has all of the request it is not the one that is slow.
+        self.held.answered(status, if self.upload == Upload::Done { self.waited.elapsed() } else { took });
+        self.again = self.tries.after_status(status, head.fields());
+        if self.again.is_some() {
+            return Err(Reason::UpstreamStatus);
+        }
+        self.tries.replay.stop();
         self.tunnel = head.length() == Length::Tunnel;
         write_response(x, head, self.route, self.admitted, self.upgrade)?;
         if self.tunnel {
@@ -238,6 +293,7 @@ impl<'a> Transfer<'a> {
         }
         self.download = Download::Body;
         self.response_deadline_ms = NEVER;
+        self.try_deadline_ms = NEVER;
         Ok(())
     }
 
@@ -249,12 +305,16 @@ impl<'a> Transfer<'a> {
         if self.total_deadline_ms <= now {
             return Err(Reason::UpstreamTotalTime);
         }
+        if self.try_deadline_ms <= now {
+            return Err(Reason::UpstreamResponseTime);
+        }
+        deadline = deadline.min(self.try_deadline_ms);
         // The clock of the response runs while we wait for nothing but the upstream.
         if self.download == Download::Head && self.response_deadline_ms != NEVER {
             if self.response_deadline_ms <= now {
                 return Err(Reason::UpstreamResponseTime);
             }
-            deadline = self.total_deadline_ms.min(self.response_deadline_ms);
+            deadline = self.total_deadline_ms.min(self.response_deadline_ms).min(self.try_deadline_ms);
         } else if idle_deadline <= now {
             return Err(self.standstill);
         }

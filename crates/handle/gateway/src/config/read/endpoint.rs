@@ -23,6 +23,13 @@ pub(super) static ENDPOINT: Section = Section::new(
             "1",
             "Its share of the requests relative to the other endpoints.",
         ),
+        Key::default(
+            "priority",
+            Kind::Number { min: 0, max: 9 },
+            "0",
+            "Its tier, such as 0 for the same zone and 1 for another one. A tier gets what those before it can't carry: one of which less than five in seven are well.",
+        )
+        .aka(&["backup", "zone", "tier"]),
     ],
 )
 .shorthand("url");
@@ -38,8 +45,9 @@ const SCHEMES: [(&str, Protocol, bool); 4] = [
 pub(super) fn read_endpoint(open: &Open<'_>) -> Option<Endpoint> {
     let text = open.text("url");
     let weight = open.number("weight").unwrap_or(1) as u32;
+    let priority = open.number("priority").unwrap_or(0) as u8;
     let endpoint = parse(open.reader, text?)?;
-    Some(Endpoint { weight, ..endpoint })
+    Some(Endpoint { weight, priority, ..endpoint })
 }
 
 /// Whether this is the URL of an endpoint rather than the name of an upstream.
@@ -55,14 +63,18 @@ pub(super) fn parse(reader: &Reader, text: Text<'_>) -> Option<Endpoint> {
             return Some(endpoint(text, EndpointAddress::Unix(path), protocol, false));
         }
     }
+    let shown = text.value.escape_debug();
     let Some((scheme, rest)) = text.value.split_once("://") else {
-        let (message, help) =
-            (format!("the endpoint `{}` has no scheme", text.value), format!("write `http://{}`", text.value));
+        let (message, help) = (format!("the endpoint `{shown}` has no scheme"), format!("write `http://{shown}`"));
         reader.problem_help(text.place, message, help);
         return None;
     };
     let Some((_, protocol, tls)) = SCHEMES.iter().find(|(known, ..)| *known == scheme) else {
-        reader.problem_help(text.place, format!("unknown scheme `{scheme}` of an endpoint"), scheme_help(scheme));
+        reader.problem_help(
+            text.place,
+            format!("unknown scheme `{}` of an endpoint", scheme.escape_debug()),
+            scheme_help(scheme),
+        );
         return None;
     };
     if rest.contains('@') {
@@ -78,8 +90,11 @@ pub(super) fn parse(reader: &Reader, text: Text<'_>) -> Option<Endpoint> {
     if !matches!(rest.get(authority.len()..), Some("" | "/")) {
         reader.problem_help(
             text.place,
-            format!("the endpoint `{}` has a path", text.value),
-            format!("write `{scheme}://{authority}`; paths are changed by `rewrite` or `strip_prefix` in the route"),
+            format!("the endpoint `{shown}` has a path"),
+            format!(
+                "write `{scheme}://{}`; paths are changed by `rewrite` or `strip_prefix` in the route",
+                authority.escape_debug()
+            ),
         );
         return None;
     }
@@ -88,7 +103,15 @@ pub(super) fn parse(reader: &Reader, text: Text<'_>) -> Option<Endpoint> {
 }
 
 fn endpoint(text: Text<'_>, address: EndpointAddress, protocol: Protocol, tls: bool) -> Endpoint {
-    Endpoint { url: text.value.trim_end_matches('/').to_owned(), address, protocol, tls, weight: 1, place: text.place }
+    Endpoint {
+        url: text.value.trim_end_matches('/').to_owned(),
+        address,
+        protocol,
+        tls,
+        weight: 1,
+        priority: 0,
+        place: text.place,
+    }
 }
 
 fn read_authority(reader: &Reader, text: Text<'_>, authority: &str, default: u16) -> Option<EndpointAddress> {
@@ -102,8 +125,8 @@ fn read_authority(reader: &Reader, text: Text<'_>, authority: &str, default: u16
         Some(_) => {
             reader.problem_help(
                 text.place,
-                format!("the endpoint `{}` has a port that is not a number from 1 to 65535", text.value),
-                format!("write for example `{host}:3000` after the scheme"),
+                format!("the endpoint `{}` has a port that is not a number from 1 to 65535", text.value.escape_debug()),
+                format!("write for example `{}:3000` after the scheme", host.escape_debug()),
             );
             return None;
         }
@@ -123,7 +146,7 @@ fn read_authority(reader: &Reader, text: Text<'_>, authority: &str, default: u16
             };
             reader.problem_help(
                 text.place,
-                format!("the endpoint `{}` has no usable host: {why}", text.value),
+                format!("the endpoint `{}` has no usable host: {why}", text.value.escape_debug()),
                 "write for example `http://127.0.0.1:3000` or `http://app.internal:3000`",
             );
             None

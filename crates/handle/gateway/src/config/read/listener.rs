@@ -92,7 +92,7 @@ pub(super) static LISTENER: Section = Section::new(
 pub(super) static ADMIN: Section = Section::new(
     "admin",
     "the `admin` section",
-    "Where `/metrics`, `/healthz` and `/readyz` are served. Keep it away from the public.",
+    "Where `/metrics`, `/upstreams`, `/healthz` and `/readyz` are served. Keep it away from the public.",
     &[Key::default("address", ADDRESS, "127.0.0.1:9900", "As for a listener.").aka(&["listen", "bind", "port"])],
 )
 .shorthand("address");

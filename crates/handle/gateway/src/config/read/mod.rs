@@ -2,6 +2,8 @@
 
 mod access;
 mod address;
+mod balance;
+mod breaker;
 mod compression;
 mod cors;
 mod edits;
@@ -10,14 +12,18 @@ mod faults;
 mod file;
 mod files;
 mod forwarded;
+mod health;
 mod limits;
 mod listener;
 mod log;
 mod maintenance;
 mod matching;
+mod outliers;
+mod policies;
 mod proxy;
 mod redirect;
 mod respond;
+mod retry;
 mod rewrite;
 mod root;
 mod route;

@@ -1,9 +1,16 @@
+use super::balance::BALANCE;
+use super::breaker::BREAKER;
 use super::endpoint::{self, ENDPOINT, read_endpoint};
 use super::file;
+use super::health::HEALTH;
+use super::outliers::OUTLIERS;
+use super::policies::{FAILURE_STATUSES, read_policies};
+use super::retry::RETRY;
 use super::route::upstream_or_route_name;
+use crate::config::policies::{HealthKind, Policies};
 use crate::config::problem::Place;
 use crate::config::table::{Key, Kind, Open, Reader, Section, Text, nearest};
-use crate::config::upstream::{ClientTls, Endpoint, Upstream};
+use crate::config::upstream::{ClientTls, Endpoint, Protocol, Upstream};
 use crate::config::yaml::{Node, Value};
 
 /// Endpoints of one upstream.
@@ -91,6 +98,33 @@ pub(super) static UPSTREAM: Section = Section::new(
             "Fields in one response head; 502 above it.",
         ),
         Key::optional("tls", Kind::Section(&CLIENT_TLS), "TLS towards the endpoints.").aka(&["ssl"]),
+        Key::optional("balance", Kind::Section(&BALANCE), "Which endpoint gets a request. Without it: in turns.")
+            .aka(&["lb", "lb_policy", "load_balancing", "strategy", "policy"]),
+        Key::optional(
+            "outliers",
+            Kind::Section(&OUTLIERS),
+            "Puts endpoints aside that fail several times in a row. Without it: none; `outliers: {}` for the defaults.",
+        )
+        .aka(&["outlier_detection", "passive_health", "max_fails"]),
+        Key::optional(
+            "breaker",
+            Kind::Section(&BREAKER),
+            "Stops sending where too much fails, and tries again a little later. Without it: never; `breaker: {}` for the defaults.",
+        )
+        .aka(&["circuit_breaker"]),
+        Key::optional(
+            "retry",
+            Kind::Section(&RETRY),
+            "Which failures are tried again, how often and after which wait. Without it: only what surely did nothing; `retry: {}` for the defaults.",
+        )
+        .aka(&["retries", "proxy_next_upstream"]),
+        Key::optional(
+            "health",
+            Kind::Section(&HEALTH),
+            "Asks every endpoint whether it is well. Without it: never; `health: /healthz` for the defaults.",
+        )
+        .aka(&["health_check", "healthcheck", "active_health", "check"]),
+        FAILURE_STATUSES,
     ],
 )
 .shorthand("endpoints");
@@ -206,6 +240,7 @@ fn read_upstream(open: &Open<'_>, name: &str, place: Place) -> Option<Upstream> 
     let response_head_bytes_max = usize::try_from(open.size("response_head_bytes_max")).unwrap_or(usize::MAX);
     let section = open.section("tls");
     let tls = read_tls(&section);
+    let policies = read_policies(open);
     let endpoints = endpoints?;
     if section.is_present() && !endpoints.iter().any(Endpoint::is_tls) {
         open.reader.warn(
@@ -214,6 +249,7 @@ fn read_upstream(open: &Open<'_>, name: &str, place: Place) -> Option<Upstream> 
             "write `https://…` or `h2://…` as the endpoint's URL, or remove `tls`",
         );
     }
+    check_health(open, policies.as_ref()?, &endpoints);
     Some(Upstream {
         name: name.to_owned(),
         endpoints,
@@ -227,8 +263,21 @@ fn read_upstream(open: &Open<'_>, name: &str, place: Place) -> Option<Upstream> 
         response_head_bytes_max,
         response_fields_max: response_fields_max?,
         tls,
+        policies: policies?,
         place,
     })
+}
+
+/// gRPC is spoken over HTTP/2 alone.
+fn check_health(open: &Open<'_>, policies: &Policies, endpoints: &[Endpoint]) {
+    let is_grpc = policies.health().is_some_and(|health| matches!(health.kind(), HealthKind::Grpc { .. }));
+    if let Some(endpoint) = endpoints.iter().find(|endpoint| is_grpc && endpoint.protocol() != Protocol::Http2) {
+        open.reader.problem_help(
+            endpoint.place,
+            format!("the endpoint `{}` does not speak HTTP/2, which a `grpc` health check needs", endpoint.url),
+            "write `h2c://…` or `h2://…`, or `check: tcp`",
+        );
+    }
 }
 
 fn read_endpoints(open: &Open<'_>) -> Option<Vec<Endpoint>> {

@@ -1,0 +1,191 @@
+//! Endpoints that fail: put aside, cut off, and tried again.
+
+use std::time::Duration;
+
+use leat_testkit::{Leat, eventually};
+
+use crate::backend::{Backend, ILL, Manner, WELL, config};
+use crate::support::is_problem;
+
+/// What the admin address says, as text.
+fn told(leat: &mut Leat, path: &str) -> String {
+    let admin = leat.admin();
+    leat_testkit::Client::connect(admin).get(path).response().text().to_owned()
+}
+
+#[test]
+fn an_endpoint_that_fails_is_put_aside_and_comes_back() {
+    for manner in [Manner::Answer(500, ""), ILL, Manner::Close] {
+        let [a, b] = [Backend::start("a", manner.clone()), Backend::start("b", WELL)];
+        let keys = "outliers: { failures: 3, ejection: 500ms }";
+        let mut leat = Leat::gateway(&config(&[&a, &b], "", keys), 1);
+        let mut client = leat.connect();
+        let failed = (0..20).filter(|_| client.get("/").response().status != 200).count();
+        assert_eq!((failed, a.requests()), (3, 3), "{manner:?}");
+        let metrics = told(&mut leat, "/metrics");
+        let labels = format!("{{upstream=\"up\",endpoint=\"{}\"}}", a.url());
+        assert!(metrics.contains(&format!("leat_upstream_ejections_total{labels} 1")), "{metrics}");
+        assert!(told(&mut leat, "/upstreams").contains("\"ejections\": 1"));
+        a.behave(WELL);
+        eventually("the endpoint's return", || {
+            assert_eq!(client.get("/").response().status, 200);
+            (a.requests() > 3).then_some(())
+        });
+    }
+}
+
+#[test]
+fn statuses_count_as_failures_only_where_the_configuration_says_so() {
+    for (statuses, status, aside) in [
+        ("", 404, false),
+        ("", 501, false),
+        ("failure_statuses: 404,", 404, true),
+        ("failure_statuses: [],", 500, false),
+    ] {
+        let [a, b] = [Backend::start("a", Manner::Answer(status, "")), Backend::start("b", WELL)];
+        let leat = Leat::gateway(&config(&[&a, &b], "", &format!("{statuses} outliers: {{ failures: 2 }}")), 1);
+        let mut client = leat.connect();
+        (0..20).for_each(|_| drop(client.get("/").response()));
+        assert_eq!(a.requests(), if aside { 2 } else { 10 }, "{statuses} {status}");
+    }
+}
+
+#[test]
+fn never_are_so_many_aside_that_the_rest_would_drown_and_the_last_ones_are_used_all_the_same() {
+    for (percent, requests) in [(50, [2, 18]), (0, [10, 10]), (100, [10, 10])] {
+        let [a, b] = [Backend::start("a", ILL), Backend::start("b", ILL)];
+        let keys = format!("outliers: {{ failures: 2, ejected_max_percent: {percent} }}");
+        let leat = Leat::gateway(&config(&[&a, &b], "", &keys), 1);
+        let mut client = leat.connect();
+        (0..20).for_each(|_| assert_eq!(client.get("/").response().text().len(), 1, "an answer of the endpoint's own"));
+        let found = [a.requests(), b.requests()];
+        if percent == 100 {
+            assert!(found.iter().all(|count| *count >= 5), "{found:?}");
+        } else {
+            assert_eq!(found, requests, "{percent}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_and_comes_back_is_left_and_found_again() {
+    let [a, b] = [Backend::start("a", WELL), Backend::start("b", WELL)];
+    let leat = Leat::gateway(&config(&[&a, &b], "", "outliers: { failures: 1, ejection: 300ms }"), 1);
+    let mut client = leat.connect();
+    (0..4).for_each(|_| assert_eq!(client.get("/").response().status, 200));
+    a.kill();
+    // Nothing reaches it, so that the other takes over within the request.
+    (0..20).for_each(|_| assert_eq!(client.get("/").response().text(), "b"));
+    let a = a.restart();
+    eventually("the server's return", || {
+        assert_eq!(client.get("/").response().status, 200);
+        (a.requests() > 0).then_some(())
+    });
+}
+
+#[test]
+fn a_breaker_opens_probes_and_closes() {
+    for scope in ["endpoint", "upstream"] {
+        let a = Backend::start("a", ILL);
+        let keys = format!("breaker: {{ scope: {scope}, failures: 3, probes: 2, open: 400ms }}");
+        let mut leat = Leat::gateway(&config(&[&a], "", &keys), 1);
+        let mut client = leat.connect();
+        (0..3).for_each(|_| assert_eq!(client.get("/").response().text(), "a"));
+        for _ in 0..10 {
+            is_problem(&client.get("/").response(), 503, "upstream.breaker");
+        }
+        assert_eq!(a.requests(), 3, "nothing gets through: {scope}");
+        let endpoint = if scope == "endpoint" { a.url() } else { String::new() };
+        let labels = format!("{{upstream=\"up\",endpoint=\"{endpoint}\"}}");
+        let metrics = told(&mut leat, "/metrics");
+        assert!(metrics.contains(&format!("leat_upstream_breaker_trips_total{labels} 1")), "{metrics}");
+        assert!(metrics.contains(&format!("leat_upstream_breaker_open{labels} 2")), "{metrics}");
+        assert!(
+            metrics.contains("leat_refusals_total{reason=\"upstream.breaker\",blame=\"upstream\"} 10"),
+            "{metrics}"
+        );
+        assert!(told(&mut leat, "/upstreams").contains("\"breaker\": \"refuse\""));
+        // A probe that fails closes it for twice as long.
+        eventually("a probe", || {
+            client.get("/").response();
+            (a.requests() == 4).then_some(())
+        });
+        is_problem(&client.get("/").response(), 503, "upstream.breaker");
+        a.behave(WELL);
+        eventually("the end of it", || (client.get("/").response().status == 200).then_some(()));
+        (0..10).for_each(|_| assert_eq!(client.get("/").response().status, 200));
+        assert!(told(&mut leat, "/metrics").contains(&format!("leat_upstream_breaker_open{labels} 0")));
+    }
+}
+
+#[test]
+fn slowness_and_parts_of_failures_open_a_breaker() {
+    let off = "failures: off, calls_min: 8";
+    for (keys, manner) in [
+        (
+            format!("{off}, failure_percent: off, slow_percent: 50, slow_time: 20ms"),
+            Manner::Slow(Duration::from_millis(30)),
+        ),
+        (format!("{off}, failure_percent: 40"), ILL),
+    ] {
+        let a = Backend::start("a", WELL);
+        let leat = Leat::gateway(&config(&[&a], "", &format!("breaker: {{ {keys}, open: 60s }}")), 1);
+        let mut client = leat.connect();
+        (0..4).for_each(|_| assert_eq!(client.get("/").response().status, 200));
+        a.behave(manner);
+        let mut admitted = 4;
+        while !client.get("/").response().text().contains("upstream.breaker") {
+            admitted += 1;
+            assert!(admitted < 50, "{keys}");
+        }
+        assert_eq!(admitted, 8, "{keys}");
+    }
+}
+
+#[test]
+fn an_open_breaker_sends_requests_to_the_other_endpoints() {
+    let [a, b] = [Backend::start("a", ILL), Backend::start("b", WELL)];
+    for balance in ["round_robin", "least_request", "peak_ewma", "{ hash: path }"] {
+        let keys = format!("balance: {balance}, breaker: {{ failures: 1, open: 60s }}");
+        let leat = Leat::gateway(&config(&[&a, &b], "", &keys), 1);
+        let mut client = leat.connect();
+        let before = a.requests();
+        let failed = (0..40).filter(|number| client.get(&format!("/{number}")).response().status != 200).count();
+        assert_eq!((failed, a.requests() - before), (1, 1), "{balance}");
+    }
+}
+
+#[test]
+fn what_is_known_of_endpoints_outlives_a_reload() {
+    let [a, b, c] = ["a", "b", "c"].map(|name| Backend::start(name, WELL));
+    a.behave(ILL);
+    let keys = "outliers: { failures: 3, ejection: 60s }, breaker: { failures: 4, open: 60s }";
+    let mut leat = Leat::gateway(&config(&[&a, &b], "workers: 2", keys), 1);
+    let ask =
+        |leat: &Leat, times: usize| (0..times).filter(|_| leat.connect().get("/").response().status != 200).count();
+    // Whatever core a connection comes to, all of them count together.
+    assert_eq!(ask(&leat, 30), 3);
+    b.behave(ILL);
+    // `a` is aside, and `b` may not be as well: its breaker opens.
+    eventually("the breaker of the other", || {
+        leat.connect().get("/").response();
+        (b.requests() > 0 && told(&mut leat, "/upstreams").contains("\"refuse\"")).then_some(())
+    });
+    for (number, backends) in [[&b, &a], [&a, &b]].into_iter().enumerate() {
+        leat.rewrite(&config(&backends, "workers: 2", &format!("{keys}, queue_max: {}", 100 + number)));
+        leat.reload();
+        eventually("the reload", || {
+            let done = leat.log().iter().filter(|line| line.contains("\"event\":\"reloaded\"")).count();
+            (done > number).then_some(())
+        });
+        let before = b.requests();
+        (0..10).for_each(|_| drop(leat.connect().get("/").response()));
+        assert_eq!(b.requests(), before, "the breaker is open still");
+    }
+    leat.rewrite(&config(&[&a, &b, &c], "workers: 2", keys));
+    leat.reload();
+    eventually("the new endpoint", || (leat.connect().get("/").response().text() == "c").then_some(()));
+    let before = [a.requests(), b.requests()];
+    assert_eq!(ask(&leat, 20), 0, "all go to the endpoint that came");
+    assert_eq!([a.requests(), b.requests()], before);
+}

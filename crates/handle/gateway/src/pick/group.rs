@@ -1,0 +1,276 @@
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use leat_message::Reason;
+use leat_policy::balance::{OutlierSettings, Outliers};
+use leat_policy::breaker::{self, Permit};
+use leat_policy::retry::{Budget, BudgetCell};
+use leat_policy::{Instant, breaker::State};
+
+use super::fuse::Fuse;
+use crate::config::{BreakerScope, Policies};
+
+/// What all cores know together of one upstream: who is aside, whose breaker is open, how many retries are left.
+#[derive(Debug)]
+pub(crate) struct Group {
+    settings: Settings,
+    members: Box<[Member]>,
+    outliers: Option<Mutex<Outliers>>,
+    /// The breaker of the upstream as a whole.
+    whole: Option<Arc<Fuse>>,
+    budget: Option<(Budget, Arc<BudgetCell>)>,
+    counts: Arc<Counts>,
+}
+
+/// An endpoint of it.
+#[derive(Debug)]
+struct Member {
+    identity: Arc<str>,
+    url: Arc<str>,
+    health: Arc<Health>,
+    fuse: Option<Arc<Fuse>>,
+}
+
+/// How an endpoint is. Read by every request, written when that changes.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Health {
+    /// Until when it is aside for its failures; 0 for never.
+    aside_until_ns: AtomicU64,
+    /// Whether its last result was a failure: as long as it is not, a success needs no lock.
+    failing: AtomicBool,
+    ejections: AtomicU64,
+    /// Whether its checks say that it is not well.
+    unwell: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    retries: AtomicU64,
+    retries_denied: AtomicU64,
+}
+
+/// What the state belongs to: with other settings a part of it begins anew.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Settings {
+    outliers: Option<OutlierSettings>,
+    breaker: Option<(BreakerScope, breaker::Settings)>,
+    budget: Option<Budget>,
+    is_checked: bool,
+}
+
+/// How an endpoint is at one moment, for people.
+#[derive(Debug)]
+pub(super) struct MemberReport<'a> {
+    pub(super) url: &'a str,
+    pub(super) aside: Duration,
+    pub(super) ejections: u64,
+    pub(super) breaker: Option<(State, u64)>,
+    /// What its checks say; `None` where there are none.
+    pub(super) is_well: Option<bool>,
+}
+
+impl Settings {
+    /// `None` where the configuration asks for nothing that needs a state.
+    pub(super) fn of(policies: &Policies) -> Option<Self> {
+        let budget = policies.retries().map(|retries| retries.budget().clone());
+        let made = Self {
+            outliers: policies.outliers().cloned(),
+            breaker: policies.breaker().cloned(),
+            budget,
+            is_checked: policies.health().is_some(),
+        };
+        let is_needed = made.outliers.is_some() || made.breaker.is_some() || made.budget.is_some() || made.is_checked;
+        is_needed.then_some(made)
+    }
+
+    fn fuse(&self, scope: BreakerScope) -> Option<&breaker::Settings> {
+        self.breaker.as_ref().filter(|(own, _)| *own == scope).map(|(_, settings)| settings)
+    }
+}
+
+impl Group {
+    /// A group of endpoints by identity and URL, at least one. What `before` knows of those that it had stays, but for
+    /// breakers whose settings have changed.
+    pub(super) fn new(settings: Settings, endpoints: &[(Arc<str>, Arc<str>)], before: Option<&Self>) -> Self {
+        let same_breaker = before.filter(|before| before.settings.breaker == settings.breaker);
+        let fuse = |scope, old: Option<&Arc<Fuse>>| {
+            let settings = settings.fuse(scope)?;
+            Some(old.map_or_else(|| Arc::new(Fuse::new(settings)), Arc::clone))
+        };
+        let members = endpoints.iter().map(|(identity, url)| {
+            let old = before.and_then(|before| before.member(identity));
+            let old_fuse = same_breaker.and_then(|before| before.member(identity)?.fuse.as_ref());
+            Member {
+                identity: Arc::clone(identity),
+                url: Arc::clone(url),
+                health: old.map(|old| Arc::clone(&old.health)).unwrap_or_default(),
+                fuse: fuse(BreakerScope::Endpoint, old_fuse),
+            }
+        });
+        let members: Box<[Member]> = members.collect();
+        let outliers = settings.outliers.clone().and_then(|outliers| {
+            let known = before.and_then(|before| Some((before, before.outliers.as_ref()?)));
+            let made = match known {
+                None => Outliers::new(outliers, members.len()),
+                Some((before, known)) => Outliers::after(outliers, members.len(), &lock(known), |at| {
+                    before.position(&members.get(at)?.identity)
+                }),
+            };
+            // Fails for no endpoint and for more than a configuration may have: neither gets here.
+            made.ok().map(Mutex::new)
+        });
+        let whole = fuse(BreakerScope::Upstream, same_breaker.and_then(|before| before.whole.as_ref()));
+        let budget = settings.budget.clone().map(|budget| {
+            let old = before.and_then(|before| before.budget.as_ref()).map(|(_, cell)| Arc::clone(cell));
+            let cell = old.unwrap_or_else(|| Arc::new(budget.cell()));
+            (budget, cell)
+        });
+        let counts = before.map(|before| Arc::clone(&before.counts)).unwrap_or_default();
+        Self { settings, members, outliers, whole, budget, counts }
+    }
+
+    /// Whether it is what would be made of this.
+    pub(super) fn is(&self, settings: &Settings, endpoints: &[(Arc<str>, Arc<str>)]) -> bool {
+        self.settings == *settings
+            && self.members.iter().map(|member| &member.identity).eq(endpoints.iter().map(|(identity, _)| identity))
+    }
+
+    fn member(&self, identity: &str) -> Option<&Member> {
+        self.members.iter().find(|member| &*member.identity == identity)
+    }
+
+    fn position(&self, identity: &str) -> Option<usize> {
+        self.members.iter().position(|member| &*member.identity == identity)
+    }
+
+    /// Whether the endpoint is aside for its failures.
+    pub(super) fn is_aside(&self, at: usize, now: Instant) -> bool {
+        self.members.get(at).is_some_and(|member| member.health.is_aside(now))
+    }
+
+    /// Whether the endpoint's checks say that it is not well.
+    pub(crate) fn is_unwell(&self, at: usize) -> bool {
+        self.settings.is_checked && self.members.get(at).is_some_and(|member| member.health.unwell.load(Relaxed))
+    }
+
+    /// What the endpoint's checks have found.
+    pub(crate) fn set_unwell(&self, at: usize, unwell: bool) {
+        if let Some(member) = self.members.get(at) {
+            member.health.unwell.store(unwell, Relaxed);
+        }
+    }
+
+    /// Whether the endpoint's breaker is known to let nothing through.
+    pub(super) fn is_cut(&self, at: usize, now: Instant) -> bool {
+        self.members.get(at).and_then(|member| member.fuse.as_ref()).is_some_and(|fuse| fuse.is_refusing(now))
+    }
+
+    /// Asks the breaker of the endpoint, `Ok(None)` where there is none.
+    pub(super) fn ask(&self, at: usize, now: Instant) -> Result<Option<Permit>, Reason> {
+        ask(self.members.get(at).and_then(|member| member.fuse.as_deref()), now)
+    }
+
+    /// Asks the breaker of the upstream as a whole, `Ok(None)` where there is none.
+    pub(super) fn ask_whole(&self, now: Instant) -> Result<Option<Permit>, Reason> {
+        ask(self.whole.as_deref(), now)
+    }
+
+    /// Gives permits back that were not used.
+    pub(super) fn release(&self, at: usize, permit: Option<Permit>) {
+        if let (Some(fuse), Some(permit)) = (self.fuse(at), permit) {
+            fuse.release(permit);
+        }
+    }
+
+    /// Takes the result of a try.
+    pub(super) fn record(&self, at: usize, permit: Option<Permit>, failed: bool, took: Duration, now: Instant) {
+        if let (Some(fuse), Some(permit)) = (self.fuse(at), permit) {
+            fuse.record(permit, now, failed, took);
+        }
+        let (Some(outliers), Some(member)) = (&self.outliers, self.members.get(at)) else { return };
+        let health = &member.health;
+        if !failed && !health.failing.load(Relaxed) {
+            return;
+        }
+        let mut outliers = lock(outliers);
+        health.failing.store(failed, Relaxed);
+        if let Some(time) = outliers.record(at, failed, now) {
+            health.aside_until_ns.store(now.after(time).as_nanos(), Relaxed);
+            health.ejections.fetch_add(1, Relaxed);
+            health.failing.store(false, Relaxed);
+        }
+    }
+
+    /// The breaker that gives permits for the endpoint: its own, or that of all.
+    fn fuse(&self, at: usize) -> Option<&Fuse> {
+        self.whole.as_deref().or_else(|| self.members.get(at)?.fuse.as_deref())
+    }
+
+    /// A request came, which pays into the budget of retries.
+    pub(super) fn begin(&self, now: Instant) {
+        if let Some((budget, cell)) = &self.budget {
+            budget.deposit(cell, now);
+        }
+    }
+
+    /// What a retry is paid from.
+    pub(crate) fn budget(&self) -> Option<(&Budget, &BudgetCell)> {
+        self.budget.as_ref().map(|(budget, cell)| (budget, &**cell))
+    }
+
+    pub(crate) fn count_retry(&self) {
+        self.counts.retries.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn count_retry_denied(&self) {
+        self.counts.retries_denied.fetch_add(1, Relaxed);
+    }
+
+    /// Retries that were made, and those that the budget had nothing left for.
+    pub(super) fn retries(&self) -> Option<(u64, u64)> {
+        let counts = &self.counts;
+        self.budget.as_ref().map(|_| (counts.retries.load(Relaxed), counts.retries_denied.load(Relaxed)))
+    }
+
+    /// The breaker of the upstream as a whole, and how often it stopped everything.
+    pub(super) fn whole(&self) -> Option<(State, u64)> {
+        self.whole.as_deref().map(Fuse::report)
+    }
+
+    /// The endpoints, in the order of the configuration.
+    pub(super) fn members(&self, now: Instant) -> impl Iterator<Item = MemberReport<'_>> {
+        self.members.iter().map(move |member| MemberReport {
+            url: &member.url,
+            aside: Instant::from_nanos(member.health.aside_until_ns.load(Relaxed)).since(now),
+            ejections: member.health.ejections.load(Relaxed),
+            breaker: member.fuse.as_deref().map(Fuse::report),
+            is_well: self.settings.is_checked.then(|| !member.health.unwell.load(Relaxed)),
+        })
+    }
+
+    /// Whether endpoints may be put aside.
+    pub(super) fn ejects(&self) -> bool {
+        self.outliers.is_some()
+    }
+}
+
+impl Health {
+    fn is_aside(&self, now: Instant) -> bool {
+        self.aside_until_ns.load(Relaxed) > now.as_nanos()
+    }
+}
+
+fn ask(fuse: Option<&Fuse>, now: Instant) -> Result<Option<Permit>, Reason> {
+    fuse.map(|fuse| fuse.ask(now).ok_or(Reason::UpstreamBreaker)).transpose()
+}
+
+/// Nothing that holds these locks can leave the data half-written, so a panic elsewhere is no reason to stop.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+#[path = "group_tests.rs"]
+mod tests;

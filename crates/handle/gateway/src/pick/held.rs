@@ -1,0 +1,77 @@
+use std::cell::Cell;
+use std::time::Duration;
+
+use leat_message::Reason;
+use leat_policy::breaker::Permit;
+
+use super::clock::now;
+use super::upstream::{Seat, Upstream};
+
+/// A try's hold on its endpoint. It must be told how the try went; dropped before, the try says nothing of the endpoint.
+pub(crate) struct Held<'a> {
+    upstream: &'a Upstream,
+    seat: &'a Seat,
+    at: usize,
+    permit: Cell<Option<Permit>>,
+    is_told: Cell<bool>,
+}
+
+impl<'a> Held<'a> {
+    pub(super) fn new(upstream: &'a Upstream, seat: &'a Seat, at: usize, permit: Option<Permit>) -> Self {
+        if upstream.balancer.counts() {
+            upstream.balancer.begin(at);
+        }
+        Self { upstream, seat, at, permit: Cell::new(permit), is_told: Cell::new(false) }
+    }
+
+    pub(crate) fn seat(&self) -> &'a Seat {
+        self.seat
+    }
+
+    /// Its number among the upstream's endpoints.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Whether anybody wants to know how the try goes.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.upstream.group.is_some() || self.upstream.balancer.counts()
+    }
+
+    /// The head of a response came. What follows it says little of the endpoint, and may take for ever.
+    pub(crate) fn answered(&self, status: u16, took: Duration) {
+        if self.is_watched() {
+            self.tell(self.upstream.is_failure(status), took);
+        }
+    }
+
+    /// There was no response. Only what the endpoint is to blame for counts: not the client's end, nor our own queue.
+    pub(crate) fn failed(&self, reason: Reason) {
+        let is_its_fault = reason.blame() == leat_message::Blame::Upstream && reason != Reason::UpstreamPool;
+        if is_its_fault && self.is_watched() {
+            self.tell(true, Duration::ZERO);
+        }
+    }
+
+    fn tell(&self, failed: bool, took: Duration) {
+        if self.is_told.replace(true) {
+            return;
+        }
+        let now = now();
+        self.upstream.balancer.record(self.at, failed, took, now);
+        if let Some(group) = &self.upstream.group {
+            group.record(self.at, self.permit.take(), failed, took, now);
+        }
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if self.upstream.balancer.counts() {
+            self.upstream.balancer.end(self.at);
+        }
+        if let Some(group) = &self.upstream.group {
+            group.release(self.at, self.permit.take());
+        }
+    }
+}

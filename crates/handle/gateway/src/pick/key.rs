@@ -1,0 +1,50 @@
+use leat_message::{Address, Exchange, Name};
+use leat_policy::balance::hash;
+
+use crate::config::HashBy;
+
+/// The hash of the part of a request that decides where it goes; `None` where it has no such part. No allocation.
+pub(super) fn key<X: Exchange>(x: &X, by: &HashBy) -> Option<u64> {
+    let request = x.request();
+    match by {
+        HashBy::Header(name) => request.fields().get_named(name.as_bytes()).map(hash),
+        HashBy::Cookie(name) => {
+            let mut lists = request.fields().get_all(Name::Cookie);
+            lists.find_map(|list| cookie(list, name.as_bytes())).map(hash)
+        }
+        HashBy::Address => match &x.peer().remote {
+            Address::Ip(address) => Some(match address.ip().to_canonical() {
+                std::net::IpAddr::V4(ip) => hash(&ip.octets()),
+                std::net::IpAddr::V6(ip) => hash(&ip.octets()),
+            }),
+            Address::Unix => None,
+        },
+        HashBy::Path => Some(hash(request.path())),
+    }
+}
+
+/// The value of the first cookie of this name (RFC 6265 section 4.2.1).
+fn cookie<'a>(list: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    list.split(|&byte| byte == b';')
+        .find_map(|pair| pair.trim_ascii().strip_prefix(name).and_then(|rest| rest.strip_prefix(b"=")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cookie;
+
+    #[test]
+    fn a_cookie_is_found_by_its_whole_name() {
+        for (list, wanted) in [
+            ("sid=1", Some("1")),
+            ("a=b; sid=2;c=d", Some("2")),
+            ("xsid=1; sid2=2", None),
+            ("SID=1", None),
+            ("sid=; sid=3", Some("")),
+            ("sid", None),
+            ("", None),
+        ] {
+            assert_eq!(cookie(list.as_bytes(), b"sid"), wanted.map(str::as_bytes), "{list}");
+        }
+    }
+}

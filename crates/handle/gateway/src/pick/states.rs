@@ -1,0 +1,41 @@
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::group::{Group, Settings};
+use crate::config::Policies;
+
+/// What a process knows of its upstreams beyond its configuration: who is aside, which breaker is open, what is left of
+/// the budgets. Shared by all cores, and kept by name and identity, so that a reload changes none of it. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct States {
+    /// By upstream. The gateways of the cores hold them: what no configuration uses any more goes with the last of those.
+    groups: Arc<Mutex<BTreeMap<Arc<str>, Weak<Group>>>>,
+}
+
+impl States {
+    /// The state of an upstream with these endpoints (identity and URL); `None` where its policies need none. What is known
+    /// of endpoints that stay is taken over. Takes a lock; for the start of a configuration.
+    pub(crate) fn group(
+        &self,
+        name: &str,
+        policies: &Policies,
+        endpoints: &[(Arc<str>, Arc<str>)],
+    ) -> Option<Arc<Group>> {
+        let settings = Settings::of(policies)?;
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.retain(|_, group| group.strong_count() > 0);
+        let before = groups.get(name).and_then(Weak::upgrade);
+        if let Some(group) = before.as_ref().filter(|group| group.is(&settings, endpoints)) {
+            return Some(Arc::clone(group));
+        }
+        let group = Arc::new(Group::new(settings, endpoints, before.as_deref()));
+        groups.insert(name.into(), Arc::downgrade(&group));
+        Some(group)
+    }
+
+    /// Every upstream that has a state, by name.
+    pub(super) fn all(&self) -> Vec<(Arc<str>, Arc<Group>)> {
+        let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.iter().filter_map(|(name, group)| Some((Arc::clone(name), group.upgrade()?))).collect()
+    }
+}

@@ -1,0 +1,170 @@
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use leat_dial::{Endpoint, EndpointStats, Pools};
+use leat_message::{Exchange, Reason};
+use leat_observe::Core;
+use leat_policy::{Instant, SplitMix64};
+
+use super::balancer::Balancer;
+use super::{Group, Held, States, Tried, now};
+use crate::config::{self, Retries};
+
+/// A group of servers that answer the same requests, on one core.
+pub(crate) struct Upstream {
+    seats: Vec<Seat>,
+    pub(super) balancer: Balancer,
+    /// What all cores know of it; `None` where nothing can happen to an endpoint.
+    pub(super) group: Option<Arc<Group>>,
+    retries: Option<Retries>,
+    failure_statuses: Vec<u16>,
+    pub(crate) pools: Rc<Pools>,
+    /// Where values are built while a request's head is written.
+    pub(crate) scratch: RefCell<Vec<u8>>,
+}
+
+/// One server of an upstream.
+pub(crate) struct Seat {
+    /// Index among all endpoints of the configuration.
+    pub(crate) index: u32,
+    /// Where and how to connect.
+    pub(crate) endpoint: Rc<Endpoint>,
+    /// Its own host and port.
+    pub(crate) authority: Box<str>,
+    /// That of the connection to it, whatever the client's is: servers compare the two (RFC 9113 section 8.3.1).
+    pub(crate) scheme: &'static str,
+    /// Whether the connections are counted here: upstreams that name the same endpoint share them, and the first counts.
+    pub(crate) counts: bool,
+    /// What the counters were told last.
+    pub(crate) told: Cell<EndpointStats>,
+}
+
+impl Upstream {
+    /// `seats` are those of the upstream's endpoints, in their order.
+    pub(crate) fn new(upstream: &config::Upstream, seats: Vec<Seat>, states: &States, pools: Rc<Pools>) -> Self {
+        for seat in &seats {
+            // What happened before a reload was told under the old configuration.
+            seat.told.set(pools.stats_of(&seat.endpoint));
+        }
+        let policies = upstream.policies();
+        let named = named(upstream, &seats);
+        let group = states.group(upstream.name(), policies, &named);
+        let identities: Vec<&str> = named.iter().map(|(identity, _)| &**identity).collect();
+        let weights = upstream.endpoints().iter().map(config::Endpoint::weight).collect();
+        let priorities = upstream.endpoints().iter().map(config::Endpoint::priority).collect();
+        let balancer = Balancer::new(policies.balance(), &identities, weights, priorities, group.is_none(), now());
+        Self {
+            seats,
+            balancer,
+            group,
+            retries: policies.retries().cloned(),
+            failure_statuses: policies.failure_statuses().to_vec(),
+            pools,
+            scratch: RefCell::new(Vec::new()),
+        }
+    }
+
+    /// Whether one of the servers has this identity.
+    pub(crate) fn has(&self, identity: &str) -> bool {
+        self.seats.iter().any(|seat| &**seat.endpoint.identity() == identity)
+    }
+
+    /// Brings the counters of the connections to these servers up to date.
+    pub(crate) fn publish(&self, core: &Core) {
+        for seat in self.seats.iter().filter(|seat| seat.counts) {
+            let (now, mut told) = (self.pools.stats_of(&seat.endpoint), seat.told.get());
+            let Some(cells) = core.endpoint(seat.index) else { continue };
+            cells.connections_opened.add(now.connects.saturating_sub(told.connects));
+            cells.connections_reused.add(now.reuses.saturating_sub(told.reuses));
+            let closed = |stats: &EndpointStats| stats.connects.saturating_sub(stats.open as u64);
+            cells.connections_closed.add(closed(&now).saturating_sub(closed(&told)));
+            while told.idle < now.idle {
+                told.idle += 1;
+                cells.connections_idle.up();
+            }
+            while told.idle > now.idle {
+                told.idle -= 1;
+                cells.connections_idle.down();
+            }
+            seat.told.set(now);
+        }
+    }
+
+    /// A request came: it pays into the budget of retries.
+    pub(crate) fn begin(&self) {
+        if let Some(group) = self.group.as_deref().filter(|_| self.retries.is_some()) {
+            group.begin(now());
+        }
+    }
+
+    /// An endpoint for a try, one that was not tried before where there is one. Those that are aside are taken where nothing
+    /// else is left: an answer that is unlikely is better than none.
+    ///
+    /// # Errors
+    /// `UpstreamBreaker` where the breakers let nothing through, `UpstreamUnhealthy` where no endpoint is well.
+    pub(crate) fn pick<X: Exchange>(&self, x: &X, tried: Tried) -> Result<Held<'_>, Reason> {
+        let Some(group) = &self.group else {
+            let at = self.choose(x, Instant::ZERO, tried, |_| true).ok_or(Reason::UpstreamNone)?;
+            return self.hold(at, None);
+        };
+        let now = now();
+        let whole = group.ask_whole(now)?;
+        // Each turn finds a breaker that refuses at `now`, which is not asked again.
+        for _ in 0..=self.seats.len() {
+            let may = |at: usize| !group.is_unwell(at) && !group.is_cut(at, now);
+            let is_any_in = self.any(|at| may(at) && !group.is_aside(at, now));
+            let Some(at) = self.choose(x, now, tried, |at| may(at) && !(is_any_in && group.is_aside(at, now))) else {
+                break;
+            };
+            match group.ask(at, now) {
+                Ok(own) => return self.hold(at, whole.or(own)),
+                Err(_) => continue,
+            }
+        }
+        group.release(0, whole);
+        let is_any_well = self.any(|at| !group.is_unwell(at));
+        Err(if is_any_well { Reason::UpstreamBreaker } else { Reason::UpstreamUnhealthy })
+    }
+
+    fn hold(&self, at: usize, permit: Option<leat_policy::breaker::Permit>) -> Result<Held<'_>, Reason> {
+        let seat = self.seats.get(at).ok_or(Reason::UpstreamNone)?;
+        Ok(Held::new(self, seat, at, permit))
+    }
+
+    /// One that was not tried if there is one. The balancer is asked once, since its turns go on with every question.
+    fn choose<X: Exchange>(&self, x: &X, now: Instant, tried: Tried, usable: impl Fn(usize) -> bool) -> Option<usize> {
+        let is_any_new = !tried.is_empty() && self.any(|at| !tried.has(at) && usable(at));
+        self.balancer.choose(x, now, |at| usable(at) && !(is_any_new && tried.has(at)))
+    }
+
+    fn any(&self, matches: impl Fn(usize) -> bool) -> bool {
+        (0..self.seats.len()).any(matches)
+    }
+
+    /// Whether there is an endpoint that was not tried.
+    pub(crate) fn has_other(&self, tried: Tried) -> bool {
+        self.any(|at| !tried.has(at))
+    }
+
+    /// Whether a response with this status counts as a failure of its endpoint.
+    pub(super) fn is_failure(&self, status: u16) -> bool {
+        status >= 400 && self.failure_statuses.contains(&status)
+    }
+
+    /// What is tried again, and what all cores know of it.
+    pub(crate) fn retries(&self) -> Option<(&Retries, &Group)> {
+        Some((self.retries.as_ref()?, self.group.as_deref()?))
+    }
+
+    /// A random number generator of the core's.
+    pub(crate) fn random(&self) -> &RefCell<SplitMix64> {
+        self.balancer.random()
+    }
+}
+
+/// The identity and the URL of each endpoint.
+pub(crate) fn named(upstream: &config::Upstream, seats: &[Seat]) -> Vec<(Arc<str>, Arc<str>)> {
+    let endpoints = seats.iter().zip(upstream.endpoints());
+    endpoints.map(|(seat, endpoint)| (Arc::clone(seat.endpoint.identity()), endpoint.url().into())).collect()
+}
