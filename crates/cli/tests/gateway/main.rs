@@ -21,6 +21,7 @@ mod interim;
 mod observed;
 mod retries;
 mod routes;
+mod splits;
 mod streams;
 mod support;
 mod times;

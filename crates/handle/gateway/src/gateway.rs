@@ -94,9 +94,8 @@ impl Gateway {
                     Compiled::Files(Box::new(files), rewrite.clone(), Edits::new(route.response_fields()))
                 }
                 Action::Proxy(proxy, rewrite) => {
-                    let upstream = upstreams.get(proxy.upstream()).ok_or(GatewayError::Upstream(proxy.upstream()))?;
                     let forwarded = Rc::clone(&forwarded);
-                    let route = ProxyRoute::new(route, proxy, rewrite, Rc::clone(upstream), forwarded);
+                    let route = ProxyRoute::new(route, proxy, rewrite, &upstreams, forwarded)?;
                     Compiled::Proxy(Box::new(route))
                 }
             });

@@ -73,6 +73,7 @@ pub enum Coding {
 #[derive(Clone, Debug)]
 pub struct Proxy {
     pub(super) upstream: usize,
+    pub(super) splits: Vec<Split>,
     pub(super) host: ProxyHost,
     pub(super) response_time_ms: Option<u64>,
     pub(super) idle_time_ms: Option<u64>,
@@ -83,6 +84,11 @@ impl Proxy {
     /// Index of the upstream in the configuration.
     pub fn upstream(&self) -> usize {
         self.upstream
+    }
+
+    /// Requests that go elsewhere; the first that takes a request gets it.
+    pub fn splits(&self) -> &[Split] {
+        &self.splits
     }
 
     /// Which host the upstream is asked for.
@@ -104,6 +110,46 @@ impl Proxy {
     pub fn total_time_ms(&self) -> Option<u64> {
         self.total_time_ms
     }
+}
+
+/// Requests of a route that go to another upstream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    pub(super) upstream: usize,
+    pub(super) when: SplitWhen,
+}
+
+impl Split {
+    /// Index of the upstream in the configuration.
+    pub fn upstream(&self) -> usize {
+        self.upstream
+    }
+
+    /// Which requests.
+    pub fn when(&self) -> &SplitWhen {
+        &self.when
+    }
+}
+
+/// Which requests a split takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SplitWhen {
+    /// This part of them, each by chance.
+    Percent(u32),
+    /// Those with a header.
+    Header {
+        /// Its name, in lower case.
+        name: String,
+        /// What its first value must be, if it matters.
+        value: Option<String>,
+    },
+    /// Those with a cookie.
+    Cookie {
+        /// Its name.
+        name: String,
+        /// What it must be, if it matters.
+        value: Option<String>,
+    },
 }
 
 /// Which host an upstream is asked for.

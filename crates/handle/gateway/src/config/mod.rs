@@ -22,7 +22,7 @@ use std::path::Path;
 use table::{Open, Reader};
 
 pub use access::Access;
-pub use action::{Coding, Files, Proxy, ProxyHost, Redirect};
+pub use action::{Coding, Files, Proxy, ProxyHost, Redirect, Split, SplitWhen};
 pub use compression::Compression;
 pub use cors::{Cors, Origin, Origins};
 pub use fault::{Fault, FaultEnd};

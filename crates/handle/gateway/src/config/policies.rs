@@ -6,6 +6,7 @@ use leat_policy::retry::{Budget, Retry};
 #[derive(Clone, Debug)]
 pub struct Policies {
     pub(super) balance: Balance,
+    pub(super) slow_start_ms: Option<u64>,
     pub(super) outliers: Option<OutlierSettings>,
     pub(super) breaker: Option<(BreakerScope, breaker::Settings)>,
     pub(super) retries: Option<Retries>,
@@ -17,6 +18,11 @@ impl Policies {
     /// How a request finds its endpoint.
     pub fn balance(&self) -> &Balance {
         &self.balance
+    }
+
+    /// In which time an endpoint that comes, or comes back, grows into its weight, in milliseconds; `None` for at once.
+    pub fn slow_start_ms(&self) -> Option<u64> {
+        self.slow_start_ms
     }
 
     /// When an endpoint is put aside for failures in a row; `None` for never.

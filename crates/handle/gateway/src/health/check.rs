@@ -8,7 +8,7 @@ use leat_stream::clock;
 use super::probe::probe;
 use crate::config::{Config, HealthCheck};
 use crate::endpoints::{EndpointsError, seats};
-use crate::pick::{Group, States, named};
+use crate::pick::{Group, States, named, now};
 
 /// The checks of one endpoint.
 pub struct Check {
@@ -64,7 +64,7 @@ impl Check {
             let was_well = !self.group.is_unwell(self.at);
             let is_well = streak.add(found.is_ok(), was_well, &self.settings);
             if is_well != was_well {
-                self.group.set_unwell(self.at, !is_well);
+                self.group.set_unwell(self.at, !is_well, now());
                 told(&self.upstream, &self.url, found.err());
             }
             clock::sleep(wait_ms(&self.settings, &mut random)).await;

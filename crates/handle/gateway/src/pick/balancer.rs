@@ -2,9 +2,12 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use leat_message::Exchange;
-use leat_policy::balance::{Latency, Load, Maglev, PeakEwma, Priorities, Ring, Tier, Weighted, hash, least_request};
+use leat_policy::balance::{
+    Latency, Load, Maglev, PeakEwma, Priorities, Ring, SlowStart, Tier, Weighted, hash, least_request,
+};
 use leat_policy::{Instant, SplitMix64};
 
+use super::clock::now;
 use super::key::key;
 use super::turns::Turns;
 use crate::config::{Balance, HashBy, HashTable};
@@ -20,6 +23,8 @@ const FAILURE: Duration = Duration::from_secs(1);
 const RING_POINTS: u64 = 100;
 /// As Envoy's: a tier carries everything until fewer than five in seven of it are well.
 const OVERPROVISION_PERCENT: u32 = 140;
+/// The part of its weight that an endpoint begins with.
+const SLOW_START_LEAST: f64 = 0.1;
 /// Tiers that a configuration can name.
 const TIERS_MAX: usize = 10;
 
@@ -27,6 +32,7 @@ const TIERS_MAX: usize = 10;
 pub(super) struct Balancer {
     kind: Kind,
     weights: Box<[u32]>,
+    slow_start: Option<SlowStart>,
     /// The tier of each endpoint; empty where there is one only.
     priorities: Box<[u8]>,
     /// How the tiers were when their shares were worked out.
@@ -59,15 +65,18 @@ impl Balancer {
         identities: &[&str],
         weights: Box<[u32]>,
         priorities: Box<[u8]>,
+        slow_start_ms: Option<u64>,
         steady: bool,
-        now: Instant,
     ) -> Self {
+        let slow_start = slow_start_ms.and_then(|ms| SlowStart::new(Duration::from_millis(ms), SLOW_START_LEAST).ok());
+        let now = now();
         let count = weights.len();
         let tiers = priorities.iter().any(|own| priorities.first() != Some(own));
         let kind = Kind::new(balance, identities, &weights, steady && !tiers, now);
         Self {
             kind,
             weights,
+            slow_start,
             priorities: if tiers { priorities } else { Box::default() },
             tiers: RefCell::default(),
             usable: RefCell::default(),
@@ -77,23 +86,47 @@ impl Balancer {
     }
 
     /// An endpoint among those that are usable; `None` if none is. No allocation in the steady state.
-    pub(super) fn choose<X: Exchange>(&self, x: &X, now: Instant, usable: impl Fn(usize) -> bool) -> Option<usize> {
+    ///
+    /// `came` says since when an endpoint is there, where it was not always.
+    pub(super) fn choose<X: Exchange>(
+        &self,
+        x: &X,
+        now: Instant,
+        came: impl Fn(usize) -> Option<Instant>,
+        usable: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let weight = |at: usize| {
+            let whole = self.weights.get(at).copied().unwrap_or_default();
+            match &self.slow_start {
+                None => whole,
+                Some(slow) => came(at).map_or(whole * SlowStart::UNIT, |since| slow.weight(whole, since, now)),
+            }
+        };
         if self.priorities.is_empty() {
-            return self.choose_among(x, now, usable);
+            return self.choose_among(x, now, weight, usable);
         }
         let tier = self.tier(&usable)?;
-        self.choose_among(x, now, |at| self.priorities.get(at) == Some(&tier) && usable(at))
+        self.choose_among(x, now, weight, |at| self.priorities.get(at) == Some(&tier) && usable(at))
     }
 
-    fn choose_among<X: Exchange>(&self, x: &X, now: Instant, usable: impl Fn(usize) -> bool) -> Option<usize> {
+    fn choose_among<X: Exchange>(
+        &self,
+        x: &X,
+        now: Instant,
+        weight: impl Fn(usize) -> u32,
+        usable: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let turn = |weighted: &RefCell<Weighted>, usable: &dyn Fn(usize) -> bool| {
+            weighted.borrow_mut().pick(|at| if usable(at) { weight(at) } else { 0 })
+        };
         match &self.kind {
             Kind::Turns(turns) => turns.pick(usable),
-            Kind::Weighted(weighted) => self.weighted(weighted, usable),
+            Kind::Weighted(weighted) => turn(weighted, &usable),
             Kind::LeastRequest => {
                 let usable = self.list(usable);
                 let load = |position: u32| {
                     let at = usable.get(position as usize).copied().unwrap_or_default();
-                    Load { in_flight: self.in_flight(at), weight: self.weights.get(at).copied().unwrap_or(1) }
+                    Load { in_flight: self.in_flight(at), weight: weight(at) }
                 };
                 let position = least_request(usable.len() as u32, load, &mut *self.random.borrow_mut())?;
                 usable.get(position as usize).copied()
@@ -109,7 +142,7 @@ impl Balancer {
                 usable.get(position as usize).copied()
             }
             Kind::Hash(by, table, places, weighted) => {
-                let Some(key) = key(x, by) else { return self.weighted(weighted, usable) };
+                let Some(key) = key(x, by) else { return turn(weighted, &usable) };
                 let place = |index: usize| places.get(index).copied();
                 let usable = |index: usize| place(index).is_some_and(&usable);
                 let index = match table {
@@ -119,11 +152,6 @@ impl Balancer {
                 index.and_then(place)
             }
         }
-    }
-
-    fn weighted(&self, weighted: &RefCell<Weighted>, usable: impl Fn(usize) -> bool) -> Option<usize> {
-        let weight = |at| if usable(at) { self.weights.get(at).copied().unwrap_or_default() } else { 0 };
-        weighted.borrow_mut().pick(weight)
     }
 
     fn list(&self, usable: impl Fn(usize) -> bool) -> std::cell::RefMut<'_, Vec<usize>> {
@@ -161,6 +189,11 @@ impl Balancer {
 
     pub(super) fn in_flight(&self, at: usize) -> u32 {
         self.in_flight.get(at).map_or(0, Cell::get)
+    }
+
+    /// Whether it goes by latencies, which fade with time.
+    pub(super) fn measures(&self) -> bool {
+        matches!(self.kind, Kind::PeakEwma(..))
     }
 
     /// Whether it has to be told when requests begin and end.

@@ -43,6 +43,8 @@ struct Health {
     ejections: AtomicU64,
     /// Whether its checks say that it is not well.
     unwell: AtomicBool,
+    /// When it came with a reload, or was found well again; 0 where it was there from the start.
+    came_ns: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -58,6 +60,7 @@ pub(super) struct Settings {
     breaker: Option<(BreakerScope, breaker::Settings)>,
     budget: Option<Budget>,
     is_checked: bool,
+    starts_slowly: bool,
 }
 
 /// How an endpoint is at one moment, for people.
@@ -80,9 +83,10 @@ impl Settings {
             breaker: policies.breaker().cloned(),
             budget,
             is_checked: policies.health().is_some(),
+            starts_slowly: policies.slow_start_ms().is_some(),
         };
-        let is_needed = made.outliers.is_some() || made.breaker.is_some() || made.budget.is_some() || made.is_checked;
-        is_needed.then_some(made)
+        let has_policy = made.outliers.is_some() || made.breaker.is_some() || made.budget.is_some();
+        (has_policy || made.is_checked || made.starts_slowly).then_some(made)
     }
 
     fn fuse(&self, scope: BreakerScope) -> Option<&breaker::Settings> {
@@ -93,7 +97,12 @@ impl Settings {
 impl Group {
     /// A group of endpoints by identity and URL, at least one. What `before` knows of those that it had stays, but for
     /// breakers whose settings have changed.
-    pub(super) fn new(settings: Settings, endpoints: &[(Arc<str>, Arc<str>)], before: Option<&Self>) -> Self {
+    pub(super) fn new(
+        settings: Settings,
+        endpoints: &[(Arc<str>, Arc<str>)],
+        before: Option<&Self>,
+        now: Instant,
+    ) -> Self {
         let same_breaker = before.filter(|before| before.settings.breaker == settings.breaker);
         let fuse = |scope, old: Option<&Arc<Fuse>>| {
             let settings = settings.fuse(scope)?;
@@ -105,7 +114,12 @@ impl Group {
             Member {
                 identity: Arc::clone(identity),
                 url: Arc::clone(url),
-                health: old.map(|old| Arc::clone(&old.health)).unwrap_or_default(),
+                health: match (old, before) {
+                    (Some(old), _) => Arc::clone(&old.health),
+                    (None, Some(_)) => Arc::new(Health { came_ns: now.as_nanos().into(), ..Health::default() }),
+                    // All begin together: nobody has to be spared.
+                    (None, None) => Arc::default(),
+                },
                 fuse: fuse(BreakerScope::Endpoint, old_fuse),
             }
         });
@@ -156,10 +170,20 @@ impl Group {
     }
 
     /// What the endpoint's checks have found.
-    pub(crate) fn set_unwell(&self, at: usize, unwell: bool) {
+    pub(crate) fn set_unwell(&self, at: usize, unwell: bool, now: Instant) {
         if let Some(member) = self.members.get(at) {
+            if !unwell {
+                member.health.came_ns.store(now.as_nanos(), Relaxed);
+            }
             member.health.unwell.store(unwell, Relaxed);
         }
+    }
+
+    /// When the endpoint came, or came back; `None` where it was there from the start.
+    pub(super) fn came(&self, at: usize) -> Option<Instant> {
+        let health = &self.members.get(at)?.health;
+        let came_ns = health.came_ns.load(Relaxed).max(health.aside_until_ns.load(Relaxed));
+        (came_ns > 0).then(|| Instant::from_nanos(came_ns))
     }
 
     /// Whether the endpoint's breaker is known to let nothing through.

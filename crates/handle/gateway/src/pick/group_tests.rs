@@ -20,7 +20,7 @@ fn settings(failures: u32, breaker: Option<u32>) -> Settings {
         let raw = Raw { consecutive_failures: Some(failures), ..Raw::default() };
         (BreakerScope::Endpoint, BreakerSettings::new(&raw).unwrap())
     });
-    Settings { outliers: Some(outliers.unwrap()), breaker, budget: None, is_checked: false }
+    Settings { outliers: Some(outliers.unwrap()), breaker, budget: None, is_checked: false, starts_slowly: false }
 }
 
 fn fail(group: &Group, endpoint: usize, times: usize, now: Instant) {
@@ -32,7 +32,7 @@ fn fail(group: &Group, endpoint: usize, times: usize, now: Instant) {
 
 #[test]
 fn an_endpoint_is_aside_after_its_failures_and_comes_back() {
-    let group = Group::new(settings(3, None), &named(&["a", "b"]), None);
+    let group = Group::new(settings(3, None), &named(&["a", "b"]), None, at(1));
     fail(&group, 0, 2, at(1));
     group.record(0, None, false, Duration::ZERO, at(1));
     fail(&group, 0, 2, at(1));
@@ -45,17 +45,17 @@ fn an_endpoint_is_aside_after_its_failures_and_comes_back() {
 
 #[test]
 fn what_is_known_of_an_endpoint_outlives_a_change_of_the_list_and_of_settings() {
-    let first = Group::new(settings(3, Some(2)), &named(&["a", "b"]), None);
+    let first = Group::new(settings(3, Some(2)), &named(&["a", "b"]), None, at(1));
     fail(&first, 0, 2, at(1));
     fail(&first, 1, 1, at(1));
     assert!(first.ask(0, at(1)).is_err());
-    let second = Group::new(settings(3, Some(2)), &named(&["c", "b", "a"]), Some(&first));
+    let second = Group::new(settings(3, Some(2)), &named(&["c", "b", "a"]), Some(&first), at(1));
     assert!(second.ask(2, at(1)).is_err(), "the breaker of `a` is open still");
     assert!(second.ask(0, at(1)).is_ok() && second.ask(1, at(1)).is_ok());
     fail(&second, 1, 1, at(1));
     second.record(1, None, true, Duration::ZERO, at(1));
     assert!(second.is_aside(1, at(2)), "the failure before the change counts");
-    let third = Group::new(settings(3, Some(5)), &named(&["b", "a"]), Some(&second));
+    let third = Group::new(settings(3, Some(5)), &named(&["b", "a"]), Some(&second), at(2));
     assert!(third.is_aside(0, at(2)), "what is aside stays so");
     assert!(third.ask(1, at(2)).is_ok(), "a breaker with other settings begins anew");
 }
@@ -65,7 +65,7 @@ fn a_whole_upstream_has_one_breaker() {
     let mut settings = settings(3, Some(2));
     settings.outliers = None;
     settings.breaker = settings.breaker.map(|(_, own)| (BreakerScope::Upstream, own));
-    let group = Group::new(settings, &named(&["a", "b"]), None);
+    let group = Group::new(settings, &named(&["a", "b"]), None, at(1));
     for endpoint in [0, 1] {
         let permit = group.ask_whole(at(1)).unwrap();
         assert!(permit.is_some());
@@ -73,4 +73,18 @@ fn a_whole_upstream_has_one_breaker() {
     }
     assert_eq!(group.ask_whole(at(1)), Err(Reason::UpstreamBreaker));
     assert_eq!(group.whole(), Some((State::Refuse, 1)));
+}
+
+#[test]
+fn an_endpoint_came_when_it_was_back_or_was_added_but_not_at_the_start() {
+    let first = Group::new(settings(2, None), &named(&["a", "b"]), None, at(1));
+    assert_eq!([first.came(0), first.came(1)], [None, None]);
+    fail(&first, 0, 2, at(1));
+    assert_eq!(first.came(0), Some(at(10_001)), "when its time aside is over");
+    first.set_unwell(1, true, at(2));
+    assert_eq!(first.came(1), None, "it has not come back yet");
+    first.set_unwell(1, false, at(3));
+    assert_eq!(first.came(1), Some(at(3)));
+    let second = Group::new(settings(2, None), &named(&["c", "b"]), Some(&first), at(9));
+    assert_eq!([second.came(0), second.came(1)], [Some(at(9)), Some(at(3))]);
 }

@@ -1,4 +1,4 @@
-use leat_message::{Address, Exchange, Name};
+use leat_message::{Address, Exchange, Fields, Name};
 use leat_policy::balance::hash;
 
 use crate::config::HashBy;
@@ -8,10 +8,7 @@ pub(super) fn key<X: Exchange>(x: &X, by: &HashBy) -> Option<u64> {
     let request = x.request();
     match by {
         HashBy::Header(name) => request.fields().get_named(name.as_bytes()).map(hash),
-        HashBy::Cookie(name) => {
-            let mut lists = request.fields().get_all(Name::Cookie);
-            lists.find_map(|list| cookie(list, name.as_bytes())).map(hash)
-        }
+        HashBy::Cookie(name) => cookie(request.fields(), name).map(hash),
         HashBy::Address => match &x.peer().remote {
             Address::Ip(address) => Some(match address.ip().to_canonical() {
                 std::net::IpAddr::V4(ip) => hash(&ip.octets()),
@@ -23,15 +20,19 @@ pub(super) fn key<X: Exchange>(x: &X, by: &HashBy) -> Option<u64> {
     }
 }
 
-/// The value of the first cookie of this name (RFC 6265 section 4.2.1).
-fn cookie<'a>(list: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+/// The value of the first cookie of this name (RFC 6265 section 4.2.1), also over several fields (RFC 9113 section 8.2.3).
+pub(crate) fn cookie<'a>(fields: Fields<'a>, name: &str) -> Option<&'a [u8]> {
+    fields.get_all(Name::Cookie).find_map(|list| in_list(list, name.as_bytes()))
+}
+
+fn in_list<'a>(list: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     list.split(|&byte| byte == b';')
         .find_map(|pair| pair.trim_ascii().strip_prefix(name).and_then(|rest| rest.strip_prefix(b"=")))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::cookie;
+    use super::in_list;
 
     #[test]
     fn a_cookie_is_found_by_its_whole_name() {
@@ -44,7 +45,7 @@ mod tests {
             ("sid", None),
             ("", None),
         ] {
-            assert_eq!(cookie(list.as_bytes(), b"sid"), wanted.map(str::as_bytes), "{list}");
+            assert_eq!(in_list(list.as_bytes(), b"sid"), wanted.map(str::as_bytes), "{list}");
         }
     }
 }

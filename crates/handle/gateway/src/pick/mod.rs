@@ -16,6 +16,7 @@ pub(crate) use balancer::seed;
 pub(crate) use clock::now;
 pub(crate) use group::Group;
 pub(crate) use held::Held;
+pub(crate) use key::cookie;
 pub use states::States;
 pub(crate) use tried::Tried;
 pub(crate) use upstream::{Seat, Upstream, named};

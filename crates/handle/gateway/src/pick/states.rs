@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::clock::now;
 use super::group::{Group, Settings};
 use crate::config::Policies;
 
@@ -28,7 +29,7 @@ impl States {
         if let Some(group) = before.as_ref().filter(|group| group.is(&settings, endpoints)) {
             return Some(Arc::clone(group));
         }
-        let group = Arc::new(Group::new(settings, endpoints, before.as_deref()));
+        let group = Arc::new(Group::new(settings, endpoints, before.as_deref(), now()));
         groups.insert(name.into(), Arc::downgrade(&group));
         Some(group)
     }

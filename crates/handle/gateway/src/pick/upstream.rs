@@ -53,7 +53,14 @@ impl Upstream {
         let identities: Vec<&str> = named.iter().map(|(identity, _)| &**identity).collect();
         let weights = upstream.endpoints().iter().map(config::Endpoint::weight).collect();
         let priorities = upstream.endpoints().iter().map(config::Endpoint::priority).collect();
-        let balancer = Balancer::new(policies.balance(), &identities, weights, priorities, group.is_none(), now());
+        let balancer = Balancer::new(
+            policies.balance(),
+            &identities,
+            weights,
+            priorities,
+            policies.slow_start_ms(),
+            group.is_none(),
+        );
         Self {
             seats,
             balancer,
@@ -105,7 +112,9 @@ impl Upstream {
     /// `UpstreamBreaker` where the breakers let nothing through, `UpstreamUnhealthy` where no endpoint is well.
     pub(crate) fn pick<X: Exchange>(&self, x: &X, tried: Tried) -> Result<Held<'_>, Reason> {
         let Some(group) = &self.group else {
-            let at = self.choose(x, Instant::ZERO, tried, |_| true).ok_or(Reason::UpstreamNone)?;
+            // Only latencies need the time here: without a group nothing comes and goes.
+            let now = if self.balancer.measures() { now() } else { Instant::ZERO };
+            let at = self.choose(x, now, tried, |_| true).ok_or(Reason::UpstreamNone)?;
             return self.hold(at, None);
         };
         let now = now();
@@ -135,7 +144,8 @@ impl Upstream {
     /// One that was not tried if there is one. The balancer is asked once, since its turns go on with every question.
     fn choose<X: Exchange>(&self, x: &X, now: Instant, tried: Tried, usable: impl Fn(usize) -> bool) -> Option<usize> {
         let is_any_new = !tried.is_empty() && self.any(|at| !tried.has(at) && usable(at));
-        self.balancer.choose(x, now, |at| usable(at) && !(is_any_new && tried.has(at)))
+        let came = |at: usize| self.group.as_deref().and_then(|group| group.came(at));
+        self.balancer.choose(x, now, came, |at| usable(at) && !(is_any_new && tried.has(at)))
     }
 
     fn any(&self, matches: impl Fn(usize) -> bool) -> bool {

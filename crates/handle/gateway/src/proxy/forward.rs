@@ -33,7 +33,7 @@ pub(crate) async fn forward<X: Exchange>(
         return Err(Reason::LimitBodyBytes.into());
     }
     x.limit_body(route.body);
-    let upstream = &*route.upstream;
+    let upstream = route.upstream_of(x);
     upstream.begin();
     let mut tries = Tries::new(x, upstream, total_deadline_ms);
     loop {

@@ -1,16 +1,20 @@
 use std::rc::Rc;
 
-use leat_message::BodyLimits;
+use leat_message::{BodyLimits, Exchange};
+use leat_policy::Random;
 
 use super::{Edits, ForwardedPolicy};
 use crate::admit::CORS_FIELDS;
-use crate::config::{self, ProxyHost, Rewrite};
-use crate::pick::Upstream;
+use crate::config::{self, ProxyHost, Rewrite, SplitWhen};
+use crate::gateway::GatewayError;
+use crate::pick::{Upstream, cookie};
 
 /// A `proxy` route, compiled for one core.
 pub(crate) struct ProxyRoute {
     /// Where requests go.
     pub(super) upstream: Rc<Upstream>,
+    /// Requests that go elsewhere; the first that takes a request gets it.
+    splits: Vec<(SplitWhen, Rc<Upstream>)>,
     /// Limits of the request body.
     pub(super) body: BodyLimits,
     /// From the request's last byte to the response's head, in milliseconds.
@@ -36,11 +40,15 @@ impl ProxyRoute {
         route: &config::Route,
         proxy: &config::Proxy,
         rewrite: &Rewrite,
-        upstream: Rc<Upstream>,
+        upstreams: &[Rc<Upstream>],
         forwarded: Rc<ForwardedPolicy>,
-    ) -> Self {
-        Self {
-            upstream,
+    ) -> Result<Self, GatewayError> {
+        let find = |number: usize| upstreams.get(number).map(Rc::clone).ok_or(GatewayError::Upstream(number));
+        let splits = proxy.splits().iter().map(|split| Ok((split.when().clone(), find(split.upstream())?)));
+
+        Ok(Self {
+            upstream: find(proxy.upstream())?,
+            splits: splits.collect::<Result<_, _>>()?,
             body: route.body(),
             response_time_ms: proxy.response_time_ms().unwrap_or(u64::MAX),
             idle_time_ms: proxy.idle_time_ms().unwrap_or(u64::MAX),
@@ -53,6 +61,24 @@ impl ProxyRoute {
                 Some(_) => Edits::new(route.response_fields()).taking_out(&CORS_FIELDS),
                 None => Edits::new(route.response_fields()),
             },
+        })
+    }
+
+    /// Where this request goes.
+    pub(super) fn upstream_of<X: Exchange>(&self, x: &X) -> &Upstream {
+        let taken = self.splits.iter().find(|(when, _)| self.takes(when, x));
+        taken.map_or(&self.upstream, |(_, upstream)| upstream)
+    }
+
+    fn takes<X: Exchange>(&self, when: &SplitWhen, x: &X) -> bool {
+        let is = |found: Option<&[u8]>, value: &Option<String>| {
+            found.is_some_and(|found| value.as_ref().is_none_or(|value| value.as_bytes() == found))
+        };
+        let fields = || x.request().fields();
+        match when {
+            SplitWhen::Percent(percent) => self.upstream.random().borrow_mut().below(100) < *percent,
+            SplitWhen::Header { name, value } => is(fields().get_named(name.as_bytes()), value),
+            SplitWhen::Cookie { name, value } => is(cookie(fields(), name), value),
         }
     }
 }

@@ -47,12 +47,33 @@ pub(super) static BALANCE: Section = Section::new(
         Key::default("method", Kind::Choice(METHODS), "round_robin", "How an endpoint is chosen.")
             .aka(&["strategy", "policy"]),
         Key::optional("hash", Kind::Section(&HASH), "By a key of the request.").aka(&["consistent_hash", "sticky"]),
+        Key::default(
+            "slow_start",
+            Kind::Time { min_ms: 1, max_ms: 86_400_000, off: true },
+            "off",
+            "In this time an endpoint that comes back, or comes with a reload, grows from a tenth of its weight to the whole. For `round_robin` and `least_request`.",
+        )
+        .aka(&["warmup", "slow_start_window"]),
     ],
 )
 .shorthand("method")
 .groups(&[Group { keys: &["method", "hash"], required: false }]);
 
-pub(super) fn read_balance(open: &Open<'_>) -> Option<Balance> {
+/// How an endpoint is chosen, and in which time one that comes back grows into its weight.
+pub(super) fn read_balance(open: &Open<'_>) -> Option<(Balance, Option<u64>)> {
+    let slow_start_ms = open.time("slow_start");
+    let balance = read_method(open)?;
+    if let (Some(place), Balance::PeakEwma | Balance::Hash(..)) = (open.place_of("slow_start"), &balance) {
+        open.reader.warn(
+            place,
+            "`slow_start` does nothing: only `round_robin` and `least_request` have it",
+            "remove it, or use one of those",
+        );
+    }
+    Some((balance, slow_start_ms))
+}
+
+fn read_method(open: &Open<'_>) -> Option<Balance> {
     let method = open.choice(
         "method",
         &[

@@ -27,6 +27,7 @@ mod retry;
 mod rewrite;
 mod root;
 mod route;
+mod split;
 mod upstream;
 
 pub(super) use root::{ROOT, read};

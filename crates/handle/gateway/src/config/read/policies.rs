@@ -34,8 +34,10 @@ pub(super) fn read_policies(open: &Open<'_>) -> Option<Policies> {
     let whole = |is_wrong: bool| (!is_wrong).then_some(());
     whole(matches!(outliers, Some(None)) || matches!(breaker, Some(None)))?;
     whole(matches!(retries, Some(None)) || matches!(health, Some(None)))?;
+    let (balance, slow_start_ms) = balance?;
     Some(Policies {
-        balance: balance?,
+        balance,
+        slow_start_ms,
         outliers: outliers.flatten(),
         breaker: breaker.flatten(),
         retries: retries.flatten(),
@@ -57,7 +59,9 @@ pub(super) fn read_statuses(open: &Open<'_>, name: &str) -> Option<Vec<u16>> {
             None
         }
     };
-    open.texts(name).into_iter().map(read).collect()
+    // All are read, so that each mistake is told.
+    let statuses: Vec<Option<u16>> = open.texts(name).into_iter().map(read).collect();
+    statuses.into_iter().collect()
 }
 
 /// What a policy makes of its settings; reports what they can't be together.

@@ -1,7 +1,8 @@
 use leat_route::Host;
 
+use super::split::{SPLIT, read_split};
 use super::upstream::Upstreams;
-use crate::config::action::{Proxy, ProxyHost};
+use crate::config::action::{Proxy, ProxyHost, Split};
 use crate::config::table::{Key, Kind, Open, Section};
 
 const TIME: Kind = Kind::Time { min_ms: 1, max_ms: 86_400_000, off: true };
@@ -38,6 +39,12 @@ pub(super) static PROXY: Section = Section::new(
             "How long the upstream, or a tunnel (WebSocket), may neither send nor take a byte; also a client that the exchange waits for.",
         )
         .aka(&["idle_timeout"]),
+        Key::optional(
+            "split",
+            Kind::List { of: &Kind::Section(&SPLIT), one: true },
+            "Requests that go to another upstream, by chance, header or cookie.",
+        )
+        .aka(&["canary", "splits", "weighted"]),
         Key::default("total_time", TIME, "off", "The whole exchange.").aka(&["total_timeout"]),
     ],
 )
@@ -45,6 +52,10 @@ pub(super) static PROXY: Section = Section::new(
 
 pub(super) fn read_proxy(open: &Open<'_>, upstreams: &mut Upstreams) -> Option<Proxy> {
     let upstream = open.text("upstream").and_then(|text| upstreams.find(open.reader, text));
+    let splits = open.sections("split");
+    // All are read before one that is wrong counts: each has mistakes of its own to tell.
+    let splits: Vec<Option<Split>> = splits.iter().map(|section| read_split(section, upstreams)).collect();
+    let splits: Option<Vec<Split>> = splits.into_iter().collect();
     let host = open.text("host").and_then(|text| match text.value {
         "keep" => Some(ProxyHost::Keep),
         "endpoint" => Some(ProxyHost::Endpoint),
@@ -77,5 +88,5 @@ pub(super) fn read_proxy(open: &Open<'_>, upstreams: &mut Upstreams) -> Option<P
             "make `total_time` the longer one",
         );
     }
-    Some(Proxy { upstream: upstream?, host: host?, response_time_ms, idle_time_ms, total_time_ms })
+    Some(Proxy { upstream: upstream?, splits: splits?, host: host?, response_time_ms, idle_time_ms, total_time_ms })
 }
