@@ -91,6 +91,44 @@ fn no_request_fails_over_many_reloads_under_load() {
 }
 
 #[test]
+fn an_endpoint_that_is_aside_stays_aside_over_many_reloads_under_load() {
+    let ill = "HTTP/1.1 503 X\r\ncontent-length: 0\r\n\r\n";
+    let bad = Peer::listen([Script::new().expect_head().send(ill).repeated(1_000)]);
+    let good = Upstream::start("good");
+    let config = |number: usize| {
+        let endpoints = format!("http://{}, http://{}", bad.address(), good.address());
+        format!(
+            "listeners: 127.0.0.1:0
+admin: 127.0.0.1:0
+access_log: off
+workers: 2
+routes: [{{ name: r{number}, proxy: up }}]
+upstreams:
+  up: {{ endpoints: [{endpoints}], queue_max: {}, outliers: {{ failures: 2, ejection: 10m, ejection_max: 10m }} }}
+",
+            100 + number
+        )
+    };
+    let mut leat = Leat::gateway_with(Folder::new(), &config(0), &[], 1);
+    let admin = leat.admin();
+    let ejections = format!("leat_upstream_ejections_total{{upstream=\"up\",endpoint=\"http://{}\"}}", bad.address());
+    eventually("the ejection", || {
+        leat.connect().get("/").response();
+        (metric(admin, &ejections) == 1).then_some(())
+    });
+    // Every answer that is not a 200 fails the load: no core may forget what it knows for a single request.
+    let load = Load::start(leat.address(0), &[Manner::KeepAlive, Manner::KeepAlive, Manner::Fresh], &["/", "/slow"]);
+    load.wait_answered(20);
+    for number in 1..=12 {
+        reload(&mut leat, &config(number));
+        load.wait_answered(10);
+    }
+    let outcome = load.finish();
+    assert_eq!(outcome.failures, [""; 0], "after {} replies", outcome.answered);
+    assert_eq!(metric(leat.admin(), &ejections), 1, "the count stays as well");
+}
+
+#[test]
 fn a_watched_file_is_taken_over_when_it_changes_and_no_request_fails() {
     let upstreams = [&Upstream::start("one"), &Upstream::start("two")];
     let leat = Leat::gateway_with(Folder::new(), &generation(0, &upstreams), &["--watch"], 1);

@@ -62,6 +62,8 @@ fn paths() -> Vec<Path> {
         h1("h1 proxy, chunked response", get("/chunked"), None),
         h1("h1 proxy, POST with a small body", post.to_owned(), None),
         h1("h1 proxy, POST with a chunked body", post_chunked.to_owned(), None),
+        h1("h1 proxy, outliers, breaker, retry and checks", get("/policies"), None),
+        h1("h1 proxy, the same, POST with a small body", post.replace("/proxy", "/policies"), None),
         h1("h1 file", get("/files/small.txt"), None),
         h1("h1 file, not modified", get("/files/small.txt").replace("accept: */*", "if-none-match: *"), None),
         h2("h2 respond", "/raw"),
@@ -82,7 +84,10 @@ fn config(upstream: std::net::SocketAddr, log: &str) -> String {
          \x20 - match: {{ path: \"/users/{{id}}/name\" }}\n    rewrite: \"/names/{{id}}\"\n\
          \x20   request_headers: {{ set: {{ x-a: b }} }}\n    response_headers: {{ set: {{ x-c: d }} }}\n    proxy: http://{upstream}\n\
          \x20 - match: {{ path: /proxy }}\n    proxy: http://{upstream}\n\
-         \x20 - match: {{ path: /chunked }}\n    proxy: http://{upstream}\n"
+         \x20 - match: {{ path: /chunked }}\n    proxy: http://{upstream}\n\
+         \x20 - match: {{ path: /policies }}\n    proxy: watched\n\
+         upstreams:\n\
+         \x20 watched: {{ endpoints: \"http://{upstream}\", balance: peak_ewma, outliers: {{}}, breaker: {{}}, retry: {{}}, health: {{}} }}\n"
     )
 }
 

@@ -1,0 +1,159 @@
+// Instructions a proxied request, counted by valgrind's callgrind: what each policy of an upstream adds to the bare path.
+// usage: node bench/count_proxy.mjs [NAME…] [--requests N] [--functions N] [--path /] [--leat PATH]
+// The upstream is a server in this process, before which two endpoints stand. Kernel instructions are not counted.
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { each, parseCallgrind } from './engine/callgrind.mjs';
+import { has } from './engine/machine.mjs';
+import { freePort } from './engine/process.mjs';
+
+const REQUESTS_MAX = 100_000;
+const WARM = 200;
+const START_MS_MAX = 60_000;
+const ANSWER_MS_MAX = 600_000;
+const RETRY_MS = 100;
+
+/** Keys of the upstream, by name. */
+const cases = {
+  bare: '',
+  outliers: 'outliers: {}',
+  breaker: 'breaker: {}',
+  'breaker of the upstream': 'breaker: { scope: upstream }',
+  retry: 'retry: {}',
+  least_request: 'balance: least_request',
+  peak_ewma: 'balance: peak_ewma',
+  'hash by path': 'balance: { hash: path }',
+  everything: 'balance: peak_ewma, outliers: {}, breaker: {}, retry: {}, health: {}',
+};
+
+const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    requests: { type: 'string', default: '2000' },
+    functions: { type: 'string', default: '0' },
+    path: { type: 'string', default: '/' },
+    leat: { type: 'string', default: process.env.LEAT_BIN ?? at('../target/release/leat') },
+  },
+});
+const [requests, shown] = [Number(values.requests), Number(values.functions)];
+const unknown = positionals.filter((name) => !Object.hasOwn(cases, name));
+if (!(Number.isInteger(requests) && requests >= 1 && requests <= REQUESTS_MAX && Number.isInteger(shown)) || unknown.length > 0) {
+  console.error(`usage: node bench/count_proxy.mjs [${Object.keys(cases).join('|')}…] [--requests 1..${REQUESTS_MAX}] [--functions N]`);
+  process.exit(2);
+}
+if (!has('valgrind')) {
+  console.log('SKIP instructions of a proxied request: valgrind is missing (apt-get install valgrind)');
+  process.exit(0);
+}
+const leat = resolve(values.leat);
+if (!existsSync(leat)) {
+  console.error(`${leat} is missing: make build, or --leat PATH`);
+  process.exit(2);
+}
+
+const reply = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+const upstreams = await Promise.all([serve(), serve()]);
+const folder = mkdtempSync(join(tmpdir(), 'leat-count-'));
+try {
+  for (const name of positionals.length > 0 ? positionals : Object.keys(cases)) await count(name);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+  for (const server of upstreams) server.close();
+}
+process.exit();
+
+/** A server that answers every head. Requests come one at a time, each in one piece. */
+function serve() {
+  const server = createServer((socket) => {
+    socket.setNoDelay(true).on('data', () => socket.write(reply)).on('error', () => socket.destroy());
+  });
+  return new Promise((done) => server.listen(0, '127.0.0.1', () => done(server)));
+}
+
+async function count(name) {
+  const [few, many] = [await run(cases[name], WARM, `${folder}/few`), await run(cases[name], WARM + requests, `${folder}/many`)];
+  const { total, functions } = each(few, many, requests);
+  console.log(`${name.padEnd(32)}${total.toFixed(0).padStart(8)} instructions a request`);
+  for (const { name: of, instructions, calls } of functions.slice(0, shown)) {
+    console.log(`  ${of.slice(0, 78).padEnd(80)}${instructions.toFixed(0).padStart(8)}${calls.toFixed(2).padStart(10)} calls`);
+  }
+}
+
+/** What a run of so many requests takes. */
+async function run(keys, requestsOf, out) {
+  const port = await freePort();
+  const endpoints = upstreams.map((server) => `"http://127.0.0.1:${server.address().port}"`).join(', ');
+  const config = `listeners: 127.0.0.1:${port}
+workers: 1
+access_log: off
+routes: [{ proxy: up }]
+upstreams: { up: { endpoints: [${endpoints}], ${keys} } }
+`;
+  writeFileSync(`${folder}/leat.yaml`, config);
+  const watched = ['--tool=callgrind', '--dump-line=no', `--callgrind-out-file=${out}`, leat, 'gateway', `${folder}/leat.yaml`];
+  const child = spawn('valgrind', watched, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => { said += text; });
+  const ended = new Promise((done) => child.on('close', done));
+  try {
+    const socket = await open(port, Date.now() + START_MS_MAX);
+    await ask(socket, requestsOf);
+    socket.destroy();
+    child.kill('SIGTERM');
+    await ended;
+    return parseCallgrind(readFileSync(out, 'utf8'));
+  } catch (error) {
+    throw new Error(`${error.message}\n${said}`);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+async function open(port, until) {
+  while (Date.now() < until) {
+    const socket = await new Promise((done) => {
+      const attempt = connect({ port, host: '127.0.0.1', noDelay: true });
+      attempt.once('connect', () => done(attempt)).once('error', () => done(undefined));
+    });
+    if (socket !== undefined) return socket;
+    await pause(RETRY_MS);
+  }
+  throw new Error(`nothing listens on ${port}`);
+}
+
+/** Asks one after the other. Every reply is as long as the first. */
+function ask(socket, times) {
+  const request = `GET ${values.path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  return new Promise((done, failed) => {
+    const late = setTimeout(() => failed(new Error('no answer')), ANSWER_MS_MAX);
+    let [left, length, have] = [times, 0, 0];
+    socket.on('error', failed).on('close', () => failed(new Error('the connection was closed')));
+    socket.on('data', (bytes) => {
+      if (length === 0) {
+        const head = bytes.indexOf('\r\n\r\n');
+        if (!bytes.subarray(0, 15).toString('latin1').startsWith('HTTP/1.1 200')) return failed(new Error(`not a 200: ${bytes}`));
+        length = head + 4 + Number(/content-length: (\d+)/i.exec(bytes.toString('latin1'))?.[1] ?? 0);
+      }
+      have += bytes.length;
+      if (have < length) return;
+      have -= length;
+      left -= 1;
+      if (left > 0) {
+        socket.write(request);
+        return;
+      }
+      clearTimeout(late);
+      socket.removeAllListeners('close');
+      done();
+    });
+    socket.write(request);
+  });
+}
