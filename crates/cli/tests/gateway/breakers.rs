@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leat_testkit::{Leat, eventually};
 
-use crate::backend::{Backend, ILL, Manner, WELL, config};
+use crate::backend::{Backend, ILL, Manner, WELL, config, upstream};
 use crate::support::is_problem;
 
 /// What the admin address says, as text.
@@ -188,4 +188,23 @@ fn what_is_known_of_endpoints_outlives_a_reload() {
     let before = [a.requests(), b.requests()];
     assert_eq!(ask(&leat, 20), 0, "all go to the endpoint that came");
     assert_eq!([a.requests(), b.requests()], before);
+}
+
+#[test]
+fn a_client_that_is_slow_or_goes_away_opens_no_breaker() {
+    let a = Backend::start("a", WELL);
+    let endpoint = format!("\"{}\"", a.url());
+    let keys = "breaker: { failures: 1, open: 60s }";
+    let config = upstream(&endpoint, "", keys).replace("proxy: up", "proxy: { upstream: up, total_time: 200ms }");
+    let leat = Leat::gateway(&config, 1);
+    let mut slow = leat.connect();
+    slow.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 9\r\n\r\nhe");
+    assert_eq!(slow.response().status, 504);
+    let mut gone = leat.connect();
+    gone.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 9\r\n\r\nhe");
+    gone.reset();
+    assert_eq!(leat.connect().get("/").response().text(), "a");
+    a.behave(Manner::Slow(Duration::from_secs(2)));
+    assert_eq!(leat.connect().get("/").response().status, 504);
+    is_problem(&leat.connect().get("/").response(), 503, "upstream.breaker");
 }

@@ -54,13 +54,18 @@ pub(crate) async fn forward<X: Exchange>(
                 let deadlines_ms = (try_deadline_ms, total_deadline_ms);
                 let mut transfer = Transfer::new(route, admitted, &held, &mut tries, deadlines_ms, sent.upgrade);
                 let Err(reason) = transfer.run(x, &mut call).await else { return Ok(()) };
-                let again = transfer.again();
+                let (again, was_slow) = (transfer.again(), transfer.is_late_by_client(reason));
                 x.record().detail = call.detail();
-                held.failed(reason);
+                if !was_slow {
+                    held.failed(reason);
+                }
                 (reason, again.or_else(|| tries.after_failure(x, &call, reason)))
             }
             Err(reason) => {
-                held.failed(reason);
+                // The exchange's time may have gone while others held the connections.
+                if reason != Reason::UpstreamTotalTime {
+                    held.failed(reason);
+                }
                 (reason, tries.after_lease(reason))
             }
         };

@@ -128,6 +128,12 @@ impl<'a, 'u> Transfer<'a, 'u> {
         self.again
     }
 
+    /// Whether a time has passed in which the endpoint was still waiting for the client's body: that says nothing of it.
+    pub(super) fn is_late_by_client(&self, reason: Reason) -> bool {
+        let is_late = matches!(reason, Reason::UpstreamResponseTime | Reason::UpstreamTotalTime);
+        is_late && matches!(self.upload, Upload::AwaitContinue(_) | Upload::Body)
+    }
+
     fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Poll<Result<(), Reason>> {
         loop {
             self.standstill = Reason::UpstreamIdleTime;
