@@ -2,7 +2,7 @@
 // a function `(exports, require, module, native)`, as of a CommonJS module; what one built-in needs of another it requires.
 //
 // The entries are `node/NAME.ts` (node:NAME; `node/fs/promises.ts` is node:fs/promises), `web/NAME.ts` (leat:web/NAME),
-// `leat/NAME.ts` (leat:NAME), and the folder `http` as one module, leat:http. Express is the package's source: where it
+// `leat/NAME.ts` (leat:NAME), the folder `http` as one module, leat:http, and Express, the package's source: where it
 // imports messages and servers of Node's host, it is given those of leat:http.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
@@ -10,6 +10,7 @@ import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspectNative } from "./inspect_native.mjs";
+import { script } from "./script.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const repository = resolve(here, "../../../..");
@@ -41,7 +42,10 @@ function entries() {
     add("node", "node:");
     add("web", "leat:web/");
     add("leat", "leat:");
-    if (existsSync(join(here, "http/index.ts"))) found.set("leat:http", join(here, "http/index.ts"));
+    found.set("leat:http", join(here, "http/index.ts"));
+    found.set("leat:parse_errors", join(leat, "src/http/parse_errors.ts"));
+    found.set("leat:express", join(leat, "src/express/index.ts"));
+    found.set("leat:express4", join(leat, "src/express/v4/index.ts"));
     return found;
 }
 
@@ -138,45 +142,6 @@ const between = {
     },
 };
 
-/** Built-ins that most programs never come to use, though what they use names them at its top: loaded at their first use. */
-const LATE = new Set(["node:crypto", "node:diagnostics_channel", "node:dns", "node:fs", "node:net", "node:os", "node:path", "node:querystring", "node:tty", "node:url", "node:util", "node:zlib"]);
-
-/** The same script, which requires those where they are used. esbuild writes every use of an import as a property of its name. */
-function late(text) {
-    let out = text;
-    let any = false;
-    for (const [whole, name, required, id] of text.matchAll(/(?<![.\w$])([a-z]\w*) = ((?:__toESM\()?require\("([^"]+)"\)\)?)(?=[,;])/g)) {
-        if (!LATE.has(id)) continue;
-        // Handed on as a whole, or assigned to: it is needed at once.
-        const uses = out.split(new RegExp(`\\b${name}\\b`)).length - 1;
-        const plain = out.split(new RegExp(`\\b${name}\\.(?=\\w)`)).length - 1;
-        const declared = new RegExp(`\\bvar [^;=]*\\b${name}\\b[^=;]*;|\\b${name},|, ${name}\\b(?! =)`).test(out) ? 1 : 0;
-        if (uses !== plain + 1 + declared) continue;
-        out = out.replaceAll(new RegExp(`\\b${name}\\.(?=\\w)`, "g"), `${name}().`).replace(whole, `${name} = __late(() => ${required})`);
-        any = true;
-    }
-    return any ? `var __late = (load) => { let value; return () => (value ??= load()); };\n${out}` : text;
-}
-
-/** A class that speaks of itself is `X = class _X` to esbuild: here both have one name, since programs see it. */
-function named(text) {
-    for (const [, name] of text.matchAll(/\b([\w$]+) = class _\1\b/g)) text = text.replace(new RegExp(`(?<![.\\w$])_${name.replaceAll("$", "\\$")}\\b`, "g"), name);
-    return text;
-}
-
-/**
- * The same script, whose exports become plain values when it has run. esbuild makes each a getter that calls a getter, for names
- * that are assigned again: no entry exports one that is, and in QuickJS the two calls take longer than what most exports do.
- */
-function settled(text) {
-    const [whole, name] = /^module\.exports = __toCommonJS\((\w+)\);$/m.exec(text) ?? [];
-    if (whole === undefined) return text;
-    const started = text
-        .replace("{ get: all[name], enumerable: true }", "{ get: all[name], enumerable: true, configurable: true }")
-        .replace(whole, `__defProp(${name}, "__esModule", { value: true }); module.exports = ${name};`);
-    return `${started}\nfor (let name of Object.keys(${name})) __defProp(${name}, name, { value: ${name}[name], enumerable: true });`;
-}
-
 const to = resolve(process.argv[2]);
 mkdirSync(to, { recursive: true });
 const written = new Set();
@@ -195,7 +160,7 @@ for (const [name, file] of left) {
         plugins: [between, data, inspectNative, views],
     });
     const stem = name.replaceAll("/", "+").replace(":", "=");
-    const text = `(function (exports, require, module, native) {"use strict";${late(settled(named(outputFiles[0].text)).replace(/^"use strict";\n/, ""))}\n})`;
+    const text = `(function (exports, require, module, native) {"use strict";${script(outputFiles[0].text)}\n})`;
     const path = join(to, `${stem}.js`);
     written.add(`${stem}.js`);
     if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);

@@ -1,7 +1,7 @@
 // Requests. The host makes the object and keeps the head inside; what is asked of it becomes a string then.
 import { Readable } from "node:stream";
 import { contexts } from "../leat/turn";
-import { http, heads } from "./native";
+import { heads, hide, http } from "./native";
 import { hasState, lateState } from "./states";
 import type { Line } from "./line";
 import type { ServerResponse } from "./response";
@@ -143,7 +143,7 @@ const defaults = {
     _consuming: false,
     _taker: null,
 };
-for (const [name, value] of Object.entries(defaults)) Object.defineProperty(proto, name, { configurable: true, enumerable: false, writable: true, value });
+hide(proto, defaults);
 
 /** An accessor whose value becomes the object's own once it is made or set. */
 function late(name: string, make: (req: IncomingMessage) => unknown): void {
@@ -224,7 +224,7 @@ function distinct(raw: string[]): Record<string, string[] | undefined> {
     return fields;
 }
 
-Object.assign(proto, {
+hide(proto, {
     _addHeaderLines(this: IncomingMessage, fields: string[], count: number): void {
         this.rawTrailers = fields.slice(0, count);
     },
@@ -270,10 +270,6 @@ Object.assign(proto, {
         process.nextTick(told, this, error, callback);
     },
 });
-for (const name of Object.keys(proto)) {
-    const found = Object.getOwnPropertyDescriptor(proto, name) as PropertyDescriptor;
-    if (typeof found.value === "function") Object.defineProperty(proto, name, { ...found, enumerable: false });
-}
 
 /** An error that nobody listens to is none. */
 function told(req: IncomingMessage, error: Error | null, callback: (error?: Error | null) => void): void {

@@ -155,3 +155,6 @@ interface Heads {
 
 export const http = native("http") as Http;
 export const heads = native("head") as Heads;
+
+/** The own properties of `members` become the prototype's, with their getters: writable where they are values, and not enumerable. */
+export const { hide } = native("members") as { hide(prototype: object, members: object): void };

@@ -2,7 +2,7 @@
 import Stream from "node:stream";
 import { codes } from "../leat/errors";
 import { dateNow } from "./date";
-import { http } from "./native";
+import { hide, http } from "./native";
 
 const TOKEN = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
 const VALUE_BAD = /[^\t\x20-\x7e\x80-\xff]/;
@@ -66,15 +66,7 @@ Object.defineProperty(OutgoingMessage, "name", { value: "OutgoingMessage" });
 Object.setPrototypeOf(Outgoing.prototype, Stream.prototype);
 Object.setPrototypeOf(Outgoing, Stream);
 
-/** Adds `members` to `prototype` as methods of a class are. */
-export function methods(prototype: object, members: object): void {
-    for (const name of Reflect.ownKeys(members)) {
-        const found = Object.getOwnPropertyDescriptor(members, name) as PropertyDescriptor;
-        Object.defineProperty(prototype, name, { ...found, enumerable: false, configurable: true, ...("value" in found ? { writable: true } : {}) });
-    }
-}
-
-methods(OutgoingMessage.prototype, {
+hide(OutgoingMessage.prototype, {
     _headers: null,
     _unread: null,
     _tag: "",
@@ -158,7 +150,7 @@ export function fieldsOf(message: OutgoingMessage): Headers | null {
     return (message._headers = fields);
 }
 
-methods(OutgoingMessage.prototype, {
+hide(OutgoingMessage.prototype, {
     setHeader(this: OutgoingMessage, name: string, value: unknown): OutgoingMessage {
         if (this._header) throw new codes.ERR_HTTP_HEADERS_SENT("set");
         const lower = lowerOf(name);

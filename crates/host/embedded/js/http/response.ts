@@ -3,8 +3,8 @@ import { type Chunk, checkChunk, encoded, isLatin1, lengthOf } from "./chunk";
 import type { IncomingMessage } from "./incoming";
 import type { Line } from "./line";
 import { assign, detachFrom, endForeign, type Pending, waiting, writeForeign, writePiece } from "./foreign";
-import { ACK, http, KEEP } from "./native";
-import { fieldsOf, methods, OutgoingMessage, validateHeaderName, validateHeaderValue } from "./outgoing";
+import { ACK, hide, http, KEEP } from "./native";
+import { fieldsOf, OutgoingMessage, validateHeaderName, validateHeaderValue } from "./outgoing";
 import { closeSoon, ended, fault, finished, finishUnheard, isHeard, isHeldOpen, isSettledEarly, reopen } from "./settle";
 import { STATUS_CODES } from "./statuses";
 
@@ -100,7 +100,7 @@ export function begun(res: ServerResponse, req: IncomingMessage, strict: boolean
 const CHUNKED = /(?:^|\W)chunked(?:$|\W)/i;
 const REASON_BAD = /[^\t\x20-\x7e\x80-\xff]/;
 
-methods(ServerResponse.prototype, {
+hide(ServerResponse.prototype, {
     statusCode: 200,
     statusMessage: undefined,
     sendDate: true,
@@ -132,7 +132,7 @@ export function statusLine(status: number): string {
     return (statusLines[status] ??= `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "unknown"}\r\n`);
 }
 
-methods(ServerResponse.prototype, {
+hide(ServerResponse.prototype, {
     writeHead(this: ServerResponse, statusCode: number, reason?: unknown, given?: unknown): ServerResponse {
         if (this._header) throw new codes.ERR_HTTP_HEADERS_SENT("write");
         const original = statusCode;
@@ -312,10 +312,10 @@ methods(ServerResponse.prototype, {
     },
 });
 
-methods(ServerResponse.prototype, { addListener: ServerResponse.prototype.on });
+hide(ServerResponse.prototype, { addListener: ServerResponse.prototype.on });
 // Tools that trace replace them where Node has them, too.
 for (const name of ["write", "end", "cork", "uncork", "setTimeout", "destroy", "addTrailers", "_send", "_writeRaw"] as const) {
-    methods(OutgoingMessage.prototype, { [name]: (ServerResponse.prototype as unknown as Record<string, unknown>)[name] });
+    hide(OutgoingMessage.prototype, { [name]: (ServerResponse.prototype as unknown as Record<string, unknown>)[name] });
 }
 
 // Of a response that is on a connection, the socket is made when somebody looks.

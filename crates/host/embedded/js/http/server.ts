@@ -2,7 +2,7 @@ import EventEmitter from "node:events";
 import { codes } from "../leat/errors";
 import { IncomingMessage } from "./incoming";
 import { Line, lines, servers } from "./line";
-import { http, IPV6, type Listening, type ListenOptions, UNIX } from "./native";
+import { hide, http, IPV6, type Listening, type ListenOptions, UNIX } from "./native";
 import { isParticular } from "./particular";
 import { ServerResponse } from "./response";
 import type { Shapes } from "./shapes";
@@ -161,7 +161,7 @@ const defaults = {
     _learned: 0,
     _shapes: null,
 };
-for (const [name, value] of Object.entries(defaults)) Object.defineProperty(Server.prototype, name, { configurable: true, enumerable: false, writable: true, value });
+hide(Server.prototype, defaults);
 
 interface Where {
     host?: string;
@@ -430,9 +430,7 @@ const members = {
         res.end(STATUS_CODES[500]);
     },
 };
-for (const name of Reflect.ownKeys(members)) {
-    Object.defineProperty(Server.prototype, name, { configurable: true, enumerable: false, writable: true, value: (members as Record<symbol | string, unknown>)[name] });
-}
+hide(Server.prototype, members);
 
 /** Loaded with the first server that speaks TLS. */
 const secure = (): typeof import("../leat/tls_server") => require("../leat/tls_server") as typeof import("../leat/tls_server");

@@ -5,7 +5,7 @@ import { Duplex } from "node:stream";
 import { codes } from "../leat/errors";
 import { aborted } from "./incoming";
 import { type Line, tunnels } from "./line";
-import { ACK, http, IPV6, UNIX } from "./native";
+import { ACK, hide, http, IPV6, UNIX } from "./native";
 import { socketErrored, resetError } from "./refused";
 import { sendLate, type ServerResponse } from "./response";
 import { hasState, lateState } from "./states";
@@ -106,7 +106,7 @@ const defaults = {
     connecting: false,
     pending: false,
 };
-for (const [name, value] of Object.entries(defaults)) Object.defineProperty(proto, name, { configurable: true, enumerable: false, writable: true, value });
+hide(proto, defaults);
 
 function fact(name: string, tell: (line: Line) => unknown): void {
     Object.defineProperty(proto, name, {
@@ -320,7 +320,7 @@ const members = {
     },
 };
 const { emit } = EventEmitter.prototype;
-for (const [name, value] of Object.entries(members)) Object.defineProperty(proto, name, { configurable: true, enumerable: false, writable: true, value });
+hide(proto, members);
 
 Object.defineProperty(proto, "readyState", {
     configurable: true,

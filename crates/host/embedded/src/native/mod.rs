@@ -10,6 +10,7 @@ mod events;
 mod fetch;
 mod fs;
 mod later;
+mod members;
 mod modules;
 mod net;
 mod os;
@@ -39,6 +40,7 @@ const GROUPS: &[(&str, Make)] = &[
     ("fs", fs::make),
     ("head", crate::serve::head_group),
     ("http", crate::serve::group),
+    ("members", members::make),
     ("modules", modules::make),
     ("net", net::make),
     ("os", os::make),
