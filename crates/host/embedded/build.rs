@@ -1,6 +1,6 @@
 //! Bundles the built-in modules of `js/` (and Leat's Express, the same sources as on Node.js) and compiles each to bytecode.
 //!
-//! `OUT_DIR/builtins.rs` then holds a table of names and bytecode. The sources need Node.js and their npm packages to be
+//! `OUT_DIR/builtins.rs` then holds a table of names and of places in their bytecode. The sources need Node.js and their npm packages to be
 //! bundled; the binary needs neither.
 
 #![allow(unsafe_code, reason = "bytecode is written by QuickJS's own functions")]
@@ -42,21 +42,50 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut build = std::hash::DefaultHasher::new();
     build.write(env!("CARGO_PKG_VERSION").as_bytes());
     build.write(std::env::var("TARGET")?.as_bytes());
-    let mut table = String::from("pub(crate) static BUILTINS: &[(&str, &[u8])] = &[\n");
+    let mut bytecode: Vec<(String, Vec<u8>)> = Vec::new();
     for stem in &names {
         // File names have `+` for the slash of `node:fs/promises`, and `=` for the colon.
         let module = module(stem);
         let source = std::fs::read_to_string(bundled.join(format!("{stem}.js")))?;
-        let bytecode = context.with(|ctx| compile(&ctx, &module, &source))?;
-        build.write(&bytecode);
-        std::fs::write(bundled.join(format!("{stem}.bc")), bytecode)?;
-        writeln!(table, "    ({module:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/js/{stem}.bc\"))),")?;
+        let compiled = context.with(|ctx| compile(&ctx, &module, &source))?;
+        build.write(&compiled);
+        bytecode.push((module, compiled));
     }
-    table.push_str("];\n");
+    let mut table = table(&bytecode, Path::new(&out))?;
     writeln!(table, "/// What the built-ins and the engine of this binary are, as a number.")?;
     writeln!(table, "pub(crate) const BUILD: u64 = {:#x};", build.finish())?;
     std::fs::write(Path::new(&out).join("builtins.rs"), table)?;
     Ok(())
+}
+
+/// The names in one text and the bytecode in one file, so that a start touches few pages of either: what the packages from npm have,
+/// which is most, stands behind all others. Writes the file, and gives the table of what is where.
+fn table(bytecode: &[(String, Vec<u8>)], out: &Path) -> Result<String, Box<dyn Error>> {
+    let mut order: Vec<usize> = (0..bytecode.len()).collect();
+    order.sort_by_key(|at| bytecode[*at].0.starts_with("leat:npm/"));
+    let mut starts = vec![0; bytecode.len()];
+    let mut all = Vec::new();
+    for at in order {
+        starts[at] = all.len();
+        all.extend_from_slice(&bytecode[at].1);
+    }
+    std::fs::write(out.join("builtins.bc"), all)?;
+    let mut names = String::new();
+    let mut table =
+        String::from("static BYTECODE: &[u8] = include_bytes!(concat!(env!(\"OUT_DIR\"), \"/builtins.bc\"));\n");
+    writeln!(table, "static BUILTINS: &[Builtin] = &[")?;
+    for ((module, compiled), start) in bytecode.iter().zip(starts) {
+        let name = names.len();
+        names.push_str(module);
+        writeln!(
+            table,
+            "    Builtin {{ name: {name}..{}, bytecode: {start}..{} }},",
+            names.len(),
+            start + compiled.len()
+        )?;
+    }
+    writeln!(table, "];\nstatic NAMES: &str = {names:?};")?;
+    Ok(table)
 }
 
 /// Compiles a script whose value is a function around the module. The sources stay behind; lines do not.

@@ -70,11 +70,11 @@ function late(text) {
     for (const [whole, name, required, id] of text.matchAll(/(?<![.\w$])([a-z]\w*) = ((?:__toESM\()?require\("([^"]+)"\)\)?)(?=[,;])/g)) {
         if (!LATE.has(id)) continue;
         // Handed on as a whole, or assigned to: it is needed at once.
-        const uses = out.split(new RegExp(`\\b${name}\\b`)).length - 1;
-        const plain = out.split(new RegExp(`\\b${name}\\.(?=\\w)`)).length - 1;
-        const declared = new RegExp(`\\bvar [^;=]*\\b${name}\\b[^=;]*;|\\b${name},|, ${name}\\b(?! =|\\.)`).test(out) ? 1 : 0;
+        const uses = out.replace(whole, `${name} =`).split(new RegExp(`\\b${name}\\b`)).length - 1;
+        const plain = out.split(new RegExp(`(?<![.\\w$])${name}\\.(?=\\w)`)).length - 1;
+        const declared = new RegExp(`^\\s*var [^;=()]*\\b${name}\\b[^=;()]*;`, "m").test(out) ? 1 : 0;
         if (uses !== plain + 1 + declared) continue;
-        out = out.replaceAll(new RegExp(`\\b${name}\\.(?=\\w)`, "g"), `${name}().`).replace(whole, `${name} = __late(() => ${required})`);
+        out = out.replaceAll(new RegExp(`(?<![.\\w$])${name}\\.(?=\\w)`, "g"), `${name}().`).replace(whole, `${name} = __late(() => ${required})`);
         any = true;
     }
     return any ? `var __late = (load) => { let value; return () => (value ??= load()); };\n${out}` : text;

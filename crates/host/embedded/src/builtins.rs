@@ -7,6 +7,23 @@ use crate::native;
 
 include!(concat!(env!("OUT_DIR"), "/builtins.rs"));
 
+/// Where a built-in module's name is in `NAMES` and what it was compiled to in `BYTECODE`; without pointers, which the loader of the
+/// binary would have to write at each start.
+struct Builtin {
+    name: std::ops::Range<u32>,
+    bytecode: std::ops::Range<u32>,
+}
+
+impl Builtin {
+    fn name(&self) -> &'static str {
+        NAMES.get(self.name.start as usize..self.name.end as usize).unwrap_or_default()
+    }
+
+    fn bytecode(&self) -> &'static [u8] {
+        BYTECODE.get(self.bytecode.start as usize..self.bytecode.end as usize).unwrap_or_default()
+    }
+}
+
 /// The modules of a world that were required so far, and what is given to each.
 #[derive(Clone)]
 struct Loaded<'js> {
@@ -29,7 +46,7 @@ pub(crate) fn is_builtin(name: &str) -> bool {
 
 /// The names of all built-in modules, sorted.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    BUILTINS.iter().map(|(name, _)| *name)
+    BUILTINS.iter().map(Builtin::name)
 }
 
 /// The exports of the built-in module `name`, which runs if this is the first time.
@@ -65,8 +82,8 @@ fn call<'js>(ctx: &Ctx<'js>, bytes: &[u8], given: Given<'js>) -> Result<()> {
 }
 
 fn find(name: &str) -> Option<&'static [u8]> {
-    let at = BUILTINS.binary_search_by(|(other, _)| (*other).cmp(name)).ok()?;
-    BUILTINS.get(at).map(|(_, bytes)| *bytes)
+    let at = BUILTINS.binary_search_by(|other| other.name().cmp(name)).ok()?;
+    BUILTINS.get(at).map(Builtin::bytecode)
 }
 
 fn loaded<'js>(ctx: &Ctx<'js>) -> Result<Loaded<'js>> {

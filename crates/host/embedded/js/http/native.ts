@@ -156,5 +156,10 @@ interface Heads {
 export const http = native("http") as Http;
 export const heads = native("head") as Heads;
 
-/** The own properties of `members` become the prototype's, with their getters: writable where they are values, and not enumerable. */
-export const { hide } = native("members") as { hide(prototype: object, members: object): void };
+interface Members {
+    /** The own properties of `members` become the prototype's, with their getters: writable where they are values, and not enumerable. */
+    hide(prototype: object, members: object): void;
+    /** One object for each step of the way in which `grown` grew: the first has its first property, the last has all, without values. */
+    steps(grown: object): object[];
+}
+export const { hide, steps } = native("members") as Members;

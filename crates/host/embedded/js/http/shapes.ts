@@ -1,6 +1,8 @@
 // Keeps alive how objects of a server's messages grow. QuickJS finds the next layout of an object that gets a property in a table, but
 // that has only layouts that some living object has: one request at a time would make each of its layouts anew, and drop it again.
 
+import { steps } from "./native";
+
 /** Ways to grow that are kept of one kind of objects. */
 const WAYS_MAX = 6;
 const NAMES_MAX = 64;
@@ -14,22 +16,6 @@ export class Shapes {
         const names = Object.getOwnPropertyNames(grown);
         const way = names.join("\n");
         if (names.length > NAMES_MAX || this.ways.size >= WAYS_MAX || this.ways.has(way)) return;
-        this.ways.set(way, steps(grown, names));
+        this.ways.set(way, steps(grown));
     }
-}
-
-/** One object for each step of the way: the first has the first property, the last has all, without their values. */
-function steps(grown: object, names: string[]): object[] {
-    const all: object[] = [];
-    for (let count = 1; count <= names.length; count++) {
-        const step = Object.create(Object.getPrototypeOf(grown) as object | null) as object;
-        for (const name of names.slice(0, count)) {
-            const found = Object.getOwnPropertyDescriptor(grown, name);
-            // Accessors and what is fixed are layouts of their own, and rare.
-            if (found?.writable !== true || !found.configurable) return all;
-            Object.defineProperty(step, name, { ...found, value: undefined });
-        }
-        all.push(step);
-    }
-    return all;
 }

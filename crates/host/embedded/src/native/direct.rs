@@ -309,6 +309,11 @@ impl Seen<'_> {
 impl Given {
     pub(crate) const UNDEFINED: Self = Self(qjs::JS_UNDEFINED);
 
+    /// A value that is nobody else's, by a function of QuickJS that this file has no name for.
+    pub(crate) fn owned(value: qjs::JSValue) -> Self {
+        Self(value)
+    }
+
     pub(crate) fn seen(&self) -> Seen<'_> {
         Seen(self.0, PhantomData)
     }
