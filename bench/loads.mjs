@@ -11,6 +11,7 @@ import { parseH2load, parseLine, parseLogLatencies } from './engine/parse.mjs';
 import { median } from './engine/statistics.mjs';
 
 const script = fileURLToPath(new URL('load/wrk.lua', import.meta.url));
+const many = fileURLToPath(new URL('load/many.mjs', import.meta.url));
 const url = ({ port, load }) => `http://127.0.0.1:${port}${load.path}`;
 
 export const loads = {
@@ -70,6 +71,27 @@ export const loads = {
         idle_kb: idle / load.connections,
         held: alive,
         errors: opened.refused,
+      };
+    },
+  },
+
+  // So many requests, and memory behind them: what a process that has been left alone holds after the first of them, and after all.
+  many: {
+    needs: [],
+    drive: async ({ port, load, run, memory, pause }) => {
+      const ask = async (requests) => {
+        await run([process.execPath, many, String(port), load.path, String(load.connections), String(requests), ...(load.json ? [load.json] : [])]).finish();
+        await pause(2000);
+        return memory();
+      };
+      const warm = await ask(load.warm);
+      const after = await ask(load.requests);
+      return {
+        warm_rss_mb: warm.rss_kb / 1024,
+        after_rss_mb: after.rss_kb / 1024,
+        rss_mb: after.peak_kb / 1024,
+        grown_mb: (after.rss_kb - warm.rss_kb) / 1024,
+        errors: 0,
       };
     },
   },

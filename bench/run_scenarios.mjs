@@ -27,6 +27,19 @@ const hello = scenario('hello', { 20: 5, 24: 1.5 }, {
   expect: { bytes: 17 },
 }).map((one) => ({ ...one, targets: [...one.targets, { measure: 'rss_mb', atMost: 20 }] }));
 
+/** The first requests fill what is kept (buffers, layouts, caches of code); a process that then grows, grows for ever. */
+const many = (name, title, load, bytes) => on([20], `run-million-${name}`, {
+  title: `without Node.js: ${title}`,
+  role: name === 'post' ? 'express-post' : 'express-hello',
+  packages,
+  subjects: ['leat run', 'Express 5'],
+  load: { kind: 'many', connections: 50, warm: 50_000, requests: 1_000_000, ...load },
+  expect: { bytes },
+  measures: ['warm_rss_mb', 'after_rss_mb', 'grown_mb', 'rss_mb'],
+  compare: ['after_rss_mb', 'rss_mb'],
+  targets: [{ measure: 'grown_mb', atMost: 1 }, { measure: 'after_rss_mb', atMost: 15 }],
+});
+
 export const runScenarios = [
   ...hello,
   ...scenario('post', { 20: 4 }, {
@@ -61,4 +74,6 @@ export const runScenarios = [
     compare: ['empty_rss_mb', 'idle_rss_mb'],
     targets: [{ measure: 'empty_rss_mb', atMost: 10 }, { measure: 'held', atLeast: 50 }],
   }),
+  ...many('get', 'a million requests on 50 connections, and memory behind them', { path: '/' }, 17),
+  ...many('post', 'a million POSTs of JSON through `express.json()`, and memory behind them', { path: '/', json: '{"name":"leat","kind":"channel","length":42}' }, 51),
 ];

@@ -72,6 +72,13 @@ pub(crate) fn require<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
     module.get("exports")
 }
 
+/// The built-in modules that a world has loaded, and how long the bytecode of each is.
+#[cfg(test)]
+pub(crate) fn loaded_bytes(ctx: &Ctx<'_>) -> Result<std::collections::BTreeMap<String, usize>> {
+    let names = loaded(ctx)?.modules.keys::<String>();
+    names.map(|name| name.map(|name| (name.clone(), find(&name).map_or(0, <[u8]>::len)))).collect()
+}
+
 type Given<'js> = (Object<'js>, Function<'js>, Object<'js>, Function<'js>);
 
 #[allow(unsafe_code, reason = "the bytes are those that the build wrote")]

@@ -1,5 +1,4 @@
 // The methods of an app, which are `express.application`. An app is a function that has them as its own properties.
-import { METHODS } from "node:http";
 import { resolve } from "node:path";
 import { plainFields, ServerResponse, setPowered } from "../http/response";
 import { createServer } from "../http/server";
@@ -8,14 +7,12 @@ import { answerUnanswered } from "./final";
 import { debugOf } from "./libraries";
 import { mount } from "./mount";
 import { render } from "./render";
+import { methods } from "./router/registration";
 import { compilers, isEnabled } from "./settings";
 import { wear } from "./wear";
 import { type Application, type Next, type RenderCallback, type Request, type Response } from "./types";
 
 const debug = debugOf("express:application");
-
-/** Methods as a program writes them. */
-export const methods = METHODS.map((method) => method.toLowerCase());
 
 /** Set on an app's settings while nobody has set `trust proxy`, so that it inherits the setting of its parent. */
 const TRUST_DEFAULT = "@@symbol:trust_proxy_default";

@@ -1,6 +1,7 @@
 // `express()` and what hangs on it.
 import { EventEmitter } from "node:events";
 import { kMessages } from "../http/makers";
+import { mixin } from "../http/mixin";
 import { type Dialect } from "./dialect";
 import { json } from "./json";
 import { type Application, type Next, type Request, type Response } from "./types";
@@ -32,14 +33,6 @@ export function expressOf(prototypes: Prototypes): { (): Application; new (): Ap
     return named("createApplication", function () {
         return createApplication(prototypes);
     } as { (): Application; new (): Application });
-}
-
-/** Copies properties that `into` does not have. */
-function mixin(into: object, from: object): void {
-    for (const name of Object.getOwnPropertyNames(from)) {
-        if (Object.hasOwn(into, name)) continue;
-        Object.defineProperty(into, name, Object.getOwnPropertyDescriptor(from, name) as PropertyDescriptor);
-    }
 }
 
 /** Middleware of the libraries, loaded when it is first made. */

@@ -19,7 +19,7 @@ export const UTF8_TYPE = /^[a-z]+\/[a-z0-9.+-]+; charset=utf-8$/;
 /** Texts from this length on become bytes before anything is made of them: digest and engine then take them as they are. */
 const LONG_CHARS = 65_536;
 
-const encoder = new TextEncoder();
+let encoder: InstanceType<typeof TextEncoder> | undefined;
 
 /** The methods that send a body, as Express 5 has them. Express 4 has some of its own around them. */
 export function sendMethods(dialect: Dialect): object {
@@ -178,7 +178,7 @@ export function sendPlain(dialect: Dialect, res: Response, given: string | Buffe
 /** Text in UTF-8. Most long texts are ASCII, whose bytes are counted and written in one pass. */
 function bytesOf(text: string): Buffer {
     const bytes = Buffer.allocUnsafeSlow(text.length);
-    const { read } = encoder.encodeInto(text, bytes);
+    const { read } = (encoder ??= new TextEncoder()).encodeInto(text, bytes);
     return read === text.length ? bytes : Buffer.from(text);
 }
 

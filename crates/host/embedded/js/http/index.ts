@@ -7,4 +7,4 @@ export { createServer, kMessages, Server } from "./server";
 export { Socket } from "./socket";
 export { METHODS, STATUS_CODES } from "./statuses";
 export { strongETag, weakETag, weakTagOf } from "./etag";
-export { http as engine } from "./native";
+export { http as engine, mixin } from "./native";

@@ -159,7 +159,9 @@ export const heads = native("head") as Heads;
 interface Members {
     /** The own properties of `members` become the prototype's, with their getters: writable where they are values, and not enumerable. */
     hide(prototype: object, members: object): void;
+    /** Copies properties that `into` does not have, as they are. */
+    mixin(into: object, from: object): void;
     /** One object for each step of the way in which `grown` grew: the first has its first property, the last has all, without values. */
     steps(grown: object): object[];
 }
-export const { hide, steps } = native("members") as Members;
+export const { hide, mixin, steps } = native("members") as Members;

@@ -451,11 +451,11 @@ function begin(server: Server, where: Where): void {
     server.listening = true;
     servers.set(listening.server, server);
     if (!server._reffed) http.hold(server._number, false);
-    // What the program sets right behind `listen`.
-    setImmediate(() => server._retime());
     process.nextTick(() => {
         if (server._listening === listening) server.emit("listening");
     });
+    // What the program sets right behind `listen`, in a listener of 'listening', or behind an `await` of that: ticks come before microtasks.
+    process.nextTick(() => void Promise.resolve().then(() => { server._retime(); }));
 }
 
 export { lines };

@@ -48,9 +48,11 @@ function late(name: string, load: () => unknown, enumerable = false): void {
     });
 }
 
+const members = native("members") as { late(target: object, load: (module: string) => unknown, module: string, names: readonly string[], enumerable: boolean): void };
+
 /** Globals that are exports of `module`, under the same names. */
 function lateAll(module: string, names: readonly string[], enumerable = false): void {
-    for (const name of names) late(name, () => (require(module) as Exports)[name], enumerable);
+    members.late(globalThis, require, module, names, enumerable);
 }
 
 put("global", globalThis, true);

@@ -158,6 +158,11 @@ impl<'a> Call<'a> {
         (atom != qjs::JS_ATOM_NULL).then_some(Name { call: self, atom })
     }
 
+    /// As `name`, of a value that is no argument.
+    pub(crate) fn name_of(&self, value: &Value<'_>) -> Option<Name<'_>> {
+        self.name(Seen(value.as_raw(), PhantomData))
+    }
+
     /// The property called `name`.
     pub(crate) fn property(&self, of: Seen<'_>, name: &Name<'_>) -> Given {
         // SAFETY: value and atom are live.
@@ -339,6 +344,13 @@ impl Given {
 pub(crate) struct Name<'c> {
     call: &'c Call<'c>,
     atom: qjs::JSAtom,
+}
+
+impl Name<'_> {
+    /// The name, for functions of QuickJS that this file has no name for.
+    pub(crate) fn atom(&self) -> qjs::JSAtom {
+        self.atom
+    }
 }
 
 impl PartialEq for Name<'_> {

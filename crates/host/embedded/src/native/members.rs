@@ -3,14 +3,14 @@
 
 use std::ffi::c_int;
 
-use rquickjs::{Ctx, Object, Result, qjs};
+use rquickjs::{Array, Ctx, Error, Object, Result, Value, qjs};
 
 use super::direct::{self, Body, Call, Given, Table};
 
 struct Members;
 
 impl Table for Members {
-    const BODIES: &'static [Body] = &[hide, steps];
+    const BODIES: &'static [Body] = &[hide, steps, mixin, late, load, put];
 }
 
 pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -19,6 +19,10 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     group.set("hide", direct::function::<Members>(ctx, c"hide", (2, 0, 0), &[])?)?;
     // steps(grown): an object for each step in which `grown` grew, without its values.
     group.set("steps", direct::function::<Members>(ctx, c"steps", (1, 1, 0), &[])?)?;
+    // mixin(into, from): own properties that `into` does not have, as they are.
+    group.set("mixin", direct::function::<Members>(ctx, c"mixin", (2, 2, 0), &[])?)?;
+    // late(target, require, module, names, enumerable): properties that are exports of a module, loaded when one is first read.
+    group.set("late", direct::function::<Members>(ctx, c"late", (5, 3, 0), &[])?)?;
     Ok(group)
 }
 
@@ -86,20 +90,15 @@ fn steps(call: &Call<'_>) -> Given {
 /// # Safety
 /// The context, the object and the atom are live.
 unsafe fn plain(ctx: *mut qjs::JSContext, of: qjs::JSValue, name: qjs::JSAtom) -> Option<c_int> {
-    let undefined = qjs::JS_UNDEFINED;
-    let mut found = qjs::JSPropertyDescriptor { flags: 0, value: undefined, getter: undefined, setter: undefined };
     // SAFETY: the caller's; what is found is owned, and given back.
-    unsafe {
-        if qjs::JS_GetOwnProperty(ctx, &raw mut found, of, name) != 1 {
-            return None;
-        }
+    let flags = unsafe {
+        let (found, _) = descriptor(ctx, of, name)?;
         for value in [found.value, found.getter, found.setter] {
             qjs::JS_FreeValue(ctx, value);
         }
-    }
+        found.flags
+    };
     let wanted = (qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_WRITABLE) as c_int;
-    let all = (qjs::JS_PROP_C_W_E | qjs::JS_PROP_GETSET) as c_int;
-    let flags = found.flags & all;
     (flags & !(qjs::JS_PROP_ENUMERABLE as c_int) == wanted).then_some(flags)
 }
 
@@ -138,26 +137,171 @@ impl Drop for Names {
     }
 }
 
+/// As `mixin` of the package (`http/mixin.ts`): an app of Express gets 80 members this way.
+fn mixin(call: &Call<'_>) -> Given {
+    let Some(context) = call.context() else { return Given::UNDEFINED };
+    let ctx = context.as_raw().as_ptr();
+    let (into, from) = (call.at(0), call.at(1));
+    if !into.is_object() || !from.is_object() {
+        return Given::UNDEFINED;
+    }
+    // SAFETY: as of `hide`; without a place for what it finds, `JS_GetOwnProperty` only tells whether there is something.
+    unsafe {
+        let Some(names) = Names::of(ctx, from.raw(), qjs::JS_GPN_STRING_MASK) else { return Given::THROWN };
+        for name in names.all() {
+            let known = qjs::JS_GetOwnProperty(ctx, std::ptr::null_mut(), into.raw(), name.atom);
+            let Some((found, flags)) = (known == 0).then(|| descriptor(ctx, from.raw(), name.atom)).flatten() else {
+                if qjs::JS_HasException(ctx) {
+                    return Given::THROWN;
+                }
+                continue;
+            };
+            let all = (qjs::JS_PROP_HAS_CONFIGURABLE | qjs::JS_PROP_HAS_ENUMERABLE) as c_int | flags | found.flags;
+            if !define(ctx, into.raw(), name.atom, found, all) {
+                return Given::THROWN;
+            }
+        }
+        Given::UNDEFINED
+    }
+}
+
+/// The values that the accessors of `late` are made with.
+const TARGET: usize = 0;
+const REQUIRE: usize = 1;
+const MODULE: usize = 2;
+const NAME: usize = 3;
+
+/// A global costs two functions of QuickJS's own; two of JavaScript, with what describes them, would cost twice that, and there are 70.
+fn late(call: &Call<'_>) -> Given {
+    let Some(ctx) = call.context() else { return Given::UNDEFINED };
+    match define_late(&ctx, call) {
+        Ok(()) => Given::UNDEFINED,
+        Err(_) => Given::THROWN,
+    }
+}
+
+fn define_late(ctx: &Ctx<'_>, call: &Call<'_>) -> Result<()> {
+    // SAFETY: arguments are live for the call; the copies count for themselves.
+    let value =
+        |at| unsafe { Value::from_raw(ctx.clone(), qjs::JS_DupValue(ctx.as_raw().as_ptr(), call.at(at).raw())) };
+    let names = Array::from_value(value(3))?;
+    let enumerable = call.at(4).is_true();
+    for name in names.iter::<Value<'_>>() {
+        let name = name?;
+        let data = [value(0), value(1), value(2), name.clone()];
+        let kind = u32::from(enumerable);
+        let get = direct::function::<Members>(ctx, c"get", (0, 4, kind), &data)?;
+        let set = direct::function::<Members>(ctx, c"set", (1, 5, kind), &data)?;
+        let name = call.name_of(&name).ok_or(Error::Exception)?;
+        let shown = if enumerable { qjs::JS_PROP_ENUMERABLE } else { 0 };
+        let parts =
+            qjs::JS_PROP_HAS_CONFIGURABLE | qjs::JS_PROP_HAS_ENUMERABLE | qjs::JS_PROP_HAS_GET | qjs::JS_PROP_HAS_SET;
+        let flags = (qjs::JS_PROP_CONFIGURABLE | shown | parts) as c_int;
+        let (raw, undefined) = (ctx.as_raw().as_ptr(), qjs::JS_UNDEFINED);
+        // SAFETY: all are live; QuickJS takes references of its own.
+        let done = unsafe {
+            qjs::JS_DefineProperty(raw, call.at(0).raw(), name.atom(), undefined, get.as_raw(), set.as_raw(), flags)
+        };
+        if done < 0 {
+            return Err(Error::Exception);
+        }
+    }
+    Ok(())
+}
+
+/// Reads a late property for the first time.
+fn load(call: &Call<'_>) -> Given {
+    let module = call.call(call.own(REQUIRE), &[call.own(MODULE)]);
+    let Some(name) = (!module.is_exception()).then(|| call.name(call.own(NAME))).flatten() else {
+        return Given::THROWN;
+    };
+    let value = call.property(module.seen(), &name);
+    call.free(module);
+    if value.is_exception() || !settle(call, &value) {
+        return Given::THROWN;
+    }
+    value
+}
+
+/// Replaces a late property.
+fn put(call: &Call<'_>) -> Given {
+    // SAFETY: the argument is live for the call; the copy counts for itself.
+    let value = call.context().map(|ctx| unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), call.at(0).raw()) });
+    let Some(value) = value.map(Given::owned) else { return Given::UNDEFINED };
+    let done = settle(call, &value);
+    call.free(value);
+    if done { Given::UNDEFINED } else { Given::THROWN }
+}
+
+/// Makes a late property one with this value; whether it went well.
+fn settle(call: &Call<'_>, value: &Given) -> bool {
+    let (Some(ctx), Some(name)) = (call.context(), call.name(call.own(NAME))) else { return false };
+    let enumerable = if call.kind & 1 == 1 { qjs::JS_PROP_ENUMERABLE } else { 0 };
+    let flags = (qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_WRITABLE | enumerable) as c_int;
+    let ctx = ctx.as_raw().as_ptr();
+    // SAFETY: all are live; what is defined is a copy that counts for itself.
+    unsafe {
+        let held = qjs::JS_DupValue(ctx, value.seen().raw());
+        qjs::JS_DefinePropertyValue(ctx, call.own(TARGET).raw(), name.atom(), held, flags) >= 0
+    }
+}
+
 /// Whether it went well; what was thrown is pending otherwise.
 ///
 /// # Safety
 /// The context, the objects and the atom are live.
 unsafe fn copy(ctx: *mut qjs::JSContext, target: qjs::JSValue, members: qjs::JSValue, name: qjs::JSAtom) -> bool {
+    let mut flags = (qjs::JS_PROP_HAS_CONFIGURABLE | qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_HAS_ENUMERABLE) as c_int;
+    // SAFETY: the caller's.
+    unsafe {
+        let Some((found, kind)) = descriptor(ctx, members, name) else { return !qjs::JS_HasException(ctx) };
+        flags |= kind;
+        if found.flags & qjs::JS_PROP_GETSET as c_int == 0 {
+            flags |= qjs::JS_PROP_WRITABLE as c_int;
+        }
+        define(ctx, target, name, found, flags)
+    }
+}
+
+/// A property of the object's own, to be given to `define`, and which of its parts there are; `None` if there is none, or if a strange
+/// object threw.
+///
+/// # Safety
+/// The context, the object and the atom are live.
+unsafe fn descriptor(
+    ctx: *mut qjs::JSContext,
+    of: qjs::JSValue,
+    name: qjs::JSAtom,
+) -> Option<(qjs::JSPropertyDescriptor, c_int)> {
     let undefined = qjs::JS_UNDEFINED;
     let mut found = qjs::JSPropertyDescriptor { flags: 0, value: undefined, getter: undefined, setter: undefined };
-    let mut flags = (qjs::JS_PROP_HAS_CONFIGURABLE | qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_HAS_ENUMERABLE) as c_int;
-    // SAFETY: the caller's. What `JS_GetOwnProperty` gives is owned, and `JS_DefineProperty` takes references of its own.
+    // SAFETY: the caller's.
+    if unsafe { qjs::JS_GetOwnProperty(ctx, &raw mut found, of, name) } != 1 {
+        return None;
+    }
+    let parts = if found.flags & qjs::JS_PROP_GETSET as c_int == 0 {
+        qjs::JS_PROP_HAS_VALUE | qjs::JS_PROP_HAS_WRITABLE
+    } else {
+        qjs::JS_PROP_HAS_GET | qjs::JS_PROP_HAS_SET
+    };
+    found.flags &= (qjs::JS_PROP_C_W_E | qjs::JS_PROP_GETSET) as c_int;
+    Some((found, parts as c_int))
+}
+
+/// Defines a property and gives back what `descriptor` gave; whether it went well.
+///
+/// # Safety
+/// The context, the object and the atom are live, and `found` is nobody else's.
+unsafe fn define(
+    ctx: *mut qjs::JSContext,
+    target: qjs::JSValue,
+    name: qjs::JSAtom,
+    found: qjs::JSPropertyDescriptor,
+    flags: c_int,
+) -> bool {
+    let flags = (flags | qjs::JS_PROP_THROW as c_int) & !(qjs::JS_PROP_GETSET as c_int);
+    // SAFETY: the caller's; `JS_DefineProperty` takes references of its own.
     unsafe {
-        match qjs::JS_GetOwnProperty(ctx, &raw mut found, members, name) {
-            0 => return true,
-            1 => {}
-            _ => return false,
-        }
-        flags |= if found.flags & qjs::JS_PROP_GETSET as c_int == 0 {
-            qjs::JS_PROP_HAS_VALUE | qjs::JS_PROP_HAS_WRITABLE | qjs::JS_PROP_WRITABLE
-        } else {
-            qjs::JS_PROP_HAS_GET | qjs::JS_PROP_HAS_SET
-        } as c_int;
         let done = qjs::JS_DefineProperty(ctx, target, name, found.value, found.getter, found.setter, flags);
         for value in [found.value, found.getter, found.setter] {
             qjs::JS_FreeValue(ctx, value);

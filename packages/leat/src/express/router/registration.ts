@@ -5,13 +5,14 @@ import { type Handle } from "./types";
 /** Methods as programs write them. */
 export const methods: readonly string[] = METHODS.map((method) => method.toLowerCase());
 
-const lower = new Map<unknown, string>(METHODS.map((method) => [method, method.toLowerCase()]));
+let lower: Map<unknown, string> | undefined;
 
 /** The method of a request in lower case; what is no string stays what it is. */
 export function methodName(method: unknown): string | undefined {
     // Most requests, without a look into the table.
     if (method === "GET") return "get";
     if (method === "POST") return "post";
+    lower ??= new Map(methods.map((name) => [name.toUpperCase(), name]));
     return lower.get(method) ?? (typeof method === "string" ? method.toLowerCase() : (method as undefined));
 }
 
