@@ -1,6 +1,7 @@
 // Instructions a request on `leat run`, counted by valgrind's callgrind: a gate that noise cannot move. What starting takes falls out, since
-// each app is asked twice, a few times and many times, and the difference counts.
-// usage: node bench/count_run.mjs [http|hello|APP.js…] [--requests N] [--functions N] [--path /] [--leat PATH]
+// each app is asked twice, a few times and many times, and the difference counts. With --start it is what falls out that is counted: a process
+// from its first instruction, through one request, to its end by a signal.
+// usage: node bench/count_run.mjs [http|hello|APP.js…] [--start] [--requests N] [--functions N] [--path /] [--leat PATH]
 // An app listens on $PORT and answers GET PATH without closing the connection. Kernel instructions are not counted.
 
 import { spawn } from 'node:child_process';
@@ -28,6 +29,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     requests: { type: 'string', default: '4000' },
+    start: { type: 'boolean', default: false },
     functions: { type: 'string', default: '0' },
     path: { type: 'string', default: '/' },
     leat: { type: 'string', default: process.env.LEAT_BIN ?? at('../target/release/leat') },
@@ -35,7 +37,7 @@ const { values, positionals } = parseArgs({
 });
 const [requests, shown] = [Number(values.requests), Number(values.functions)];
 if (!(Number.isInteger(requests) && requests >= 1 && requests <= REQUESTS_MAX && Number.isInteger(shown))) {
-  console.error(`usage: node bench/count_run.mjs [${Object.keys(apps).join('|')}|APP.js…] [--requests 1..${REQUESTS_MAX}] [--functions N] [--path /] [--leat PATH]`);
+  console.error(`usage: node bench/count_run.mjs [${Object.keys(apps).join('|')}|APP.js…] [--start] [--requests 1..${REQUESTS_MAX}] [--functions N] [--path /] [--leat PATH]`);
   process.exit(2);
 }
 if (!has('valgrind')) {
@@ -57,6 +59,13 @@ try {
 
 async function count(name) {
   const app = apps[name] ?? resolve(name);
+  if (values.start) {
+    const { total, self, calls } = await run(app, 1, `${folder}/start`);
+    console.log(`${name.padEnd(48)}${String(total).padStart(10)} instructions a start`);
+    const most = [...self].sort(([, one], [, other]) => other - one).slice(0, shown);
+    for (const [of, instructions] of most) console.log(`  ${of.slice(0, 78).padEnd(80)}${String(instructions).padStart(8)}${String(calls.get(of) ?? 0).padStart(10)} calls`);
+    return;
+  }
   const [few, many] = await Promise.all([run(app, WARM, `${folder}/few`), run(app, WARM + requests, `${folder}/many`)]);
   const { total, functions } = each(few, many, requests);
   console.log(`${name.padEnd(48)}${total.toFixed(0).padStart(10)} instructions a request`);
