@@ -250,6 +250,12 @@ impl<'a> ResponseHead<'a> {
         self.lines
     }
 
+    /// The buffer that the ranges point into.
+    #[inline]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// The status code.
     #[inline]
     pub fn status(&self) -> u16 {

@@ -112,6 +112,11 @@ impl Held {
         Some(&[])
     }
 
+    /// How many bytes some buffers have.
+    pub(crate) fn len_of(&self, buffers: Range<usize>) -> usize {
+        self.0.batch.buffers.get(buffers).unwrap_or_default().iter().map(Buffer::len).sum()
+    }
+
     /// Bytes from `start` to `end`; empty where there are none, which would be a bug of the host.
     pub(crate) fn bytes(&self, start: usize, end: usize) -> &[u8] {
         self.0.batch.bytes.get(start..end).unwrap_or_default()

@@ -21,6 +21,23 @@ pub(crate) struct Mail {
     pub(crate) waker: Option<Waker>,
 }
 
+impl Mail {
+    /// Puts something in, and wakes who waits for it.
+    pub(crate) fn tell(&mut self, put: impl FnOnce(&mut Self)) {
+        put(self);
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+
+    /// Has this waker called by the next thing that is put in.
+    pub(crate) fn listen(&mut self, waker: &Waker) {
+        if !self.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            self.waker = Some(waker.clone());
+        }
+    }
+}
+
 /// One record from JavaScript.
 pub(crate) struct Item {
     pub(crate) kind: u32,

@@ -158,9 +158,7 @@ impl Flow {
             if !mail.items.is_empty() && self.item.is_none() {
                 cx.waker().wake_by_ref();
             }
-            if !mail.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-                mail.waker = Some(cx.waker().clone());
-            }
+            mail.listen(cx.waker());
         });
     }
 

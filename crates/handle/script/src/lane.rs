@@ -3,14 +3,17 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use leat_message::Reason;
+
 use crate::batch::{Batch, Held};
+use crate::call::{Calls, Destinations, Known, Outgoing};
 use crate::connections::{Connections, Control};
 use crate::exchanges::{Exchanges, Item, Mail};
 use crate::memory::Slab;
 use crate::nap;
 use crate::out::{Draft, Out};
 use crate::port::Port;
-use crate::record::{BODIES_MAX, REPLY_WORDS, SLABS_MAX, cut, from_script, to_script};
+use crate::record::{BODIES_MAX, CREDIT_BYTES, REPLY_WORDS, SLABS_MAX, cut, failure, from_script, to_script};
 use crate::ring::{Receiver, Sender, ring};
 use crate::shared::{Counts, Hold, Shared, Wake, add, subtract};
 use crate::sync::Arc;
@@ -29,6 +32,7 @@ pub struct LaneSeed {
     pub(crate) bodies: Receiver<Slab>,
     pub(crate) replies: Receiver<Batch>,
     pub(crate) recycled: Sender<Batch>,
+    pub(crate) destinations: Destinations,
 }
 
 /// Makes a lane; `wake` is called on the engine's thread.
@@ -38,8 +42,11 @@ pub fn lane(wake: Box<dyn Wake>) -> (LaneSeed, Port) {
     let (bodies, for_bodies) = ring(BODIES_MAX);
     let (replies, received) = ring(BATCHES_MAX);
     let (recycled, done) = ring(RECYCLED_MAX);
+    let destinations = Destinations::default();
     let port = Port {
         shared: Arc::clone(&shared),
+        destinations: destinations.clone(),
+        destinations_made: 0,
         empties,
         bodies,
         replies,
@@ -49,7 +56,8 @@ pub fn lane(wake: Box<dyn Wake>) -> (LaneSeed, Port) {
         waiting: std::collections::VecDeque::new(),
         in_turn: false,
     };
-    (LaneSeed { shared: Hold::new(&shared), empties: lent, bodies: for_bodies, replies: received, recycled }, port)
+    let shared = Hold::new(&shared);
+    (LaneSeed { shared, empties: lent, bodies: for_bodies, replies: received, recycled, destinations }, port)
 }
 
 /// The engine's side of a lane. Belongs to one engine thread.
@@ -60,6 +68,9 @@ pub struct Lane {
     recycled: Rc<RefCell<Sender<Batch>>>,
     exchanges: RefCell<Exchanges>,
     connections: RefCell<Connections>,
+    calls: RefCell<Calls>,
+    /// Where calls go.
+    known: RefCell<Known>,
     /// Who waits for room in the slabs.
     waiting: RefCell<Vec<Waker>>,
     /// How often those who wait were woken: a place in `waiting` is good for one round.
@@ -74,7 +85,7 @@ pub struct Lane {
 impl Lane {
     /// Takes its place on this thread.
     pub fn new(seed: LaneSeed) -> Rc<Self> {
-        let LaneSeed { shared, empties, bodies, replies, recycled } = seed;
+        let LaneSeed { shared, empties, bodies, replies, recycled, destinations } = seed;
         Rc::new(Self {
             shared,
             out: RefCell::new(Out::new(empties, bodies)),
@@ -82,6 +93,8 @@ impl Lane {
             recycled: Rc::new(RefCell::new(recycled)),
             exchanges: RefCell::default(),
             connections: RefCell::default(),
+            calls: RefCell::default(),
+            known: RefCell::new(Known::new(destinations)),
             waiting: RefCell::default(),
             rounds: Cell::new(0),
             publisher: RefCell::default(),
@@ -99,7 +112,7 @@ impl Lane {
         poll_fn(|cx| running.0.poll(cx)).await;
     }
 
-    fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(self: &Rc<Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.woken.set(false);
         let mut publisher = self.publisher.borrow_mut();
         if !publisher.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
@@ -152,7 +165,7 @@ impl Lane {
         std::mem::take(&mut *self.waiting.borrow_mut()).into_iter().for_each(Waker::wake);
     }
 
-    fn hand_out(&self, batch: Batch) {
+    fn hand_out(self: &Rc<Self>, batch: Batch) {
         let held = Held::new(batch, &self.recycled, &self.shared);
         let batch = held.batch();
         // What a record says of its lengths is held against what is there, so that no record reaches into another one's.
@@ -163,24 +176,30 @@ impl Lane {
             let text_end = (text + text_len as usize).min(text_max);
             let buffers = buffer..(buffer + buffer_count as usize).min(batch.buffers.len());
             let data_end = data + batch.copied_bytes(buffers.clone());
+            let item = |kind| Item {
+                kind,
+                flags: word >> 8,
+                status: u16::try_from(status).unwrap_or(0),
+                head_len: (head_len as usize).min(text_end - text),
+                batch: held.clone(),
+                text: text..text_end,
+                data,
+                buffers: buffers.clone(),
+            };
             match word & 0xff {
                 from_script::CLOSE => self.control(target, |control| control.close()),
                 from_script::DESTROY => self.control(target, |control| control.destroy(word >> 8 & cut::RESET != 0)),
                 from_script::READ => {
                     self.deliver(target, |mail| mail.credit = mail.credit.saturating_add(status as usize))
                 }
-                kind => self.deliver(target, |mail| {
-                    mail.items.push_back(Item {
-                        kind,
-                        flags: word >> 8,
-                        status: u16::try_from(status).unwrap_or(0),
-                        head_len: (head_len as usize).min(text_end - text),
-                        batch: held.clone(),
-                        text: text..text_end,
-                        data,
-                        buffers: buffers.clone(),
-                    });
-                }),
+                from_script::CALL => self.begin_call(target, status, item(from_script::CALL)),
+                kind @ from_script::CALL_DATA => self.tell_call(target, |mail| mail.items.push_back(item(kind))),
+                from_script::CALL_READ => {
+                    self.tell_call(target, |mail| mail.credit = mail.credit.saturating_add(status as usize))
+                }
+                from_script::CALL_ABORT => self.close_call(target),
+                from_script::HANG_UP => self.known.borrow_mut().forget(target),
+                kind => self.deliver(target, |mail| mail.items.push_back(item(kind))),
             }
             (text, data, buffer) = (text_end, data_end, buffers.end);
         }
@@ -189,10 +208,49 @@ impl Lane {
     fn deliver(&self, exchange: u32, put: impl FnOnce(&mut Mail)) {
         // An exchange that is over hears nothing any more; JavaScript learns of its end by a record.
         if let Some(mail) = self.exchanges.borrow_mut().mail(exchange) {
-            put(mail);
-            if let Some(waker) = mail.waker.take() {
-                waker.wake();
+            mail.tell(put);
+        }
+    }
+
+    fn tell_call(&self, call: u32, put: impl FnOnce(&mut Mail)) {
+        if let Some(mail) = self.calls.borrow_mut().mail(call) {
+            mail.tell(put);
+        }
+    }
+
+    /// Begins a call, on a task of its own.
+    fn begin_call(self: &Rc<Self>, id: u32, destination: u32, item: Item) {
+        if !self.calls.borrow_mut().open(id, CREDIT_BYTES) {
+            return;
+        }
+        add(&self.shared.counts.calls, 1);
+        let found = self.known.borrow_mut().get(destination);
+        match found {
+            Some(destination) => {
+                tokio::task::spawn_local(Outgoing::new(self, id, destination, item));
             }
+            None => {
+                self.note(to_script::CALL_FAILED, failure::REFUSED, &[id, Reason::HandlerFailed as u32 + 1, 0], &[]);
+                self.close_call(id);
+            }
+        }
+    }
+
+    /// Looks at what was sent for a call; `None` once it is over.
+    pub(crate) fn with_call<R>(&self, id: u32, look: impl FnOnce(&mut Mail) -> R) -> Option<R> {
+        self.calls.borrow_mut().mail(id).map(look)
+    }
+
+    /// Has a call's task woken by the next record of its own; says whether the call is still under way.
+    pub(crate) fn listens_to_call(&self, id: u32, waker: &Waker) -> bool {
+        self.with_call(id, |mail| mail.listen(waker)).is_some()
+    }
+
+    /// Ends a call; its task, where it still runs, learns of it.
+    pub(crate) fn close_call(&self, id: u32) {
+        let waker = self.calls.borrow_mut().close(id);
+        if let Some(waker) = waker {
+            waker.wake();
         }
     }
 
@@ -208,6 +266,7 @@ impl Lane {
         self.out.borrow_mut().detach();
         self.shared.detach();
         self.exchanges.borrow_mut().wake_all();
+        self.calls.borrow_mut().wake_all();
         self.wake_waiting();
     }
 

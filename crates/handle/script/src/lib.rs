@@ -1,4 +1,4 @@
-//! The lane: requests to a JavaScript host and replies back, in batches. One lane joins one engine thread and one
+//! The lane: requests to a JavaScript host and replies back, and the host's calls out, in batches. One lane joins one engine thread and one
 //! JavaScript thread; neither ever waits for the other. Knows no host: who lends memory and who is woken comes from outside.
 //!
 //! Engine to host: records are written once, into memory that the host has lent ([`Slab`]), and published together. Host to
@@ -7,6 +7,7 @@
 mod batch;
 #[cfg(all(test, not(feature = "loom")))]
 mod body_tests;
+mod call;
 mod connections;
 mod exchanges;
 mod flow;
@@ -29,6 +30,7 @@ mod shared;
 mod sync;
 
 pub use batch::{Batch, Buffer};
+pub use call::Given;
 pub use connections::Control;
 pub use group::{Arrival, Group};
 pub use lane::{Lane, LaneSeed, lane};

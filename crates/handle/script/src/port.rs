@@ -2,6 +2,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::batch::Batch;
+use crate::call::{Destinations, Given};
 use crate::memory::Slab;
 use crate::record::{SLAB_BYTES, SLABS_MAX};
 use crate::ring::{Receiver, Sender};
@@ -18,6 +19,9 @@ pub struct Port {
     pub(crate) bodies: Sender<Slab>,
     pub(crate) replies: Sender<Batch>,
     pub(crate) recycled: Receiver<Batch>,
+    pub(crate) destinations: Destinations,
+    /// Destinations named so far.
+    pub(crate) destinations_made: u32,
     /// Slabs lent so far.
     pub(crate) lent: u32,
     /// What is to be taken next: a slab's number and the first byte.
@@ -64,6 +68,14 @@ impl Port {
     /// The slab.
     pub fn supply_body(&mut self, slab: Slab) -> Result<(), Slab> {
         self.bodies.push(slab)
+    }
+
+    /// Names a place that calls may go to; gives its number. It is forgotten when its client is closed, by a record.
+    pub fn name_destination(&mut self, given: Given) -> u32 {
+        let number = self.destinations_made;
+        self.destinations_made = number.wrapping_add(1);
+        self.destinations.put(number, given);
+        number
     }
 
     /// Begins the turn that a wake-up asked for; says how far everything was published now, to be given to

@@ -23,6 +23,8 @@ pub const REPLY_WORDS: usize = 6;
 pub(crate) const REQUEST_WORDS: usize = 10;
 /// Words of the end of a body before the fields of its trailers.
 pub(crate) const END_WORDS: usize = 4;
+/// Words of a call's response before its fields.
+pub(crate) const RESPONSE_WORDS: usize = 8;
 /// Words of a field.
 pub(crate) const FIELD_WORDS: usize = 4;
 
@@ -41,6 +43,31 @@ pub(crate) mod to_script {
     pub(crate) const PART: u32 = 10;
     /// A connection whose TLS handshake failed.
     pub(crate) const UNSHAKEN: u32 = 11;
+    /// The first kind that speaks of a call; those below speak of exchanges and connections.
+    pub(crate) const RESPONSE: u32 = 32;
+    pub(crate) const CALL_DATA: u32 = 33;
+    pub(crate) const CALL_END: u32 = 34;
+    pub(crate) const CALL_FAILED: u32 = 35;
+    pub(crate) const CALL_WRITABLE: u32 = 36;
+}
+
+/// Flags of a call's response.
+pub(crate) mod response {
+    /// Nothing follows: what there is of a body lies in the record.
+    pub(crate) const WHOLE: u32 = 1;
+}
+
+/// How a call failed, in place of flags.
+pub(crate) mod failure {
+    /// What JavaScript has sent is no request.
+    pub(crate) const REFUSED: u32 = 1;
+    /// No connection came about, so nothing was sent.
+    pub(crate) const NOT_SENT: u32 = 2;
+    /// The endpoint did nothing with the request.
+    pub(crate) const NOT_PROCESSED: u32 = 3;
+    pub(crate) const BROKEN: u32 = 4;
+    /// What came is no response.
+    pub(crate) const PROTOCOL: u32 = 5;
 }
 
 /// Flags of a piece of a body.
@@ -75,6 +102,19 @@ pub(crate) mod from_script {
     pub(crate) const OPAQUE: u32 = 6;
     pub(crate) const CLOSE: u32 = 7;
     pub(crate) const DESTROY: u32 = 8;
+    pub(crate) const CALL: u32 = 9;
+    pub(crate) const CALL_DATA: u32 = 10;
+    pub(crate) const CALL_READ: u32 = 11;
+    pub(crate) const CALL_ABORT: u32 = 12;
+    pub(crate) const HANG_UP: u32 = 13;
+}
+
+/// Flags of a call. Above them stands how many lines its head has.
+pub(crate) mod call {
+    /// The body comes in records of its own.
+    pub(crate) const STREAM: u32 = 1;
+    /// Where the number of lines begins, among the flags.
+    pub(crate) const LINES_SHIFT: u32 = 8;
 }
 
 /// Flags of what cuts an exchange or a connection off.

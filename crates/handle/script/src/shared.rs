@@ -74,6 +74,8 @@ struct Position {
 pub struct Counts {
     /// Requests given to the host.
     pub requests: std::sync::atomic::AtomicU64,
+    /// Calls out that the host has begun.
+    pub calls: std::sync::atomic::AtomicU64,
     /// Times that the host was woken: crossings towards JavaScript.
     pub wakes: std::sync::atomic::AtomicU64,
     /// Batches of replies: crossings back.

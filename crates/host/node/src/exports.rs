@@ -8,6 +8,7 @@ use napi::{Env, JsValue};
 use napi_derive::napi;
 use tokio::sync::oneshot;
 
+use crate::dial::Destination;
 use crate::engine::{Engine, Order};
 use crate::error::{Coded, coded, from_io};
 use crate::port;
@@ -78,6 +79,11 @@ pub fn supply_body(env: &Env, lane: u32, slab: Unknown<'_>) -> Result<(), Coded>
 #[napi]
 pub fn flush(env: &Env, lane: u32, count: u32, text: Unknown<'_>, buffers: Unknown<'_>) -> Result<(), Coded> {
     port::flush(env.raw(), lane, count, text.raw(), buffers.raw())
+}
+
+#[napi]
+pub fn destination(lane: u32, destination: Destination) -> Result<u32, Coded> {
+    port::name_destination(lane, destination.read()?)
 }
 
 #[napi]

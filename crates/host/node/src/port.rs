@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use leat_script::{Batch, Buffer, Lent, Port, Published, REPLY_WORDS, Slab};
+use leat_script::{Batch, Buffer, Given, Lent, Port, Published, REPLY_WORDS, Slab};
 use napi::sys;
 
 use crate::engine::Engine;
@@ -90,6 +90,11 @@ unsafe extern "C" fn on_end(_: *mut c_void) {
         attached.port.close(|| eprintln!("leat: a thread can't end, since the engine still uses its memory"));
         attached.bell.end();
     }
+}
+
+/// Names a place that calls of a lane may go to; gives its number.
+pub(crate) fn name_destination(lane: u32, given: Given) -> Result<u32, Coded> {
+    with(lane, |attached| Ok(attached.port.name_destination(given)))
 }
 
 /// Lends a slab. JavaScript keeps the array until it has been filled, so its memory stays.

@@ -70,6 +70,25 @@ export interface Attached {
     fd: number;
 }
 
+/** Where calls go. Times are milliseconds, `Infinity` for none. */
+export interface Destination {
+    /** Whose connections they are: those of one number are pooled and closed together. */
+    client: number;
+    /** `host:port`, with brackets around an IPv6 address. */
+    target: string;
+    /** Host and port, as requests name them. */
+    authority: string;
+    tls: boolean;
+    http2: boolean;
+    /** Certificates in PEM form, in place of the public authorities. */
+    ca?: string;
+    serverName?: string;
+    connectionsMax: number;
+    waitingMax: number;
+    connectTimeMs: number;
+    idleTimeMs: number;
+}
+
 /** The addon's functions. All belong to the calling JavaScript thread; `lane` is what its `attach` gave. */
 export interface Addon {
     /**
@@ -91,6 +110,8 @@ export interface Addon {
      * copied before it returns. Needed once after every round of batches even if there is nothing: it re-arms the wake-up.
      */
     flush(lane: number, count: number, text: string, buffers: Uint8Array[] | undefined): void;
+    /** Names a place that calls may go to, until its client hangs up. Throws `LEAT_ARGUMENT`. */
+    destination(lane: number, destination: Destination): number;
     /** Binds and listens before it returns. Throws an error with `code`, `errno` and `syscall` as Node's `listen` has them. */
     listen(lane: number, options: ListenOptions): Listening;
     /** A server without a listener, whose connections come through `adopt`. */

@@ -2,7 +2,7 @@
 import { Socket, type OnReadOpts, type SocketConstructorOpts } from "node:net";
 import { addon } from "./load";
 import { type Addon, type Listening, type ListenOptions, type Reason, type Settings } from "./addon";
-import { LAST, KEEP, OUT_END, OUT_WORDS, RAW } from "./records";
+import { LAST, KEEP, OUT_END, OUT_WORDS, RAW, RESPONSE } from "./records";
 import { Slab } from "./slab";
 
 export type { Listening, ListenOptions, Reason, Settings };
@@ -58,7 +58,9 @@ let number = 0;
 /** Becomes readable when the engine has something. */
 let bell: Socket | undefined;
 const slabs: Slab[] = [];
-let receive: Receiver = () => undefined;
+/** What comes for servers, and for calls: undefined where nobody has asked for it. */
+let receive: Receiver | undefined;
+let receiveCalls: Receiver | undefined;
 let settleTurn: () => void = () => undefined;
 
 let count = 0;
@@ -67,12 +69,25 @@ let buffers: Uint8Array[] = [];
 let batch = 1;
 let scheduled = false;
 
-/** Opens the lane at the first call. `settle` runs at the end of each turn of the event loop that has something to send. */
+/** Opens the lane for servers. `settle` runs at the end of each turn of the event loop that has something to send. */
 export function openLane(receiver: Receiver, settle: () => void): Addon {
-    if (native !== undefined) return native;
-    const opened = addon();
+    const opened = attach();
     receive = receiver;
     settleTurn = settle;
+    return opened;
+}
+
+/** Opens the lane for calls. */
+export function openLaneForCalls(receiver: Receiver): Addon {
+    const opened = attach();
+    receiveCalls = receiver;
+    return opened;
+}
+
+/** Opens the lane at the first call. */
+function attach(): Addon {
+    if (native !== undefined) return native;
+    const opened = addon();
     const attached = opened.attach(words, parts);
     number = attached.lane;
     native = opened;
@@ -99,8 +114,23 @@ export function laneNumber(): number {
     return number;
 }
 
+/** Who needs the event loop: servers and their connections, calls. */
+let isHeldByServers = false;
+let isHeldByCalls = false;
+
 /** Makes the lane keep the event loop alive, or lets the loop end though the lane is open. */
 export function holdLoop(hold: boolean): void {
+    isHeldByServers = hold;
+    if (!isHeldByCalls) hang(hold);
+}
+
+/** The same for calls. */
+export function holdLoopForCalls(hold: boolean): void {
+    isHeldByCalls = hold;
+    if (!isHeldByServers) hang(hold);
+}
+
+function hang(hold: boolean): void {
     if (hold) bell?.ref();
     else bell?.unref();
 }
@@ -143,8 +173,13 @@ export function pushText(kind: number, flags: number, id: number, status: number
 
 /** Adds a buffer to record `index`, which must be the newest. A short one is copied: its owner may change it at once. */
 export function addBuffer(index: number, bytes: Uint8Array): void {
+    addOwnBuffer(index, isLent(bytes) ? bytes : Buffer.from(bytes));
+}
+
+/** The same with a buffer that nobody changes until it was sent. */
+export function addOwnBuffer(index: number, bytes: Uint8Array): void {
     words[index * OUT_WORDS + 3]!++;
-    buffers.push(isLent(bytes) ? bytes : Buffer.from(bytes));
+    buffers.push(bytes);
 }
 
 /** Whether record `index` of batch `number` is the newest, so that it can take more text or buffers. */
@@ -266,7 +301,27 @@ function onWake(): boolean {
 function takePart(slab: number, from: number, to: number): void {
     // Nothing keeps a part of a slab: strings and bodies are copies. So one that was left goes round.
     for (; current < slab; current++) lane().supply(number, slabOf(current).bytes);
-    receive(slabOf(slab), from >>> 2, to >>> 2);
+    const start = from >>> 2;
+    const end = to >>> 2;
+    if (receiveCalls === undefined) receive?.(slabOf(slab), start, end);
+    else if (receive === undefined) receiveCalls(slabOf(slab), start, end);
+    else takeMixed(slabOf(slab), start, end, receive, receiveCalls);
+}
+
+/** Where there are servers and calls, each of both gets its records, in their order. */
+function takeMixed(slab: Slab, start: number, end: number, forServers: Receiver, forCalls: Receiver): void {
+    let at = start;
+    while (at < end) {
+        const isCall = isOfCall(slab, at);
+        const from = at;
+        do at += slab.word(at + 1);
+        while (at < end && isOfCall(slab, at) === isCall);
+        (isCall ? forCalls : forServers)(slab, from, at);
+    }
+}
+
+function isOfCall(slab: Slab, at: number): boolean {
+    return (slab.word(at) & 0xff) >= RESPONSE;
 }
 
 /** Slabs are numbered in the order of supply, which is the order in which they are left. */
@@ -287,9 +342,14 @@ function supplyBody(native: Addon, index: number, body: Buffer): void {
  * collections that V8 starts for the sum of external memory.
  */
 export function takeBody(index: number, length: number): Buffer {
-    const body = bodies[index % BODIES] as Buffer;
     const piece = Buffer.allocUnsafe(length);
-    body.copy(piece, 0, 0, length);
-    supplyBody(lane(), index, body);
+    takeBodyTo(index, length, piece, 0);
     return piece;
+}
+
+/** The same into memory that is there. */
+export function takeBodyTo(index: number, length: number, to: Buffer, at: number): void {
+    const body = bodies[index % BODIES] as Buffer;
+    body.copy(to, at, 0, length);
+    supplyBody(lane(), index, body);
 }

@@ -20,6 +20,23 @@ export const PART_BYTES_AT = 6;
 /** A connection whose TLS handshake failed: server, ports, where its text begins, and the lengths of both addresses, of a code and of its words. */
 export const UNSHAKEN = 11;
 
+/** The first kind that speaks of a call; those below speak of exchanges and connections. */
+export const RESPONSE = 32;
+export const CALL_DATA = 33;
+export const CALL_END = 34;
+export const CALL_FAILED = 35;
+export const CALL_WRITABLE = 36;
+
+/** Flag of RESPONSE: nothing follows, and what there is of a body lies in the record. */
+export const RESPONSE_WHOLE = 1;
+
+/** In place of flags, how a call failed: what was sent here is no request; no connection came about; … */
+export const FAILURE_REFUSED = 1;
+export const FAILURE_NOT_SENT = 2;
+export const FAILURE_NOT_PROCESSED = 3;
+export const FAILURE_BROKEN = 4;
+export const FAILURE_PROTOCOL = 5;
+
 /** Flags of REQUEST. */
 export const KEEP_ALIVE = 1;
 export const HAS_BODY = 2;
@@ -41,6 +58,15 @@ export const OUT_ABORT = 5;
 export const OUT_OPAQUE = 6;
 export const OUT_CLOSE = 7;
 export const OUT_DESTROY = 8;
+export const OUT_CALL = 9;
+export const OUT_CALL_DATA = 10;
+export const OUT_CALL_READ = 11;
+export const OUT_CALL_ABORT = 12;
+export const OUT_HANG_UP = 13;
+
+/** Flag of CALL: the body comes in records of its own. Above the flags stands how many lines the head has. */
+export const CALL_STREAM = 1;
+export const CALL_LINES_SHIFT = 8;
 
 /** Flag of ABORT and DESTROY: by a reset, not by an ordinary end. */
 export const BY_RESET = 1;
@@ -56,6 +82,7 @@ export const RAW = 16;
 /** Where the fields of a REQUEST begin, and the words that each takes. */
 export const REQUEST_FIELDS_AT = 10;
 export const END_FIELDS_AT = 4;
+export const RESPONSE_FIELDS_AT = 8;
 export const FIELD_WORDS = 4;
 
 /** Body bytes that come unasked, but for those behind a request to upgrade. */

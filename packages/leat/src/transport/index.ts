@@ -11,6 +11,7 @@ export { type BodyGiven } from "./body/encode";
 export { type Form } from "./body/decode";
 export { ndjson, readNdjson, type Ndjson } from "./body/ndjson";
 export { type Connection, type ConnectionRequest, type ConnectionResponse } from "./connection/connection";
+export { leat, type LeatOptions, type LeatTlsOptions } from "./connection/leat";
 export { undici, type UndiciOptions } from "./connection/undici";
 export { type NodeGiven, type NodeOptions } from "./nodes/spec";
 export { type EjectionOptions, type HedgeOptions, type NodesOptions, type Strategy } from "./nodes/settings";
