@@ -42,6 +42,10 @@ const OTHERWISE = {
     OUT_WORDS: "REPLY_WORDS",
     REQUEST_FIELDS_AT: "REQUEST_WORDS",
     END_FIELDS_AT: "END_WORDS",
+    RESPONSE_FIELDS_AT: "RESPONSE_WORDS",
+    RESPONSE_WHOLE: "response::WHOLE",
+    CALL_STREAM: "call::STREAM",
+    CALL_LINES_SHIFT: "call::LINES_SHIFT",
     FIELD_WORDS: "FIELD_WORDS",
     CREDIT_BYTES: "CREDIT_BYTES",
 };
@@ -59,6 +63,7 @@ const ONLY_SCRIPT = new Set([
 function rustName(name, rust) {
     if (name in OTHERWISE) return OTHERWISE[name];
     if (name.startsWith("OUT_")) return `from_script::${name.slice(4)}`;
+    if (name.startsWith("FAILURE_")) return `failure::${name.slice(8)}`;
     if (name.startsWith("OPEN_")) return `connection::${name.slice(5)}`;
     return rust.has(`to_script::${name}`) ? `to_script::${name}` : `request::${name}`;
 }
@@ -84,7 +89,7 @@ test("every word of record.rs is TypeScript's", () => {
 });
 
 test("words and flags of one kind are told apart", () => {
-    for (const [module, isFlag] of [["to_script", false], ["from_script", false], ["request", true], ["connection", true], ["reply", true]]) {
+    for (const [module, isFlag] of [["to_script", false], ["from_script", false], ["failure", false], ["request", true], ["connection", true], ["reply", true]]) {
         const numbers = [...record].filter(([name]) => name.startsWith(`${module}::`)).map(([, number]) => number);
         assert.equal(new Set(numbers).size, numbers.length, module);
         if (isFlag) assert.ok(numbers.every((number) => Number.isInteger(Math.log2(number))), module);
