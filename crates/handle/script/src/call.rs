@@ -100,7 +100,7 @@ impl Outgoing {
             Stage::New(lines) => {
                 let lines = *lines;
                 // Before anything is opened for it.
-                if self.ask(lines).is_none() {
+                if self.ask(lines).and_then(|ask| self.length(&ask)).is_none() {
                     return Poll::Ready(Err((failure::REFUSED, Reason::HandlerFailed)));
                 }
                 match self.destination.pools.try_lease(&self.destination.endpoint) {

@@ -59,6 +59,29 @@ pub enum Record {
         code: String,
         words: String,
     },
+    Response {
+        call: u32,
+        whole: bool,
+        status: u32,
+        fields: Vec<(u32, String, String)>,
+        body: Vec<u8>,
+    },
+    CallData {
+        call: u32,
+        bytes: Vec<u8>,
+    },
+    CallEnd {
+        call: u32,
+    },
+    CallFailed {
+        call: u32,
+        failure: u32,
+        reason: u32,
+        detail: u32,
+    },
+    CallWritable {
+        call: u32,
+    },
     Part {
         exchange: u32,
         total: u32,
@@ -181,6 +204,25 @@ fn one(view: &View<'_>) -> Record {
             at: word(5),
             words: view.slab[word(6) as usize / 4..view.to].to_vec(),
         },
+        32 => {
+            // Offsets count from the start of the head's text.
+            let text_at = word(4);
+            let field = |index: usize| {
+                let [name_at, name, value_at, value] = [0, 1, 2, 3].map(|offset| word(8 + index * 4 + offset));
+                (name >> 16, view.text(text_at + name_at, name & 0xffff), view.text(text_at + value_at, value))
+            };
+            Record::Response {
+                call: word(2),
+                whole: flags & 1 != 0,
+                status: word(3) & 0xffff,
+                fields: (0..(word(3) >> 16) as usize).map(field).collect(),
+                body: view.bytes(word(6), word(7)),
+            }
+        }
+        33 => Record::CallData { call: word(2), bytes: view.bytes(word(3), word(4)) },
+        34 => Record::CallEnd { call: word(2) },
+        35 => Record::CallFailed { call: word(2), failure: flags, reason: word(3), detail: word(4) },
+        36 => Record::CallWritable { call: word(2) },
         other => panic!("a record of kind {other}"),
     }
 }

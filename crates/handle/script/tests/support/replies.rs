@@ -79,6 +79,28 @@ impl Replies {
         self.record(8, 1, connection, &[], &[], [0, 0])
     }
 
+    /// Begins a call: `head` has the lines of a request, `flags` may say that its body comes later.
+    pub fn call(self, id: u32, flags: u32, destination: u32, head: &str, body: &[&[u8]]) -> Self {
+        let lines = head.split('\n').count() as u32;
+        self.record(9, flags | lines << 8, id, head.as_bytes(), body, [destination, head.len() as u32])
+    }
+
+    pub fn call_data(self, id: u32, flags: u32, buffers: &[&[u8]]) -> Self {
+        self.record(10, flags, id, &[], buffers, [0, 0])
+    }
+
+    pub fn call_read(self, id: u32, bytes: u32) -> Self {
+        self.record(11, 0, id, &[], &[], [bytes, 0])
+    }
+
+    pub fn call_abort(self, id: u32) -> Self {
+        self.record(12, 0, id, &[], &[], [0, 0])
+    }
+
+    pub fn hang_up(self, client: u32) -> Self {
+        self.record(13, 0, client, &[], &[], [0, 0])
+    }
+
     /// Writes it all to a batch, as the addon does.
     pub fn fill(self, batch: &mut Batch) {
         batch.words.extend_from_slice(&self.words);
