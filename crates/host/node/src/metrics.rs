@@ -15,12 +15,13 @@ pub(crate) struct Snapshot {
 
 struct LaneCounts {
     number: u64,
-    values: [u64; 9],
+    values: [u64; 10],
 }
 
 /// Name, type and help of what is counted of a lane, in the order of [`LaneCounts::values`].
-const LANE_METRICS: [(&str, &str, &str); 9] = [
+const LANE_METRICS: [(&str, &str, &str); 10] = [
     ("leat_lane_requests_total", "counter", "Requests given to JavaScript."),
+    ("leat_lane_calls_total", "counter", "Calls out that JavaScript has begun."),
     ("leat_lane_wakes_total", "counter", "Batches of records to JavaScript: one crossing each."),
     ("leat_lane_flushes_total", "counter", "Batches of replies from JavaScript: one crossing each."),
     ("leat_lane_exchanges", "gauge", "Exchanges that are open."),
@@ -31,7 +32,7 @@ const LANE_METRICS: [(&str, &str, &str); 9] = [
     ("leat_lane_delay_seconds_max", "gauge", "The longest such time since the lane began."),
 ];
 /// The first metric that is a time in microseconds.
-const FIRST_TIME: usize = 6;
+const FIRST_TIME: usize = 7;
 
 impl Snapshot {
     pub(crate) fn new<'a>(lanes: impl Iterator<Item = (u64, &'a Lane)>) -> Self {
@@ -39,6 +40,7 @@ impl Snapshot {
             let counts = lane.counts();
             let values = [
                 counts.requests.load(Relaxed),
+                counts.calls.load(Relaxed),
                 counts.wakes.load(Relaxed),
                 counts.flushes.load(Relaxed),
                 counts.exchanges.load(Relaxed),
