@@ -41,6 +41,12 @@ const open = (name, title, flags) => on(KEPT, `transport-open-${name}`, {
   ...loopback, title: `calls on loopback that are due by the clock: ${title}`, flags: { connections: 50, ...flags },
   measures: ['p50_us', 'p95_us', 'p99_us', 'p999_us', 'gcs', 'gc_pause_ms', 'rss_mb'], compare: ['p50_us', 'p99_us', 'p999_us', 'gcs'], targets: [],
 });
+const own = (name, title, flags, targets) => on([20], `transport-own-${name}`, {
+  ...loopback, title: `calls on loopback by Leat's own connection: ${title}`, flags: { bytes: 0, ...flags },
+  subjects: ['leat/transport, own connection', 'leat/transport', 'undici'],
+  measures: ['rps', 'cpu_us', 'p50_us', 'p99_us', 'p999_us', 'rss_mb'], compare: ['rps', 'cpu_us', 'p99_us'], targets,
+  about: 'leat/transport without middleware, by `leat()` and by `undici()`; undici alone by `pool.request`. The first has a thread beside JavaScript\'s.',
+});
 const alike = [{ measure: 'rps', against: 'undici', atLeast: 0.95 }];
 
 export const transportScenarios = [
@@ -68,5 +74,7 @@ export const transportScenarios = [
   ...closed('1k', 'a body of 1 kB, 50 at once', { bytes: 1024 }, alike, [20]),
   ...closed('64k', 'a body of 64 kB, 50 at once', { bytes: 65_536 }, alike, [20]),
   ...closed('1m', 'a body of 1 MB, 50 at once', { bytes: 1_048_576 }, alike, [20]),
+  ...own('50', '50 at once', { connections: 50 }, [{ measure: 'rps', against: 'undici', atLeast: 1.5 }]),
+  ...own('1', '1 at once', { connections: 1 }, []),
   ...open('2000', '2,000 a second', { bytes: 0, rate: 2000 }),
 ];

@@ -29,5 +29,6 @@ export const transportSubjects = {
   'leat, none': variant(['stack'], 'leat, none'),
   '@elastic/transport': variant(['stack', 'loopback'], '@elastic/transport'),
   'leat/transport': variant(['loopback'], 'leat'),
+  'leat/transport, own connection': variant(['loopback'], 'leat, own connection'),
   undici: variant(['loopback'], 'undici'),
 };

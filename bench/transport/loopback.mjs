@@ -6,7 +6,7 @@ import { require } from './packages.mjs';
 import { bodyOf } from './stack.mjs';
 
 const { Pool } = require('undici');
-const { Transport, undici } = require('leat/transport');
+const { leat, Transport, undici } = require('leat/transport');
 const elastic = require('@elastic/transport');
 
 /** Latencies that are kept, the most: a run of a minute at 50,000 a second. */
@@ -17,14 +17,17 @@ const WAITING_MAX = 20_000;
 
 const HEADERS = { accept: '*/*', 'content-type': 'application/octet-stream', 'user-agent': 'bench' };
 
+const transported = (connection) => ({ origin, connections }) => {
+  const transport = new Transport({ nodes: origin, connection: connection({ connections }), headers: HEADERS });
+  return {
+    call: async ({ method, path, body }) => (await transport.request({ method, path, body, as: 'bytes' })).status,
+    close: () => transport.close(),
+  };
+};
+
 const VARIANTS = {
-  leat: ({ origin, connections }) => {
-    const transport = new Transport({ nodes: origin, connection: undici({ connections }), headers: HEADERS });
-    return {
-      call: async ({ method, path, body }) => (await transport.request({ method, path, body, as: 'bytes' })).status,
-      close: () => transport.close(),
-    };
-  },
+  leat: transported(undici),
+  'leat, own connection': transported(leat),
   undici: ({ origin, connections }) => {
     const pool = new Pool(origin, { connections, pipelining: 1 });
     return {

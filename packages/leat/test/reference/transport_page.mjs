@@ -20,6 +20,7 @@ const SECTIONS = [
     ["`new Transport(options)`", "TransportOptions", "NodeOptions", "NodesOptions", "EjectionOptions", "HedgeOptions", "BodyLimits"],
     ["`transport.request(options)`", "RequestOptions"],
     ["`undici(options)`", "undici", "UndiciOptions"],
+    ["`leat(options)`", "leat", "LeatOptions", "LeatTlsOptions"],
     ["`retry(options)`", "retry", "RetryOptions", "RetryBudgetOptions"],
     ["`deadline(options)`", "deadline", "DeadlineOptions"],
     ["`limits(options)`", "limits", "LimitsOptions"],

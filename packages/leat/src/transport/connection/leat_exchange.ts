@@ -4,6 +4,9 @@ import { ask, begin, type Caller, CREDIT_BYTES, FAILURE_NOT_PROCESSED, FAILURE_N
 import { TransportError, type TransportErrorCode } from "../error";
 import { type ConnectionRequest, type ConnectionResponse } from "./connection";
 
+// Captured: fake timers replace the global.
+const later = setImmediate;
+
 const EMPTY = new Uint8Array(0);
 /** What a stream holds before the engine is not asked for more. */
 const STREAM_BYTES = 65_536;
@@ -99,8 +102,16 @@ export class Exchange implements Caller {
 
     failed(failure: number, why: string): void {
         const [code, what] = codeOf(failure);
+        const error = new TransportError(code, `${what}: ${why}`);
         this.#id = undefined;
-        this.fail(new TransportError(code, `${what}: ${why}`));
+        const stream = this.#stream;
+        if (stream === undefined) {
+            this.fail(error);
+            return;
+        }
+        this.#end();
+        // Its head may have come with the same batch, and whoever asked for it is first to have it in hand.
+        later(() => stream.destroy(error));
     }
 
     writable(): void {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
+import { createServer as createTcp } from "node:net";
 import { test } from "node:test";
 import { leat, Transport } from "leat/transport";
 import { bodyOf, echo, served } from "../core/made.mjs";
@@ -123,6 +124,22 @@ test("a stream that nobody reads is not read from the peer, and closes its conne
     assert.ok(body.readableLength <= 2 * MEGA);
     body.destroy();
     await within(closed, "the end of the connection");
+});
+
+test("a stream whose peer breaks off with its first bytes is handed out before it fails", async (t) => {
+    const server = createTcp((socket) => socket.on("error", () => undefined).once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc")));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const transport = new Transport({ nodes: `http://127.0.0.1:${server.address().port}`, connection: leat() });
+    t.after(async () => {
+        await transport.close();
+        server.close();
+    });
+    for (let round = 0; round < 20; round++) {
+        const { body } = await transport.request({ path: "/", as: "stream" });
+        assert.equal(body.destroyed, false);
+        await assert.rejects(bodyOf(body), { code: "connection.broken" });
+    }
 });
 
 test("a body is asked for as fast as the peer takes it, and let go of when the call ends", async (t) => {

@@ -36,7 +36,7 @@ async function peer(t) {
     });
     /** Until nobody is connected any more. */
     const alone = async () => {
-        for (const socket of sockets) if (!socket.destroyed) await within(once(socket.resume(), "close"), "the end of a connection");
+        for (const socket of sockets) if (!socket.destroyed) await within(new Promise((resolve) => socket.resume().once("close", resolve)), "the end of a connection");
     };
     return { port: server.address().port, alone };
 }
