@@ -9,9 +9,14 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use leat_dial::{Endpoint, EndpointLimits, Protocol, Target};
 use leat_message::Reason;
 use leat_script::Given;
-use leat_testkit::{DEADLINE, eventually};
+use leat_testkit::{Counting, DEADLINE, eventually};
 use support::{ACK, END, Engine, Host, Record, Replies};
 
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What a call over a kept connection allocates on the engine's thread: its batch, and its task.
+const ALLOCATIONS: u64 = 2;
 const STREAM: u32 = 1;
 const REFUSED: u32 = 1;
 const NOT_SENT: u32 = 2;
@@ -24,7 +29,7 @@ struct Scene {
     peer: TcpListener,
     to: u32,
     // Dropped last: the host waits for it to let go of its memory.
-    _engine: Engine,
+    engine: Engine,
 }
 
 impl Scene {
@@ -37,7 +42,7 @@ impl Scene {
         let engine = Engine::start([seed]);
         let peer = TcpListener::bind("127.0.0.1:0").unwrap();
         let to = host.port.name_destination(given(peer.local_addr().unwrap(), limits));
-        Self { host, peer, to, _engine: engine }
+        Self { host, peer, to, engine }
     }
 
     fn accept(&self) -> TcpStream {
@@ -107,6 +112,27 @@ fn a_small_response_is_one_record_and_its_connection_is_used_again() {
         assert_eq!(names, [("Content-Length", 1), ("X-A", 3)]);
         assert!(fields[0].0 > 0, "a known name has its number");
     }
+}
+
+#[test]
+fn a_small_call_allocates_its_batch_and_its_task() {
+    let mut scene = Scene::new();
+    scene.get(0);
+    let mut peer = scene.accept();
+    let mut before = scene.engine.allocations();
+    for round in 0..60u32 {
+        if round > 0 {
+            scene.get(round << 20);
+        }
+        if round == 10 {
+            before = scene.engine.allocations();
+        }
+        until(&mut peer, "\r\n\r\n");
+        peer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi").unwrap();
+        assert_eq!(response(scene.host.next()).2, b"hi");
+    }
+    let each = scene.engine.allocations().since(before).count / 50;
+    assert_eq!(each, ALLOCATIONS);
 }
 
 #[test]
@@ -298,8 +324,8 @@ fn a_host_that_ends_leaves_no_connection() {
     }
     peers[2].write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n").unwrap();
     response(scene.host.next());
-    let Scene { host, _engine, .. } = scene;
+    let Scene { host, engine, .. } = scene;
     drop(host);
     eventually("the end of all connections", || peers.iter_mut().all(is_closed).then_some(()));
-    drop(_engine);
+    drop(engine);
 }
