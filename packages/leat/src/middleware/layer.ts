@@ -19,8 +19,9 @@ export class Layer implements Code {
     readonly onResponse: HookCode | undefined;
     readonly onError: HookCode | undefined;
     readonly onComplete: HookCode | undefined;
-    /** The places of the slots that it may set, by their names. */
-    readonly writes: ReadonlyMap<string, number>;
+    /** The names of the slots that it may set, and their places. They are few: a map would take longer than to look at each. */
+    private readonly writes: readonly string[];
+    private readonly places: readonly number[];
     /** The slots that it may read. */
     readonly declares: ReadonlySet<Slot>;
     /** The nearest layer further out that has anything to do on the way outwards; -1 if there is none. */
@@ -37,10 +38,18 @@ export class Layer implements Code {
         this.onResponse = code.onResponse;
         this.onError = code.onError;
         this.onComplete = code.onComplete;
-        this.writes = new Map(middleware.writes.map((slot) => [slot.name, places.get(slot) ?? -1]));
+        this.writes = middleware.writes.map(({ name }) => name);
+        this.places = middleware.writes.map((slot) => places.get(slot) ?? -1);
         this.declares = new Set([...middleware.reads, ...middleware.writes]);
         const next = outside.at(-1);
         this.outer = next === undefined || leaves(next) ? outside.length - 1 : next.outer;
+    }
+
+    /** The place of a slot that it may set; -1 if it may not. */
+    placeOf(name: string): number {
+        const { writes } = this;
+        for (let at = 0; at < writes.length; at++) if (writes[at] === name) return this.places[at] as number;
+        return -1;
     }
 }
 

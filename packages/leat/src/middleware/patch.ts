@@ -1,12 +1,15 @@
 // Conditional merging: a patch copies what it changes, and one that changes nothing copies nothing.
 import { MiddlewareError } from "./error";
 import { type HeaderPatch, type Headers, type HeaderValue, type Request, type RequestChange, type Response, type ResponseChange } from "./message";
+import { isOwn } from "./own";
 
 /**
  * The method of a message of a host's own that knows a cheaper way to be patched than a copy of all its headers. It gives the message
  * itself if nothing changes, and refuses what `checkName` refuses.
  */
-export const patched: unique symbol = Symbol("leat.patched");
+const patched: unique symbol = Symbol("leat.patched");
+// By itself, so that this file reads it as a constant, and not as a member of what it exports.
+export { patched };
 
 interface Patching<M, C> {
     readonly [patched]?: (change: C) => M;
@@ -23,7 +26,7 @@ export function patchHeaders(headers: Headers, patch: HeaderPatch): Headers {
     let copy: Record<string, HeaderValue | undefined> | undefined;
     for (const name in patch) {
         // What was put on Object.prototype must not become a header.
-        if (!Object.hasOwn(patch, name)) continue;
+        if (!isOwn(patch, name)) continue;
         const value = patch[name as Lowercase<string>];
         if (value === undefined) continue;
         checkName(name);
@@ -47,16 +50,30 @@ export function patchHeaders(headers: Headers, patch: HeaderPatch): Headers {
  * @throws {MiddlewareError} `header.name`, with nothing written
  */
 export function writeHeaders(request: Request, patch: HeaderPatch): void {
-    for (const name in patch) if (Object.hasOwn(patch, name) && patch[name as Lowercase<string>] !== undefined) checkName(name);
-    let headers = request.headers as Record<string, HeaderValue | undefined>;
+    let only = "";
+    let count = 0;
     for (const name in patch) {
-        if (!Object.hasOwn(patch, name)) continue;
-        const value = patch[name as Lowercase<string>];
-        if (value === undefined) continue;
-        if (value !== null) headers[name] = value;
-        else if (Object.hasOwn(headers, name)) headers = without(headers, name);
+        if (!isOwn(patch, name) || patch[name as Lowercase<string>] === undefined) continue;
+        checkName(name);
+        only = name;
+        count++;
     }
-    (request as { headers: Headers }).headers = headers;
+    // Most patches have one header, which is not looked for again.
+    if (count === 1) {
+        writeHeader(request, only, patch[only as Lowercase<string>] as HeaderValue | null);
+        return;
+    }
+    for (const name in patch) {
+        if (!isOwn(patch, name)) continue;
+        const value = patch[name as Lowercase<string>];
+        if (value !== undefined) writeHeader(request, name, value);
+    }
+}
+
+function writeHeader(request: Request, name: string, value: HeaderValue | null): void {
+    const headers = request.headers as Record<string, HeaderValue | undefined>;
+    if (value !== null) headers[name] = value;
+    else if (isOwn(headers, name)) (request as { headers: Headers }).headers = without(headers, name);
 }
 
 /**

@@ -1,6 +1,6 @@
 // A plan: a list of middleware, compiled once.
 import { type Signal } from "./context";
-import { declared, type Places } from "./declared";
+import { declared } from "./declared";
 import { MiddlewareError } from "./error";
 import { explain } from "./explain";
 import { Layer, type Sender } from "./layer";
@@ -75,7 +75,7 @@ export function compile<S extends Slot = never>(middleware: readonly Middleware[
 class Compiled<S extends Slot> implements Plan<S>, Frame {
     readonly names: readonly string[];
     readonly layers: readonly Layer[];
-    readonly places: Places;
+    readonly slots: readonly Slot[];
     readonly attemptAt: number;
     readonly triesMax: number;
     readonly development: boolean;
@@ -93,15 +93,16 @@ class Compiled<S extends Slot> implements Plan<S>, Frame {
         const provides = options.provides ?? [];
         this.sorted = ordered.sorted;
         this.names = this.sorted.map(({ name }) => name);
-        this.places = declared(ordered, provides);
+        const places = declared(ordered, provides);
+        this.slots = [...places.keys()];
         const meters = options.measure === undefined ? undefined : new Meters(options.measure);
         this.meters = meters;
         const layers: Layer[] = [];
-        for (const each of this.sorted) layers.push(new Layer(each, meters?.measured(each) ?? each.code, this.places, layers));
+        for (const each of this.sorted) layers.push(new Layer(each, meters?.measured(each) ?? each.code, places, layers));
         this.layers = layers;
         const attempt = this.layers.findIndex(({ isAttempt }) => isAttempt);
         this.attemptAt = attempt === -1 ? this.layers.length : attempt;
-        this.provided = new Layer({ ...NOTHING, writes: provides }, NOTHING.code, this.places, []);
+        this.provided = new Layer({ ...NOTHING, writes: provides }, NOTHING.code, places, []);
     }
 
     run(request: Request, send: Sender, options?: RunOptions<S>): Awaitable<Response> {

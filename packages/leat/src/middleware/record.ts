@@ -1,15 +1,16 @@
 // The record of a run: what middleware read, and where the plan keeps how far it is.
 import { type Signal } from "./context";
-import { type Places } from "./declared";
 import { MiddlewareError } from "./error";
 import { type Request, type Response } from "./message";
+import { isOwn } from "./own";
 import { type Slot } from "./slot";
 import { type Layer, type Sender } from "./layer";
 
 /** What a record needs of its plan. */
 export interface Frame {
     readonly layers: readonly Layer[];
-    readonly places: Places;
+    /** All slots; what they hold is at their places in `values`. */
+    readonly slots: readonly Slot[];
     /** The first layer of scope `attempt`; their number if there is none. */
     readonly attemptAt: number;
     readonly triesMax: number;
@@ -48,7 +49,7 @@ export class Record {
         this.frame = frame;
         this.current = request;
         this.send = send;
-        this.values = new Array<unknown>(frame.places.size).fill(undefined);
+        this.values = new Array<unknown>(frame.slots.length).fill(undefined);
         this.view = frame.development ? watched(this) : this;
     }
 
@@ -64,17 +65,17 @@ export class Record {
     }
 
     get(slot: Slot): unknown {
-        const place = this.frame.places.get(slot);
-        if (place === undefined) throw new MiddlewareError("slot.undeclared", `no middleware of this plan declares the slot "${nameOf(slot)}"; name it in reads, or in writes`);
-        return this.values[place];
+        const { slots } = this.frame;
+        for (let at = 0; at < slots.length; at++) if (slots[at] === slot) return this.values[at];
+        throw new MiddlewareError("slot.undeclared", `no middleware of this plan declares the slot "${nameOf(slot)}"; name it in reads, or in writes`);
     }
 
     /** Writes the slots of a patch, by a layer. */
     set(layer: Layer, patch: Readonly<globalThis.Record<string, unknown>>): void {
         for (const name in patch) {
-            if (!Object.hasOwn(patch, name)) continue;
-            const place = layer.writes.get(name);
-            if (place === undefined) throw new MiddlewareError("slot.undeclared", `middleware "${layer.name}" sets the slot "${name}", which it does not declare; name it in writes`);
+            if (!isOwn(patch, name)) continue;
+            const place = layer.placeOf(name);
+            if (place === -1) throw new MiddlewareError("slot.undeclared", `middleware "${layer.name}" sets the slot "${name}", which it does not declare; name it in writes`);
             this.values[place] = patch[name];
             this.isWritten = true;
         }
@@ -88,8 +89,10 @@ export class Record {
         this.error = undefined;
         this.attempt = 0;
         this.signal = undefined;
-        if (this.isWritten) this.values.fill(undefined);
+        if (!this.isWritten) return;
         this.isWritten = false;
+        const { values } = this;
+        for (let at = 0; at < values.length; at++) values[at] = undefined;
     }
 }
 

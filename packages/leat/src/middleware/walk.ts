@@ -12,7 +12,9 @@ import { type Record } from "./record";
  * What a sender returns whose outcome is given to `leave`, so that meanwhile no promise is waited for. Only in plans without
  * `around`, whose `next` would return it.
  */
-export const LATER: Response = Object.freeze({ status: 0, headers: Object.freeze({}) });
+const LATER: Response = Object.freeze({ status: 0, headers: Object.freeze({}) });
+// By itself, so that this file reads it as a constant, and not as a member of what it exports.
+export { LATER };
 
 /** Leaves all layers with the outcome of a sender that returned `LATER`, once. */
 export function leave(record: Record, isFailed: boolean, outcome: unknown): Awaitable<Response> {
