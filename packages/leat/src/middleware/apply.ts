@@ -24,6 +24,13 @@ export function call(record: Record, layer: Layer, hook: HookCode): unknown {
     }
 }
 
+/** Whether a run is for an `around`, which says so itself. */
+export function isWanted(record: Record, layer: Layer, when: HookCode): boolean {
+    const result = call(record, layer, when);
+    if (typeof result !== "boolean") throw kind(layer, "when", result, "true or false, at once");
+    return result;
+}
+
 /** Whether to wait for it. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
     return typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function";

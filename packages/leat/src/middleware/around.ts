@@ -8,41 +8,18 @@ import { type Record } from "./record";
 import { type Slot } from "./slot";
 import { inwards } from "./walk";
 
-/** Calls the `around` of a layer and returns the response that it comes to. */
-export function around(record: Record, at: number, layer: Layer): Awaitable<Response> {
-    const pass = new Pass(record, at, layer);
-    // A function of this run alone: one that was kept must not find its way into another run.
-    const next = (patch?: NextPatch): Awaitable<Response> => pass.next(patch);
-    let result: unknown;
-    try {
-        result = enter(record, layer, layer.around as AroundCode, next);
-    } catch (thrown) {
-        throw pass.threw(thrown);
-    }
-    if (!isThenable(result)) return pass.returned(result);
-    return pass.isPassedOn(result) ? result : pass.later(result);
-}
-
-function enter(record: Record, layer: Layer, code: AroundCode, next: (patch?: NextPatch) => Awaitable<Response>): unknown {
-    if (!record.frame.development) return code.call(layer.owner, record.view, next);
-    const before = record.running;
-    record.running = layer;
-    try {
-        return code.call(layer.owner, record.view, next);
-    } finally {
-        record.running = before;
-    }
-}
-
-class Pass {
+/** One `around` of one run. */
+export class Pass {
+    /** The place of its layer. */
+    readonly at: number;
     private readonly record: Record;
-    private readonly at: number;
-    private readonly layer: Layer;
     private calls = 0;
     private isLeft = false;
     private isLeftWithInner = false;
     /** What goes on inside, while it does. */
-    private inner: Promise<Response> | undefined = undefined;
+    private inner: PromiseLike<Response> | undefined = undefined;
+    /** The `around` that is told what this one is told, since all that was between them is over. */
+    private outside: Pass | undefined = undefined;
     private isInside = false;
     private isFailed = false;
     /** What the last `next` came to. */
@@ -50,14 +27,34 @@ class Pass {
     /** The request of the first try, which every other begins with. */
     private readonly request: Request;
 
-    constructor(record: Record, at: number, layer: Layer) {
+    constructor(record: Record, at: number) {
         this.record = record;
         this.at = at;
-        this.layer = layer;
         this.request = record.request;
     }
 
-    next(patch: NextPatch<Slot> | undefined): Awaitable<Response> {
+    private get layer(): Layer {
+        return this.record.frame.layers[this.at] as Layer;
+    }
+
+    /** Calls the `around`; what it returns or throws, or a promise of either. */
+    enter(): unknown {
+        const { record, layer } = this;
+        // A function of this run alone: one that was kept must not find its way into another run.
+        const next = (patch?: NextPatch): Awaitable<Response> => this.next(patch);
+        let result: unknown;
+        try {
+            result = enter(record, layer, layer.around as AroundCode, next);
+        } catch (thrown) {
+            throw this.threw(thrown);
+        }
+        if (!isThenable(result)) return this.returned(result);
+        // The very promise of its `next`: there is nothing more to wait for than that.
+        this.isLeftWithInner = result === this.inner;
+        return result;
+    }
+
+    private next(patch: NextPatch<Slot> | undefined): Awaitable<Response> {
         const { record, layer, at } = this;
         this.check();
         if (this.calls > 0) {
@@ -73,15 +70,11 @@ class Pass {
         record.running = undefined;
         let result: Awaitable<Response>;
         try {
-            result = inwards(record, at + 1, at + 1);
-        } catch (error) {
-            this.settle(true, error);
-            throw error;
+            result = inwards(record, this, at + 1);
         } finally {
             record.running = running;
         }
-        if (isThenable(result)) return (this.inner = this.inside(result));
-        this.settle(false, result);
+        if (isThenable(result)) this.inner = result;
         return result;
     }
 
@@ -96,29 +89,29 @@ class Pass {
         if (this.calls >= triesMax) throw new MiddlewareError("next.limit", `middleware "${name}" called next() ${this.calls} times; give up before, or compile with a larger triesMax`);
     }
 
-    /** Two callbacks, and not an async function, which would take twice as much: this is on the way of every call that waits. */
-    private inside(pending: PromiseLike<Response>): Promise<Response> {
-        return (pending as Promise<Response>).then(
-            (response) => {
-                this.settle(false, response);
-                return response;
-            },
-            (error: unknown) => {
-                this.settle(true, error);
-                throw error;
-            },
-        );
-    }
-
-    private settle(isFailed: boolean, outcome: unknown): void {
+    /** What is inside is over. The walk says so on its way out: a callback at its promise would be one promise more for each layer. */
+    settle(isFailed: boolean, outcome: unknown): void {
         this.isInside = false;
         if (this.isLeftWithInner) this.isLeft = true;
         this.inner = undefined;
         this.isFailed = isFailed;
         this.outcome = outcome;
+        this.outside?.settle(isFailed, outcome);
     }
 
-    /** What it returned at once. */
+    /** Whether it left what is inside to whoever waits outside, `pass`, which is told of its end from now on. */
+    isLeftTo(pass: Pass): boolean {
+        if (!this.isLeftWithInner) return false;
+        this.outside = pass;
+        return true;
+    }
+
+    /** Whether what it returned needs no further look. */
+    get isDecided(): boolean {
+        return this.isLeft || this.isLeftWithInner;
+    }
+
+    /** What it returned. */
     returned(result: unknown): Awaitable<Response> {
         this.isLeft = true;
         if (this.isInside) return this.returnedEarly();
@@ -126,22 +119,6 @@ class Pass {
         if (this.calls === 0) throw new MiddlewareError("next.never", `middleware "${this.layer.name}" returned nothing and never called next(); return next(), or a response`);
         if (this.isFailed) throw this.outcome;
         return this.outcome as Response;
-    }
-
-    /** Whether it returned the very promise of its `next`, so that there is nothing more to wait for than that. */
-    isPassedOn(result: PromiseLike<unknown>): result is Promise<Response> {
-        return (this.isLeftWithInner = result === this.inner);
-    }
-
-    /** What it will return. */
-    async later(pending: PromiseLike<unknown>): Promise<Response> {
-        let result: unknown;
-        try {
-            result = await pending;
-        } catch (thrown) {
-            throw this.threw(thrown);
-        }
-        return this.returned(result);
     }
 
     /** Waits for what is inside, so that none of its hooks runs after the run is over, and none of its errors is lost. */
@@ -165,5 +142,16 @@ class Pass {
             return thrown;
         }
         return this.isFailed ? replacing(thrown, this.outcome) : thrown;
+    }
+}
+
+function enter(record: Record, layer: Layer, code: AroundCode, next: (patch?: NextPatch) => Awaitable<Response>): unknown {
+    if (!record.frame.development) return code.call(layer.owner, record.view, next);
+    const before = record.running;
+    record.running = layer;
+    try {
+        return code.call(layer.owner, record.view, next);
+    } finally {
+        record.running = before;
     }
 }

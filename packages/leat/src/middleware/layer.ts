@@ -15,6 +15,7 @@ export class Layer implements Code {
     readonly repeats: boolean;
     readonly owner: unknown;
     readonly around: AroundCode | undefined;
+    readonly when: HookCode | undefined;
     readonly onRequest: HookCode | undefined;
     readonly onResponse: HookCode | undefined;
     readonly onError: HookCode | undefined;
@@ -34,6 +35,7 @@ export class Layer implements Code {
         this.repeats = middleware.repeats;
         this.owner = code.owner;
         this.around = code.around;
+        this.when = code.when;
         this.onRequest = code.onRequest;
         this.onResponse = code.onResponse;
         this.onError = code.onError;

@@ -112,7 +112,7 @@ export class Meters {
             return made;
         };
         const hooks = Object.fromEntries(HOOKS.map((hook) => [hook, code[hook] === undefined ? undefined : meter(hook).hooked(code[hook])])) as Pick<Code, (typeof HOOKS)[number]>;
-        return { owner: code.owner, around: code.around === undefined ? undefined : meter("around").wrapped(code.around), ...hooks };
+        return { owner: code.owner, around: code.around === undefined ? undefined : meter("around").wrapped(code.around), when: code.when, ...hooks };
     }
 
     rows(): readonly Measured[] {

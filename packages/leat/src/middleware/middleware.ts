@@ -60,6 +60,7 @@ interface HookForm<P extends Scope, S extends Slot, W extends Slot> {
     /** The last of its hooks, once each time that it was entered, whatever happened, also in its own hooks. */
     readonly onComplete?: (context: ContextOf<P, S> & Completed) => Awaitable<undefined>;
     readonly around?: never;
+    readonly when?: never;
     readonly repeats?: never;
 }
 
@@ -69,6 +70,11 @@ interface AroundForm<P extends Scope, S extends Slot, W extends Slot> {
      * error too. It costs two small objects a run, which hooks do not.
      */
     readonly around: (context: ContextOf<P, S>, next: Next<W>) => Awaitable<Response | undefined>;
+    /**
+     * Whether a run is for it; false passes it over, at the cost of the question alone. It answers at once, and changes nothing.
+     * Default: always.
+     */
+    readonly when?: (context: ContextOf<P, S>) => boolean;
     /** It may call `next` again, one call after the other: each is a try, with the request as it was before the first. */
     readonly repeats?: boolean;
     readonly onRequest?: never;
@@ -98,6 +104,7 @@ export interface Middleware<P extends Scope = Scope> {
 export interface Code {
     readonly owner: unknown;
     readonly around: AroundCode | undefined;
+    readonly when: HookCode | undefined;
     readonly onRequest: HookCode | undefined;
     readonly onResponse: HookCode | undefined;
     readonly onError: HookCode | undefined;
@@ -111,7 +118,7 @@ export const HOOKS = ["onRequest", "onResponse", "onError", "onComplete"] as con
 /** The least that there is to know about what a program in JavaScript may give. */
 type Given = Readonly<Record<string, unknown>>;
 
-const KNOWN = new Set<string>(["name", "scope", "before", "after", "reads", "writes", "around", "repeats", ...HOOKS]);
+const KNOWN = new Set<string>(["name", "scope", "before", "after", "reads", "writes", "around", "when", "repeats", ...HOOKS]);
 
 /**
  * Defines a middleware. Hooks may be methods of a class: they are called on the object that is given, as it is now.
@@ -130,10 +137,11 @@ export function middleware<P extends Scope, const R extends readonly Slot[] = re
     const unknown = Object.keys(given).filter((key) => /^(on[A-Z]|priority$|order$)/.test(key) && !KNOWN.has(key));
     if (unknown[0] !== undefined) throw wrong(what, `has no "${unknown[0]}"; hooks are ${HOOKS.join(", ")}, and order is given by before and after`);
     const hooks = HOOKS.filter((hook) => given[hook] !== undefined);
-    for (const key of [...hooks, "around"]) if (given[key] !== undefined && typeof given[key] !== "function") throw wrong(what, `has ${key} as a function`);
+    for (const key of [...hooks, "around", "when"]) if (given[key] !== undefined && typeof given[key] !== "function") throw wrong(what, `has ${key} as a function`);
     if (given["around"] !== undefined && hooks[0] !== undefined) throw wrong(what, `has around and ${hooks[0]}; write one middleware with around, and one with hooks`);
     if (given["around"] === undefined && hooks.length === 0) throw wrong(what, `does nothing; give it around, or one of ${HOOKS.join(", ")}`);
     if (given["repeats"] === true && given["around"] === undefined) throw wrong(what, "repeats, which only around can do: around(context, next)");
+    if (given["when"] !== undefined && given["around"] === undefined) throw wrong(what, "has when, which only around has; a hook that has nothing to do returns nothing");
     const hook = (key: (typeof HOOKS)[number]): HookCode | undefined => given[key] as HookCode | undefined;
     return Object.freeze({
         name,
@@ -146,6 +154,7 @@ export function middleware<P extends Scope, const R extends readonly Slot[] = re
         code: Object.freeze({
             owner: given,
             around: given["around"] as AroundCode | undefined,
+            when: given["when"] as HookCode | undefined,
             onRequest: hook("onRequest"),
             onResponse: hook("onResponse"),
             onError: hook("onError"),

@@ -111,7 +111,7 @@ class Compiled<S extends Slot> implements Plan<S>, Frame {
             record.signal = options.signal;
             if (options.set !== undefined) record.set(this.provided, options.set);
         }
-        return inwards(record, 0, 0);
+        return inwards(record, undefined, 0);
     }
 
     explain(): string {
@@ -155,7 +155,7 @@ const NOTHING: Middleware = {
     reads: [],
     writes: [],
     repeats: false,
-    code: { owner: undefined, around: undefined, onRequest: undefined, onResponse: undefined, onError: undefined, onComplete: undefined },
+    code: { owner: undefined, around: undefined, when: undefined, onRequest: undefined, onResponse: undefined, onError: undefined, onComplete: undefined },
 };
 
 /** Only what `middleware` made has been looked at. */

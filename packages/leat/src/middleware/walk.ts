@@ -1,7 +1,7 @@
 // The way through a plan: inwards to the sender, and outwards again. As long as nothing waits this is two loops on the stack;
 // where something waits, an async function takes over from there and comes back into the loops.
-import { applyToComplete, applyToError, applyToRequest, applyToResponse, call, isThenable, responseOf } from "./apply";
-import { around } from "./around";
+import { applyToComplete, applyToError, applyToRequest, applyToResponse, call, isThenable, isWanted, responseOf } from "./apply";
+import { Pass } from "./around";
 import { type ContextOf } from "./context";
 import { MiddlewareError, replacing } from "./error";
 import { type Layer } from "./layer";
@@ -18,15 +18,16 @@ export { LATER };
 
 /** Leaves all layers with the outcome of a sender that returned `LATER`, once. */
 export function leave(record: Record, isFailed: boolean, outcome: unknown): Awaitable<Response> {
-    return outwards(record, 0, record.frame.layers.length - 1, false, isFailed, outcome);
+    return outwards(record, undefined, record.frame.layers.length - 1, false, isFailed, outcome);
 }
 
 /**
- * Runs the layers from `at` on, the sender, and the layers back to `from`, the outermost of this part: the first of a plan, or the
- * one inside of an `around`.
+ * Runs the layers from `start` on, the sender, and the layers back to the outermost of this part: the first of a plan, or the one
+ * inside of the `around` whose `next` this is, which is told of the end.
  */
-export function inwards(record: Record, from: number, start: number): Awaitable<Response> {
+export function inwards(record: Record, pass: Pass | undefined, start: number): Awaitable<Response> {
     const { layers, attemptAt } = record.frame;
+    const from = fromOf(pass);
     let at = start;
     // The innermost layer that was entered, and whether the outcome is its own work, so that its other hooks have no part in it.
     let last = start - 1;
@@ -46,15 +47,21 @@ export function inwards(record: Record, from: number, start: number): Awaitable<
             if (layer === undefined) {
                 const sent = record.send(record.request, record.view as ContextOf<"attempt">);
                 if (sent === LATER) return LATER;
-                if (isThenable(sent)) return sentLater(record, from, last, sent);
+                if (isThenable(sent)) return sentLater(record, pass, last, sent);
                 outcome = responseOf(record, undefined, sent);
                 break;
             }
             last = at;
             if (layer.around !== undefined) {
+                if (layer.when !== undefined && !isWanted(record, layer, layer.when)) continue;
                 isOwn = true;
-                const result = around(record, at, layer);
-                if (isThenable(result)) return from > 0 && layer.outer < from ? result : aroundLater(record, from, last, result);
+                const own = new Pass(record, at);
+                const result = own.enter();
+                if (isThenable(result)) {
+                    // Nothing is left to be done on the way to what waits for it but to say so there.
+                    if (pass !== undefined && layer.outer < from && own.isLeftTo(pass)) return result as PromiseLike<Response>;
+                    return aroundLater(record, pass, last, own, result);
+                }
                 outcome = result;
                 break;
             }
@@ -62,7 +69,7 @@ export function inwards(record: Record, from: number, start: number): Awaitable<
             isOwn = true;
             const result = call(record, layer, layer.onRequest);
             if (result !== undefined) {
-                if (isThenable(result)) return requestLater(record, from, at, layer, result);
+                if (isThenable(result)) return requestLater(record, pass, at, layer, result);
                 outcome = applyToRequest(record, layer, result);
                 if (outcome !== undefined) break;
             }
@@ -72,7 +79,12 @@ export function inwards(record: Record, from: number, start: number): Awaitable<
         isFailed = true;
         outcome = error;
     }
-    return outwards(record, from, last, isOwn, isFailed, outcome);
+    return outwards(record, pass, last, isOwn, isFailed, outcome);
+}
+
+/** The outermost layer of a part. */
+function fromOf(pass: Pass | undefined): number {
+    return pass === undefined ? 0 : pass.at + 1;
 }
 
 /** Why nothing further is entered. */
@@ -85,11 +97,12 @@ function stopped(record: Record, from: number): { readonly error: unknown } | un
 }
 
 /**
- * Leaves the layers from `last` to `from` with a response or an error. `isOwn`: the hook of `last` for the outcome has run already,
+ * Leaves the layers from `last` to the outermost of the part with a response or an error. `isOwn`: the hook of `last` for the outcome has run already,
  * or has no part in it.
  */
-function outwards(record: Record, from: number, last: number, isOwn: boolean, isFailed: boolean, outcome: unknown): Awaitable<Response> {
+function outwards(record: Record, pass: Pass | undefined, last: number, isOwn: boolean, isFailed: boolean, outcome: unknown): Awaitable<Response> {
     const { layers } = record.frame;
+    const from = fromOf(pass);
     for (let at = last; at >= from; ) {
         const layer = layers[at] as Layer;
         if (!isOwn) {
@@ -99,7 +112,7 @@ function outwards(record: Record, from: number, last: number, isOwn: boolean, is
                 try {
                     const result = call(record, layer, hook);
                     if (result !== undefined) {
-                        if (isThenable(result)) return leftLater(record, from, at, layer, isFailed, outcome, result);
+                        if (isThenable(result)) return leftLater(record, pass, at, layer, isFailed, outcome, result);
                         if (isFailed) {
                             const response = applyToError(record, layer, result);
                             if (response !== undefined) {
@@ -119,7 +132,7 @@ function outwards(record: Record, from: number, last: number, isOwn: boolean, is
             show(record, isFailed, outcome);
             try {
                 const result = call(record, layer, layer.onComplete);
-                if (isThenable(result)) return completedLater(record, from, at, layer, isFailed, outcome, result);
+                if (isThenable(result)) return completedLater(record, pass, at, layer, isFailed, outcome, result);
                 applyToComplete(layer, result);
             } catch (thrown) {
                 outcome = isFailed ? replacing(thrown, outcome) : thrown;
@@ -128,7 +141,8 @@ function outwards(record: Record, from: number, last: number, isOwn: boolean, is
         }
         at = layer.outer;
     }
-    if (from === 0) record.frame.over(record);
+    if (pass === undefined) record.frame.over(record);
+    else pass.settle(isFailed, outcome);
     if (isFailed) throw outcome;
     return outcome as Response;
 }
@@ -138,7 +152,7 @@ function show(record: Record, isFailed: boolean, outcome: unknown): void {
     record.error = isFailed ? outcome : undefined;
 }
 
-async function sentLater(record: Record, from: number, last: number, pending: PromiseLike<unknown>): Promise<Response> {
+async function sentLater(record: Record, pass: Pass | undefined, last: number, pending: PromiseLike<unknown>): Promise<Response> {
     let isFailed = false;
     let outcome: unknown;
     try {
@@ -147,22 +161,32 @@ async function sentLater(record: Record, from: number, last: number, pending: Pr
         isFailed = true;
         outcome = error;
     }
-    return outwards(record, from, last, false, isFailed, outcome);
+    return outwards(record, pass, last, false, isFailed, outcome);
 }
 
-async function aroundLater(record: Record, from: number, last: number, pending: PromiseLike<unknown>): Promise<Response> {
+async function aroundLater(record: Record, pass: Pass | undefined, last: number, own: Pass, pending: PromiseLike<unknown>): Promise<Response> {
+    const isDecided = own.isDecided;
     let isFailed = false;
     let outcome: unknown;
     try {
         outcome = await pending;
     } catch (error) {
         isFailed = true;
-        outcome = error;
+        outcome = isDecided ? error : own.threw(error);
     }
-    return outwards(record, from, last, true, isFailed, outcome);
+    if (!isFailed && !isDecided) {
+        try {
+            const returned = own.returned(outcome);
+            outcome = isThenable(returned) ? await returned : returned;
+        } catch (error) {
+            isFailed = true;
+            outcome = error;
+        }
+    }
+    return outwards(record, pass, last, true, isFailed, outcome);
 }
 
-async function requestLater(record: Record, from: number, at: number, layer: Layer, pending: PromiseLike<unknown>): Promise<Response> {
+async function requestLater(record: Record, pass: Pass | undefined, at: number, layer: Layer, pending: PromiseLike<unknown>): Promise<Response> {
     let isFailed = false;
     let outcome: unknown;
     try {
@@ -171,11 +195,11 @@ async function requestLater(record: Record, from: number, at: number, layer: Lay
         isFailed = true;
         outcome = error;
     }
-    if (!isFailed && outcome === undefined) return inwards(record, from, at + 1);
-    return outwards(record, from, at, true, isFailed, outcome);
+    if (!isFailed && outcome === undefined) return inwards(record, pass, at + 1);
+    return outwards(record, pass, at, true, isFailed, outcome);
 }
 
-async function leftLater(record: Record, from: number, at: number, layer: Layer, wasFailed: boolean, before: unknown, pending: PromiseLike<unknown>): Promise<Response> {
+async function leftLater(record: Record, pass: Pass | undefined, at: number, layer: Layer, wasFailed: boolean, before: unknown, pending: PromiseLike<unknown>): Promise<Response> {
     let isFailed = wasFailed;
     let outcome = before;
     try {
@@ -191,10 +215,10 @@ async function leftLater(record: Record, from: number, at: number, layer: Layer,
         outcome = isFailed ? replacing(thrown, before) : thrown;
         isFailed = true;
     }
-    return outwards(record, from, at, true, isFailed, outcome);
+    return outwards(record, pass, at, true, isFailed, outcome);
 }
 
-async function completedLater(record: Record, from: number, at: number, layer: Layer, wasFailed: boolean, before: unknown, pending: PromiseLike<unknown>): Promise<Response> {
+async function completedLater(record: Record, pass: Pass | undefined, at: number, layer: Layer, wasFailed: boolean, before: unknown, pending: PromiseLike<unknown>): Promise<Response> {
     let isFailed = wasFailed;
     let outcome = before;
     try {
@@ -203,5 +227,5 @@ async function completedLater(record: Record, from: number, at: number, layer: L
         outcome = isFailed ? replacing(thrown, before) : thrown;
         isFailed = true;
     }
-    return outwards(record, from, at - 1, false, isFailed, outcome);
+    return outwards(record, pass, at - 1, false, isFailed, outcome);
 }

@@ -69,6 +69,8 @@ for (const [what, definition, message] of [
     ["a hook that is no function", { name: "a", scope: "call", onRequest: {} }, /has onRequest as a function/],
     ["both forms", { name: "a", scope: "call", around: nothing, onRequest: nothing }, /has around and onRequest/],
     ["hooks that repeat", { name: "a", scope: "call", repeats: true, onRequest: nothing }, /repeats, which only around can do/],
+    ["hooks with a question", { name: "a", scope: "call", when: () => true, onRequest: nothing }, /has when, which only around has/],
+    ["a question that is no function", { name: "a", scope: "call", when: true, around: nothing }, /has when as a function/],
     ["a name that is none", { name: "a", scope: "call", onRequest: nothing, before: [1] }, /has names of middleware in before/],
     ["a slot that is none", { name: "a", scope: "call", onRequest: nothing, reads: ["user"] }, /has slots in reads/],
     ["slots that are no list", { name: "a", scope: "call", onRequest: nothing, writes: user }, /has slots in writes/],
@@ -77,6 +79,15 @@ for (const [what, definition, message] of [
         const error = thrown(() => middleware(definition));
         assert.equal(error.code, "plan.definition");
         assert.match(error.message, message);
+    });
+}
+
+for (const [what, when] of [["a promise", async () => true], ["nothing", nothing]]) {
+    test(`refused in a run: ${what} in answer to when`, () => {
+        const plan = compile([middleware({ name: "a", scope: "call", when, around: (_context, next) => next() })]);
+        const error = thrown(() => plan.run({ method: "GET", path: "/", headers: {} }, () => assert.fail()));
+        assert.equal(error.code, "result.kind");
+        assert.match(error.message, /"a" returned from when .*it takes true or false, at once/);
     });
 }
 

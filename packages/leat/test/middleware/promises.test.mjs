@@ -66,11 +66,46 @@ test("a sender that waits costs one promise, and Node's own of one await, whatev
     }
 });
 
-test("an around that returns the promise of its next costs one more, and what the outermost waits for", () => {
+test("arounds that return the promise of their next cost what one waits for, however many they are", () => {
     for (const count of [1, 2, 8]) {
         const sent = Promise.resolve(OK);
         const plan = compile(Array.from({ length: count }, (_, at) => middleware({ name: `m${at}`, scope: "call", around: (_context, next) => next() })));
-        assert.equal(promises(() => plan.run(GET, () => sent)), 2 + count + 2);
+        assert.equal(promises(() => plan.run(GET, () => sent)), 2 + 2);
+    }
+});
+
+test("an around that a run is not for makes no promise, and nothing else of the run's", async () => {
+    const seen = [];
+    const passedOver = middleware({ name: "passed over", scope: "call", when: ({ request }) => request.method !== "GET", around: (_context, next) => (seen.push("around"), next()) });
+    const plan = compile([passedOver]);
+    const sent = Promise.resolve(OK);
+    assert.equal(promises(() => plan.run(GET, () => sent)), 2);
+    assert.equal(plan.run(GET, ok), OK);
+    assert.deepEqual(seen, []);
+    assert.equal(await plan.run({ ...GET, method: "POST" }, () => sent), OK);
+    assert.deepEqual(seen, ["around"]);
+});
+
+test("the nexts of arounds inside of one another are over in one moment, and each may go on from there", async () => {
+    const passing = (name) => middleware({ name, scope: "attempt", around: (_context, next) => next() });
+    for (const tries of [1, 2, 3]) {
+        const again = middleware({
+            name: "again",
+            scope: "call",
+            repeats: true,
+            async around(_context, next) {
+                for (let left = tries; ; left--) {
+                    const pending = next();
+                    assert.throws(() => next(), { code: "next.twice" });
+                    const response = await pending;
+                    if (left === 1) return response;
+                }
+            },
+        });
+        let sent = 0;
+        const plan = compile([again, passing("a"), passing("b")]);
+        assert.equal(await plan.run(GET, async () => (sent++, OK)), OK);
+        assert.equal(sent, tries);
     }
 });
 

@@ -1,5 +1,7 @@
 // What is counted and compared: plans, and the same work in the style of koa-compose and by hand.
+import * as api from "@opentelemetry/api";
 import { compile, middleware, slot } from "leat/middleware";
+import { call, diagnostics, openTelemetry } from "leat/transport";
 
 export const REQUEST = Object.freeze({ method: "GET", path: "/a", headers: Object.freeze({ host: "a", accept: "*/*", "user-agent": "leat", "accept-encoding": "gzip" }), body: undefined });
 const RESPONSE = Object.freeze({ status: 200, headers: Object.freeze({ "content-type": "text/plain" }), body: "fine" });
@@ -21,8 +23,8 @@ const counter = slot("counter").of();
 const state = middleware({ name: "state", scope: "call", writes: [counter], onRequest: () => STATE, onResponse: (context) => void context.get(counter) });
 const STATE = { set: { counter: 1 } };
 
-const runs = (list) => {
-    const plan = compile(list);
+const runs = (list, options) => {
+    const plan = compile(list, options);
     return () => plan.run(REQUEST, send);
 };
 
@@ -75,6 +77,7 @@ export const SYNC = {
     "8 of 4 hooks that do nothing": { make: () => runs(many(8, hooks)), bytesMax: 0 },
     "8 patches that change nothing": { make: () => runs(many(8, same)), bytesMax: 0 },
     "a slot, written and read": { make: () => runs([state]), bytesMax: 0 },
+    "openTelemetry without an SDK, and diagnostics without a subscriber": { make: () => runs([...openTelemetry({ api }), ...diagnostics()], { provides: [call] }), bytesMax: 0 },
     "1 header": { make: () => runs(many(1, header)), bytesMax: 160 },
     "4 headers": { make: () => runs(many(4, header)), bytesMax: 216 },
     "4 headers by hand": { make: () => byHand(4) },

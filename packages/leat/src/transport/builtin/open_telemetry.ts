@@ -47,7 +47,8 @@ const parent = slot("open_telemetry_parent").of<{ readonly outside: object; read
  * A span for each call, and below it a client span for each try, whose context goes out with the request's headers and is active
  * in all that is inside. Two middleware, one of each scope: `middleware: [openTelemetry({ api }), …]`.
  *
- * Without an SDK there is no span, no header and no context; a tracer is asked once a call, and once a try.
+ * Without an SDK there is no span, no header and no context: the API is asked once a call and once a try whether there is one, and
+ * nothing is allocated. A span that is not recorded is handed on to the peer and to what is inside, and costs no promise.
  *
  * @throws {TransportError} `options.invalid`
  */
@@ -55,8 +56,14 @@ export function openTelemetry(options: OpenTelemetryOptions): readonly [Middlewa
     const { api, tracer, db } = optionsOf(options);
     const spans = new Spans(api, tracer, db);
     return [
-        middleware({ name: "openTelemetry", scope: "call", reads: [call], writes: [parent], around: (context, next) => spans.call(context, next) }),
-        middleware({ name: "openTelemetry.attempt", scope: "attempt", reads: [call, parent], around: (context, next) => spans.attempt(context, next) }),
+        middleware({ name: "openTelemetry", scope: "call", reads: [call], writes: [parent], when: () => spans.areWanted(), around: (context, next) => spans.call(context, next) }),
+        middleware({
+            name: "openTelemetry.attempt",
+            scope: "attempt",
+            reads: [call, parent],
+            when: (context) => context.get(parent) !== undefined || spans.areWanted(),
+            around: (context, next) => spans.attempt(context, next),
+        }),
     ];
 }
 
@@ -69,6 +76,14 @@ class Spans {
         this.api = api;
         this.tracer = tracer;
         this.db = db;
+    }
+
+    /** Whether there is an SDK, or without one a trace to hand on. Whoever cannot say is asked for spans. */
+    areWanted(): boolean {
+        const { trace, context } = this.api;
+        const provider = trace.getTracerProvider?.();
+        if (typeof provider?.getDelegateTracer !== "function" || trace.getSpanContext === undefined) return true;
+        return provider.getDelegateTracer(this.tracer) !== undefined || trace.getSpanContext(context.active()) !== undefined;
     }
 
     call(context: Context<typeof call>, next: Next<typeof parent>): Awaitable<Response> {
@@ -113,6 +128,8 @@ class Spans {
     }
 
     private within(inside: object, span: Span, own: Call, run: () => Awaitable<Response>, found: (response: Response | undefined) => Attributes): Awaitable<Response> {
+        // It takes no attributes, and nobody hears of its end.
+        if (!span.isRecording()) return this.api.context.with(inside, run);
         let isOver = false;
         const failedBy = (error: unknown): void => {
             if (isOver) return;

@@ -19,6 +19,9 @@ export interface OpenTelemetryApi {
     readonly trace: {
         getTracer(name: string, version?: string): { startSpan(name: string, options?: { kind?: number; attributes?: Attributes }, context?: object): Span };
         setSpan(context: object, span: Span): object;
+        /** The provider that stands for an SDK's has `getDelegateTracer`, which tells nothing as long as there is no SDK. */
+        getTracerProvider?(): { getDelegateTracer?(name: string): unknown };
+        getSpanContext?(context: object): unknown;
     };
     readonly context: { active(): object; with<T>(context: object, run: () => T): T };
     readonly propagation: { inject(context: object, carrier: object): void };

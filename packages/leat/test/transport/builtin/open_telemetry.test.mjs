@@ -150,6 +150,22 @@ test("without an SDK nothing goes out", async () => {
     assert.deepEqual({ ...exchanges[0].headers }, {});
 });
 
+test("a span that is not recorded is handed on, and told nothing", async (t) => {
+    const told = [];
+    const context = { traceId: "3".repeat(32), spanId: "0000000000000007", traceFlags: 0 };
+    const tell = (...given) => told.push(given);
+    sdk(t);
+    api.trace.disable();
+    api.trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: () => ({ spanContext: () => context, isRecording: () => false, setAttributes: tell, setStatus: tell, recordException: tell, end: tell }) }) });
+    const seen = [];
+    const inside = middleware({ name: "inside", scope: "call", onRequest: () => void seen.push(api.trace.getSpanContext(api.context.active()).spanId) });
+    const { request, exchanges } = setup([...openTelemetry({ api }), inside], [{ status: 500 }]);
+    await request();
+    assert.deepEqual(parents(exchanges), [7]);
+    assert.deepEqual(seen, [context.spanId]);
+    assert.deepEqual(told, []);
+});
+
 test("without an SDK, what was begun elsewhere is handed on", async (t) => {
     const spans = sdk(t);
     api.trace.disable();
