@@ -25,7 +25,7 @@ const OF_BODY = ["content-encoding", "content-language", "content-location", "co
  * is that of a node; with several nodes any of them gets it. Redirects are followed among them.
  *
  * It fails as `fetch` does: with the signal's reason, or with a `TypeError` whose `cause` is the `TransportError`. A text, bytes,
- * `URLSearchParams` and a `Blob` can be sent again by a retry; streams, `FormData` and the body of a `Request` cannot. Not there:
+ * `URLSearchParams`, `FormData` and a `Blob` can be sent again by a retry; streams and the body of a `Request` cannot. Not there:
  * `integrity`, and what only browsers do (`mode`, `credentials`, `cache`, `referrer`).
  */
 export function fetchBy(transport: Pick<Transport, "request" | "nodes">, { redirectsMax = REDIRECTS_MAX }: FetchOptions = {}): Fetch {
@@ -47,6 +47,8 @@ async function fetched(transport: Pick<Transport, "request" | "nodes">, input: G
     const request = new globalThis.Request(given, init);
     const signal = init?.signal ?? (given instanceof URL ? undefined : given.signal);
     const headers = new Headers(request.headers);
+    // The platform's has its own boundary, and the form is written by the transport.
+    if (init?.body instanceof FormData && headers.get("content-type")?.startsWith("multipart/form-data") === true) headers.delete("content-type");
     let method = request.method;
     let body = bodyOf(request, init);
     let url = new URL(request.url);
@@ -72,7 +74,7 @@ async function fetched(transport: Pick<Transport, "request" | "nodes">, input: G
 /** Bodies that stay as they are can be sent again; the rest is read once, through the platform's own encoding. */
 function bodyOf(request: globalThis.Request, init: RequestInit | undefined): BodyGiven | undefined {
     const given = init?.body;
-    if (typeof given === "string" || given instanceof Uint8Array || given instanceof ArrayBuffer || given instanceof URLSearchParams || given instanceof Blob) return given;
+    if (typeof given === "string" || given instanceof Uint8Array || given instanceof ArrayBuffer || given instanceof URLSearchParams || given instanceof FormData || given instanceof Blob) return given;
     return request.body ?? undefined;
 }
 

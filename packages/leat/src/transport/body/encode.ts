@@ -2,14 +2,15 @@
 import { wrongRequest } from "../error";
 import { type Redactor, revealing } from "../secret";
 import { type Body, type BodySource, FactoryBody, OnceBody } from "./body";
+import { isForm, writeForm } from "./form";
 import { writeJson } from "./json";
 import { Ndjson, writeNdjson } from "./ndjson";
 
 /**
- * Bodies that `request` takes: text, bytes, `URLSearchParams`, `ndjson(…)`, a `Blob`; a function that makes a stream for each try;
- * a stream, which can be sent once; any other object or array is JSON.
+ * Bodies that `request` takes: text, bytes, `URLSearchParams`, `FormData`, `ndjson(…)`, a `Blob`; a function that makes a stream for
+ * each try; a stream, which can be sent once; any other object or array is JSON.
  */
-export type BodyGiven = string | Uint8Array | ArrayBuffer | URLSearchParams | Ndjson | Blob | FactoryBody | OnceBody | (() => BodySource) | BodySource | object;
+export type BodyGiven = string | Uint8Array | ArrayBuffer | URLSearchParams | FormData | Ndjson | Blob | FactoryBody | OnceBody | (() => BodySource) | BodySource | object;
 
 /** A body, and the type that it has unless the caller says another one. */
 export interface Encoded {
@@ -37,9 +38,10 @@ export function encode(given: unknown, redactor: Redactor): Encoded {
     if (given instanceof Ndjson) return { body: revealing(redactor, () => writeNdjson(given)), type: "application/x-ndjson" };
     if (given instanceof URLSearchParams) return { body: given.toString(), type: "application/x-www-form-urlencoded" };
     if (given instanceof Blob) return { body: new FactoryBody(() => given.stream(), given.size), type: given.type === "" ? undefined : given.type };
+    if (isForm(given)) return writeForm(given);
     if (Symbol.asyncIterator in given) return { body: new OnceBody(given as BodySource), type: undefined };
     // JSON would make {} of them, and nobody would notice.
-    if (given instanceof FormData || given instanceof Map || given instanceof Set || given instanceof Promise || given instanceof Error) throw wrong(given);
+    if (given instanceof Map || given instanceof Set || given instanceof Promise || given instanceof Error) throw wrong(given);
     return { body: json(given, redactor), type: JSON_TYPE };
 }
 
@@ -55,5 +57,5 @@ function json(given: object, redactor: Redactor): string {
 }
 
 function wrong(given: unknown): Error {
-    return wrongRequest("body", given, "text, bytes, an object or an array (JSON), ndjson([…]), URLSearchParams, a Blob, a stream, or a function that makes one");
+    return wrongRequest("body", given, "text, bytes, an object or an array (JSON), ndjson([…]), URLSearchParams, FormData, a Blob, a stream, or a function that makes one");
 }

@@ -81,7 +81,7 @@ class Spans {
     /** Whether there is an SDK, or without one a trace to hand on. Whoever cannot say is asked for spans. */
     areWanted(): boolean {
         const { trace, context } = this.api;
-        const provider = trace.getTracerProvider?.();
+        const provider = trace.getTracerProvider?.() as { readonly getDelegateTracer?: (name: string) => unknown } | undefined;
         if (typeof provider?.getDelegateTracer !== "function" || trace.getSpanContext === undefined) return true;
         return provider.getDelegateTracer(this.tracer) !== undefined || trace.getSpanContext(context.active()) !== undefined;
     }

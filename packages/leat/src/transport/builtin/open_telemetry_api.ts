@@ -20,7 +20,7 @@ export interface OpenTelemetryApi {
         getTracer(name: string, version?: string): { startSpan(name: string, options?: { kind?: number; attributes?: Attributes }, context?: object): Span };
         setSpan(context: object, span: Span): object;
         /** The provider that stands for an SDK's has `getDelegateTracer`, which tells nothing as long as there is no SDK. */
-        getTracerProvider?(): { getDelegateTracer?(name: string): unknown };
+        getTracerProvider?(): object;
         getSpanContext?(context: object): unknown;
     };
     readonly context: { active(): object; with<T>(context: object, run: () => T): T };

@@ -2,6 +2,7 @@
 import { type Headers, type Request } from "../../middleware/message";
 import { middleware, type Middleware } from "../../middleware/middleware";
 import { slot } from "../../middleware/slot";
+import { FormBody } from "../body/form";
 import { call } from "../call";
 import { wrongOption } from "../error";
 import { objectOf } from "../given";
@@ -109,13 +110,24 @@ function learnForm(redactor: Redactor, form: string, names: ReadonlySet<string>)
     }
 }
 
+function learnTexts(redactor: Redactor, texts: readonly (readonly [name: string, value: string])[], names: ReadonlySet<string>): void {
+    for (const [name, value] of texts) if (names.has(name.toLowerCase())) redactor.add(value);
+}
+
+/** A field of a form that is a text. */
+const FIELD = /form-data; name="([^"\r\n]*)"\r\n\r\n([^]*?)\r\n--/g;
+
 function learnBody(redactor: Redactor, { body, headers }: Request, members: RegExp, names: ReadonlySet<string>): void {
     let text: string;
     if (typeof body === "string") text = body.slice(0, BODY_CHARS_MAX);
     else if (body instanceof Uint8Array) text = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, BODY_CHARS_MAX)).toString();
-    else return;
+    else {
+        if (body instanceof FormBody) learnTexts(redactor, body.texts, names);
+        return;
+    }
     const type = headers["content-type"];
     if (typeof type === "string" && type.startsWith("application/x-www-form-urlencoded")) learnForm(redactor, text, names);
+    if (typeof type === "string" && type.startsWith("multipart/form-data")) learnTexts(redactor, [...text.matchAll(FIELD)].map(([, name = "", value = ""]) => [name, value]), names);
     for (const [, value = ""] of text.matchAll(members)) {
         redactor.add(value);
         try {

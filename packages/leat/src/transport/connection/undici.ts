@@ -1,4 +1,6 @@
 // The default connection: undici's pools, one to an origin.
+// First, since undici itself would fail while it is loaded, and not say why.
+import "../runtime";
 import { Pool, type Dispatcher } from "undici";
 import { TransportError, wrongOption } from "../error";
 import { countOf, durationOf, flagOf, objectOf } from "../given";

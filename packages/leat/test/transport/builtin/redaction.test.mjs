@@ -15,9 +15,15 @@ const telling = middleware({
     scope: "attempt",
     onRequest: ({ request }) => {
         const decoded = decodeURIComponent(request.path);
-        throw Object.assign(new Error(`failed: ${request.path} ${decoded} ${JSON.stringify(request.headers)} ${String(request.body)}`), { headers: { ...request.headers }, body: request.body });
+        throw Object.assign(new Error(`failed: ${request.path} ${decoded} ${JSON.stringify(request.headers)} ${String(request.body?.texts ?? request.body)}`), { headers: { ...request.headers }, body: request.body });
     },
 });
+
+function formOf(parts) {
+    const form = new FormData();
+    for (const [name, value] of parts) form.append(name, value);
+    return form;
+}
 
 const LEAKS = {
     "a cookie": { headers: { cookie: "a=1; sid=hunter2hunter2" } },
@@ -32,6 +38,8 @@ const LEAKS = {
     "a password in bytes": { method: "POST", body: Buffer.from('{"client_secret" : "hunter2"}'), headers: { "content-type": "application/json" } },
     "a member of one's own": { method: "POST", body: '{"mine":"hunter2"}' },
     "a form": { method: "POST", body: "a=b&password=hunter2%21", headers: { "content-type": "application/x-www-form-urlencoded" } },
+    "a form of parts": { method: "POST", body: formOf([["a", "b"], ["password", "hunter2\r\n!"], ["c", "d"]]) },
+    "a form with a file": { method: "POST", body: formOf([["password", "hunter2"], ["file", new Blob(["abc"])]]) },
     "a value that is known": { method: "POST", body: "this is known-hunter2 and so on" },
     "a secret": { headers: { "x-other": secret("hunter2") } },
 };

@@ -52,6 +52,56 @@ test("bodies that are given", async (t) => {
     });
 });
 
+/** A form of those parts. */
+function formOf(parts) {
+    const form = new FormData();
+    for (const part of parts) form.append(...part);
+    return form;
+}
+
+const GIVEN_FORMS = [
+    ["nothing", []],
+    ["texts", [["a", "1"], ["a", "ü"], ["empty", ""]]],
+    ["names that have to be escaped", [['a"b\r\nx: y', "1"], ["\r\n", "2"]]],
+    ["files", [["a", "before"], ["file", new Blob(["abc"], { type: "text/x-a" }), 'n"a\nme.txt'], ["file", new Blob([Buffer.alloc(100_000, 7)])], ["b", "after"]]],
+];
+
+test("forms arrive as the platform's own decoder reads them", async (t) => {
+    const seen = [];
+    const { transport } = await served(t, async (request, response) => {
+        const body = await bodyOf(request);
+        seen.push([request.headers, body, await new Response(body, { headers: { "content-type": request.headers["content-type"] } }).formData()]);
+        response.end();
+    });
+    const shown = (form) => Promise.all([...form].map(async ([name, value]) => [name, typeof value === "string" ? value : [value.name, value.type || "application/octet-stream", Buffer.from(await value.arrayBuffer()).toString("hex")]]));
+    for (const [name, parts] of GIVEN_FORMS) {
+        await t.test(name, async () => {
+            const body = formOf(parts);
+            await transport.request({ method: "POST", path: "/", body });
+            const [headers, bytes, form] = seen.pop();
+            assert.equal(Number(headers["content-length"]), bytes.byteLength);
+            assert.deepEqual(await shown(form), await shown(body));
+        });
+    }
+    await t.test("line ends of texts become those of the wire", async () => {
+        await transport.request({ method: "POST", path: "/", body: formOf([["a", "1\n2\r3\r\n4"]]) });
+        assert.equal(seen.pop()[2].get("a"), "1\r\n2\r\n3\r\n4");
+    });
+});
+
+test("a form can be sent again, files too, and what is added to it meanwhile is not in it", async () => {
+    for (const parts of [[["a", "1"]], [["a", "1"], ["file", new Blob(["abc"])]]]) {
+        const body = formOf(parts);
+        const again = middleware({ name: "again", scope: "call", repeats: true, around: async (_context, next) => (await next(), body.append("late", "1"), next()) });
+        const { transport, sent } = scripted([{ status: 500 }, {}], { middleware: [again] });
+        await transport.request({ method: "PUT", path: "/", body });
+        const [first, second] = sent.map((each) => String(each.body));
+        assert.equal(first, second);
+        assert.ok(!first.includes("late"));
+        assert.equal(first.includes("abc"), parts.length > 1);
+    }
+});
+
 test("an object is written once, whatever is tried again", async () => {
     let written = 0;
     const again = middleware({ name: "again", scope: "call", repeats: true, around: async (_context, next) => (await next(), next()) });
