@@ -101,6 +101,7 @@ export const loads = {
     needs: [],
     startsSubject: true,
     drive: async ({ run, subjectCommand, core, seconds }) => parseLine(await run(['taskset', '-c', String(core), ...subjectCommand, String(seconds)]).finish()),
+    count: async ({ run, subjectCommand, core, seconds }) => parseLine(await run(['env', 'COUNT=all', 'taskset', '-c', String(core), ...subjectCommand, String(seconds)]).finish()),
   },
 
   // From exec to the first answer. The program starts the subject itself, on the subject's core.

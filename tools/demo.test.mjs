@@ -79,6 +79,37 @@ test("every line for the Node.js apps works", options, async (t) => {
     assert.match(await (await fetch(links)).text(), /<h1>Short links/);
 });
 
+test("every line for the shop works, whose calls go out through leat/transport", options, async (t) => {
+    const { lines } = await demo(t);
+    const [, shop] = /^A shop .* on (http:\S+)/.exec(lines.find((line) => line.startsWith("A shop")));
+    tryLines(lines, shop, [
+        ["/items/flour", '"grams":1000'],
+        ["/order/bran", '"number":1'],
+        ["/stats", '"calls":2,"tries":3,"tokens":1,"busy":1,"orders":1'],
+    ]);
+});
+
+test("the shop ends with the demo", options, async (t) => {
+    const { lines, child } = await demo(t);
+    const [, shop] = /^A shop .* on (http:\S+)/.exec(lines.find((line) => line.startsWith("A shop")));
+    const { hostname, port } = new URL(shop);
+    const socket = connect({ host: hostname, port: Number(port) });
+    await once(socket, "connect");
+    child.kill("SIGKILL");
+    await new Promise((done) => socket.resume().on("error", () => {}).once("close", done));
+    await assert.rejects(fetch(`${shop}/stats`));
+});
+
+test("a Node.js that is too old for leat/transport runs the other apps, and one line says so", options, async (t) => {
+    const folder = temporary();
+    t.after(folder.remove);
+    const old = join(folder.path, "old.cjs");
+    writeFileSync(old, 'Object.defineProperty(process.versions, "node", { value: "20.9.0" });\n');
+    const { lines, base } = await demo(t, { NODE_OPTIONS: `--require ${old}` });
+    assert.equal((await fetch(`${base}/notes`)).status, 200);
+    assert.match(lines.find((line) => line.startsWith("No shop")), /^No shop on leat\/transport: .*runs on Node\.js 20\.18\.1 and newer, and this is 20\.9\.0/);
+});
+
 /** The address of the app that runs without Node.js. */
 const noticesOf = (lines) => /^An Express app in TypeScript .* on (http:\S+)/.exec(lines.find((line) => line.startsWith("An Express app in TypeScript")))[1];
 

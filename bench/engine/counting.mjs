@@ -12,7 +12,7 @@ import { ready } from './ask.mjs';
 import { has } from './machine.mjs';
 import { CORE, LOAD_CORE, planned } from './measure.mjs';
 import { parseCrossings, parsePerf } from './parse.mjs';
-import { finish, freePort, start, stop } from './process.mjs';
+import { converse, finish, freePort, start, stop } from './process.mjs';
 
 const SECONDS = 1;
 const ATTACH_MS = 300;
@@ -26,6 +26,13 @@ export async function count(scenario, name, context, upstream) {
   const port = await freePort();
   const plan = planned(scenario, name, context, { port, upstreamPort: upstream.port, dir });
   const given = { load: scenario.load, port, seconds: SECONDS, out: join(dir, 'load.log'), rival: context.rival };
+  if (kind.count) {
+    try {
+      return await kind.count({ ...given, run: (command) => converse(command, { core: LOAD_CORE, dir }), subjectCommand: plan.command, core: CORE });
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  }
   const subject = start(plan.command, { core: CORE, dir, env: { ...plan.env, NODE_OPTIONS: `--require ${crossings}` } });
   try {
     await ready(subject, { ...scenario.load, port, expect: scenario.expect });

@@ -20,10 +20,12 @@ export async function run(scenario, context, settings, absent, say) {
   const outcome = await withUpstream(scenario, context, async (upstream) => {
     const rate = scenario.load.share && await openRate(scenario, present, context, upstream, settings, say);
     for (let round = 0; round < settings.rounds; round += 1) {
+      let { quiet } = settings;
       for (const entry of scenario.shuffled ? shuffled(entries) : order(entries, round)) {
         if (failures[entry]) continue;
         try {
-          const sample = await measureQuietly(scenario, original(entry), context, upstream, { ...settings, rate });
+          const sample = await measureQuietly(scenario, original(entry), context, upstream, { ...settings, quiet, rate });
+          if (scenario.glance === 'round') quiet = 0;
           samples[entry].push(sample);
           say(`${scenario.name}, round ${round + 1}/${settings.rounds}, ${entry}: ${brief(sample, scenario)}`);
         } catch (error) {
@@ -82,6 +84,9 @@ function brief(sample, scenario) {
   return `${shown.join(', ')}${sample.errors ? `, ERRORS ${sample.errors}` : ''}`;
 }
 
+/** What chance does to what is counted. */
+const EXACT = { min: 1, max: 1 };
+
 /** Medians and spreads of every subject, ratios of the first to each other, and the targets. */
 export function summarise(scenario, samples) {
   const entries = Object.keys(samples);
@@ -96,7 +101,7 @@ export function summarise(scenario, samples) {
   for (const entry of entries.slice(1)) {
     ratios[entry] = Object.fromEntries(scenario.compare.map((name) => {
       const ours = ratio(values(reference, name), values(entry, name));
-      const chance = samples[control] && ratio(values(reference, name), values(control, name));
+      const chance = scenario.counted?.includes(name) ? EXACT : samples[control] && ratio(values(reference, name), values(control, name));
       const says = entry === control ? 'control' : verdict(ours, chance, measures[name].better);
       return [name, { ...ours, verdict: says }];
     }));

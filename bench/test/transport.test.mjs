@@ -48,6 +48,16 @@ for (const bytes of [0, 1024, 65_536]) {
   });
 }
 
+for (const bytes of [9, 1024, 65_536]) {
+  test(`five middleware on loopback send what the same work inline sends: ${bytes} bytes`, { skip }, async (t) => {
+    const { client } = await import('../transport/loaded.mjs');
+    const [ours, inline] = await Promise.all(['leat, 5 middleware', 'leat, the same inline'].map((name) => wire(t, client, name, { connections: 1, bytes })));
+    assert.ok(ours.fields.includes('x-origin: bench'));
+    assert.equal(ours.fields.includes('content-encoding: gzip'), bytes >= 1024);
+    assert.deepEqual(ours, inline);
+  });
+}
+
 for (const path of ['sync', 'async', 'error', 'retry']) {
   test(`engines bring the same request to the sender: ${path}`, { skip }, async () => {
     const { make, names } = await import('../transport/engine.mjs');
@@ -68,7 +78,7 @@ test('merging comes to the same headers', { skip }, async () => {
   }
 });
 
-for (const bytes of [9, 1024]) {
+for (const bytes of [9, 1024, 65_536]) {
   test(`a stack of middleware sends what the same work inline sends: ${bytes} bytes`, { skip }, async () => {
     const { make } = await import('../transport/stack.mjs');
     const sent = async (name) => {

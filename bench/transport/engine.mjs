@@ -39,49 +39,47 @@ const settled = (path, run) => {
   };
 };
 
+/** The second try, by hand: nothing waits, or something does. */
+const again = (attempt) => () => { try { return attempt(); } catch { return attempt(); } };
+const againLater = (attempt) => async () => { try { return await attempt(); } catch { return attempt(); } };
+
 const started = slot('started').of();
 const STARTED = Object.freeze({ started: 1 });
 
 function plan({ depth, path }, send) {
   const list = many(depth, (at) => {
-    const patch = at === 0 ? { headers: { [headerOf(at)]: '1' }, set: STARTED } : { headers: { [headerOf(at)]: '1' } };
-    return at === 0
-      ? middleware({ name: headerOf(at), scope: 'attempt', writes: [started], onRequest: () => patch, onComplete: (context) => void context.get(started) })
-      : middleware({ name: headerOf(at), scope: 'attempt', onRequest: () => patch });
+    const name = headerOf(at);
+    const patch = { headers: { [name]: '1' }, ...(at === 0 ? { set: STARTED } : {}) };
+    const first = at === 0 ? { writes: [started], onComplete: (context) => void context.get(started) } : {};
+    return middleware({ name, scope: 'attempt', onRequest: () => patch, ...first });
   });
-  const again = (_context, next) => {
-    try {
-      return next();
-    } catch {
-      return next();
-    }
-  };
-  const retry = path === 'retry' ? [middleware({ name: 'retry', scope: 'call', repeats: true, around: again })] : [];
+  const around = (_context, next) => again(next)();
+  const retry = path === 'retry' ? [middleware({ name: 'retry', scope: 'call', repeats: true, around })] : [];
   const compiled = compile([...retry, ...list]);
   return () => compiled.run(REQUEST, send);
 }
 
-/** The middleware of @elastic/transport 9.4.0: `around` only, on a context that all share and may write to. */
+/** Middleware as functions around `next`, on a context that all share and may write to: the header, and the first a state. */
+const writing = (at) => async (context, next) => {
+  context.request.headers[headerOf(at)] = '1';
+  if (at > 0) return next();
+  context.state = STARTED;
+  try {
+    return await next();
+  } finally {
+    void context.state.started;
+  }
+};
+const retrying = (_context, next) => againLater(next)();
+const shared = () => ({ ...REQUEST, headers: { ...REQUEST.headers } });
+
+/** The middleware of @elastic/transport 9.4.0: `around` only. */
 function onion({ depth, path }, send) {
   const engine = new MiddlewareEngine();
-  if (path === 'retry') engine.register({ name: 'retry', priority: 0, around: async (_context, next) => { try { return await next(); } catch { return next(); } } });
-  for (const at of Array(depth).keys()) {
-    engine.register({
-      name: headerOf(at), priority: at + 1,
-      around: async (context, next) => {
-        context.request.headers[headerOf(at)] = '1';
-        if (at > 0) return next();
-        context.state = STARTED;
-        try {
-          return await next();
-        } finally {
-          void context.state.started;
-        }
-      },
-    });
-  }
+  if (path === 'retry') engine.register({ name: 'retry', priority: 0, around: retrying });
+  for (const at of Array(depth).keys()) engine.register({ name: headerOf(at), priority: at + 1, around: writing(at) });
   return () => {
-    const context = { request: { ...REQUEST, headers: { ...REQUEST.headers } }, params: REQUEST, options: {}, meta: { requestId: 1, name: 'a', context: null, connection: null, attempts: 0 }, state: undefined };
+    const context = { request: shared(), params: REQUEST, options: {}, meta: { requestId: 1, name: 'a', context: null, connection: null, attempts: 0 }, state: undefined };
     return engine.run(context, async () => send(context.request));
   };
 }
@@ -91,16 +89,16 @@ function onion({ depth, path }, send) {
  * what it returns into a new context by spreading context, request and headers.
  */
 function phases({ depth, path }, send) {
-  const list = many(depth, (at) => ({
-    onRequest: at === 0
-      ? async () => ({ context: { request: { headers: { [headerOf(at)]: '1' } }, shared: STARTED } })
-      : async () => ({ context: { request: { headers: { [headerOf(at)]: '1' } } } }),
-    onComplete: at === 0 ? async (context) => { void context.shared.started; } : undefined,
-  }));
-  const merged = (context, { request, shared }) => ({
+  const list = many(depth, (at) => {
+    const patch = (more) => ({ context: { request: { headers: { [headerOf(at)]: '1' } }, ...more } });
+    return at === 0
+      ? { onRequest: async () => patch({ shared: STARTED }), onComplete: async (context) => { void context.shared.started; } }
+      : { onRequest: async () => patch(), onComplete: undefined };
+  });
+  const merged = (context, { request, shared: state }) => ({
     ...context,
     request: { ...context.request, ...request, headers: { ...context.request.headers, ...request?.headers } },
-    shared: { ...context.shared, ...shared },
+    shared: { ...context.shared, ...state },
   });
   const phase = async (name, context) => {
     let current = context;
@@ -119,29 +117,13 @@ function phases({ depth, path }, send) {
       context = await phase('onComplete', context);
     }
   };
-  if (path !== 'retry') return attempt;
-  return async () => {
-    try {
-      return await attempt();
-    } catch {
-      return attempt();
-    }
-  };
+  return path === 'retry' ? againLater(attempt) : attempt;
 }
 
-/** koa-compose's way: a promise and a bound function each, on an object that all may write to. */
+/** koa-compose's way: a promise and a bound function each. */
 function koa({ depth, path }, send) {
-  const list = many(depth, (at) => async (context, next) => {
-    context.request.headers[headerOf(at)] = '1';
-    if (at > 0) return next();
-    context.state = STARTED;
-    try {
-      return await next();
-    } finally {
-      void context.state.started;
-    }
-  });
-  if (path === 'retry') list.unshift(async (_context, next) => { try { return await next(); } catch { return next(); } });
+  const list = many(depth, writing);
+  if (path === 'retry') list.unshift(retrying);
   const run = (context) => {
     const dispatch = (at) => {
       if (at === list.length) return new Promise((resolve) => { resolve(send(context.request)); });
@@ -153,45 +135,14 @@ function koa({ depth, path }, send) {
     };
     return dispatch(0);
   };
-  return () => run({ request: { ...REQUEST, headers: { ...REQUEST.headers } }, state: undefined });
+  return () => run({ request: shared(), state: undefined });
 }
 
-/** What one would write without middleware: one copy, into which everything goes. */
-function byHand({ depth, path }, send) {
+/** What one would write without middleware; `requestOf` makes the request of the headers' names. */
+const byHand = (requestOf) => ({ depth, path }, send) => {
   const names = many(depth, headerOf);
   const attempt = () => {
-    if (depth === 0) return send(REQUEST);
-    const headers = { ...REQUEST.headers };
-    for (const name of names) headers[name] = '1';
-    const state = STARTED;
-    const request = { method: REQUEST.method, path: REQUEST.path, headers, body: REQUEST.body };
-    if (path === 'async') return send(request).then((response) => { void state.started; return response; });
-    try {
-      return send(request);
-    } finally {
-      void state.started;
-    }
-  };
-  if (path !== 'retry') return attempt;
-  return () => {
-    try {
-      return attempt();
-    } catch {
-      return attempt();
-    }
-  };
-}
-
-/** The same, with a copy for each step, as steps do that know nothing of one another. */
-function byHandInSteps({ depth, path }, send) {
-  const names = many(depth, headerOf);
-  const attempt = () => {
-    let request = REQUEST;
-    for (const name of names) {
-      const headers = { ...request.headers };
-      headers[name] = '1';
-      request = { method: request.method, path: request.path, headers, body: request.body };
-    }
+    const request = requestOf(names);
     const state = STARTED;
     if (path === 'async') return send(request).then((response) => { void state.started; return response; });
     try {
@@ -200,17 +151,29 @@ function byHandInSteps({ depth, path }, send) {
       void state.started;
     }
   };
-  if (path !== 'retry') return attempt;
-  return () => {
-    try {
-      return attempt();
-    } catch {
-      return attempt();
-    }
-  };
-}
+  return path === 'retry' ? again(attempt) : attempt;
+};
 
-const VARIANTS = { plan, 'by hand': byHand, 'by hand, a copy a step': byHandInSteps, koa, onion, phases };
+/** One copy, into which everything goes. */
+const inOneCopy = byHand((names) => {
+  if (names.length === 0) return REQUEST;
+  const headers = { ...REQUEST.headers };
+  for (const name of names) headers[name] = '1';
+  return { method: REQUEST.method, path: REQUEST.path, headers, body: REQUEST.body };
+});
+
+/** A copy for each step, as steps do that know nothing of one another. */
+const inSteps = byHand((names) => {
+  let request = REQUEST;
+  for (const name of names) {
+    const headers = { ...request.headers };
+    headers[name] = '1';
+    request = { method: request.method, path: request.path, headers, body: request.body };
+  }
+  return request;
+});
+
+const VARIANTS = { plan, 'by hand': inOneCopy, 'by hand, a copy a step': inSteps, koa, onion, phases };
 
 /** One call of variant `name`; `seen.request` is the request that was sent last. */
 export function make(name, settings) {

@@ -12,6 +12,8 @@ const elastic = require('@elastic/transport');
 /** Latencies that are kept, the most: a run of a minute at 50,000 a second. */
 const LATENCIES_MAX = 3_000_000;
 const WARM_CALLS = 2000;
+/** Large bodies are warm sooner. */
+const WARM_BYTES = 200 * 1024 * 1024;
 /** In an open loop, calls that wait: more would measure this program's memory. */
 const WAITING_MAX = 20_000;
 
@@ -59,9 +61,10 @@ export function client(name, { origin, connections, bytes }) {
 }
 
 /** Measures variant `name` for `seconds`. */
-export async function measure(name, settings, seconds) {
-  const { connections, rate } = settings;
-  const { call, close } = client(name, { ...settings, origin: `http://127.0.0.1:${settings.port}` });
+export const measure = (name, settings, seconds) => driven(client(name, { ...settings, origin: `http://127.0.0.1:${settings.port}` }), settings, seconds);
+
+/** Measures a client for `seconds`. */
+export async function driven({ call, close }, { bytes, connections, rate }, seconds) {
   const latencies = new Float64Array(LATENCIES_MAX);
   const counts = { done: 0, errors: 0 };
   const one = async (due) => {
@@ -73,7 +76,7 @@ export async function measure(name, settings, seconds) {
     if (counts.done < LATENCIES_MAX) latencies[counts.done] = performance.now() - due;
     counts.done += 1;
   };
-  let left = WARM_CALLS;
+  let left = Math.min(WARM_CALLS, Math.ceil(WARM_BYTES / Math.max(1, bytes)));
   const closed = async (more) => { while (more()) await one(performance.now()); };
   const workers = (more) => Promise.all(Array.from({ length: connections }, () => closed(more)));
   await workers(() => (left -= 1) >= 0);

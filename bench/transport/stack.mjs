@@ -54,20 +54,20 @@ const tracing = () => middleware({
   },
 });
 
-const requestOf = (bytes) => ({ method: 'POST', path: '/', body: bodyOf(bytes), as: 'bytes' });
+const requestOf = (bytes) => ({ method: 'POST', path: '/upload', body: bodyOf(bytes), as: 'bytes' });
 
 const VARIANTS = {
-  'leat, 5 middleware': ({ bytes }, connection) => {
+  'leat, 5 middleware': ({ bytes }, way) => {
     const list = [tracing(), auth({ bearer: TOKEN.slice(7) }), product({ headers: ORIGIN }), compression({ accept: CODINGS, request: 'gzip', learn: false }), retry()];
-    const transport = new Transport({ nodes: NODE, connection, middleware: list });
+    const transport = new Transport({ ...way, middleware: list });
     const request = requestOf(bytes);
-    return () => transport.request(request);
+    return { run: () => transport.request(request), close: () => transport.close() };
   },
-  'leat, the same inline': ({ bytes }, connection) => {
-    const transport = new Transport({ nodes: NODE, connection });
+  'leat, the same inline': ({ bytes }, way) => {
+    const transport = new Transport(way);
     const given = requestOf(bytes);
     const coder = coderOf('gzip');
-    return async () => {
+    const run = async () => {
       const own = { name: given.method, started: performance.now(), took: 0, status: 0 };
       try {
         const isLarge = given.body.byteLength >= GZIP_BYTES_MIN;
@@ -87,13 +87,14 @@ const VARIANTS = {
         ended(own);
       }
     };
+    return { run, close: () => transport.close() };
   },
-  'leat, none': ({ bytes }, connection) => {
-    const transport = new Transport({ nodes: NODE, connection });
+  'leat, none': ({ bytes }, way) => {
+    const transport = new Transport(way);
     const request = requestOf(bytes);
-    return () => transport.request(request);
+    return { run: () => transport.request(request), close: () => transport.close() };
   },
-  '@elastic/transport': ({ bytes }, _connection, seen) => {
+  '@elastic/transport': ({ bytes }, _way, seen) => {
     class Answering extends elastic.BaseConnection {
       async request(params) {
         seen.request = params;
@@ -103,16 +104,19 @@ const VARIANTS = {
     const pool = new elastic.WeightedConnectionPool({ Connection: Answering });
     pool.addConnection(NODE);
     const transport = new elastic.Transport({ connectionPool: pool, compression: bytes >= GZIP_BYTES_MIN, headers: { authorization: TOKEN, ...ORIGIN } });
-    const params = { method: 'POST', path: '/', body: bodyOf(bytes), meta: { name: 'bench' } };
+    const params = { method: 'POST', path: '/upload', body: bodyOf(bytes), meta: { name: 'bench' } };
     const options = { meta: true };
-    return () => transport.request(params, options);
+    return { run: () => transport.request(params, options) };
   },
 };
 
 /** One call of variant `name`, of `settings.bytes`. */
 export function make(name, settings) {
   const { seen, connection } = answering();
-  return { run: VARIANTS[name](settings, connection, seen), seen };
+  return { run: VARIANTS[name](settings, { nodes: NODE, connection }, seen).run, seen };
 }
+
+/** The same on `way`, the nodes and the connection of a transport, with what closes it; Leat's variants only. */
+export const over = (name, settings, way) => VARIANTS[name](settings, way);
 
 export const names = Object.keys(VARIANTS);

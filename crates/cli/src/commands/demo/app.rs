@@ -31,6 +31,10 @@ pub(super) const NOTES: Example = example!("node-http", "server.js", "notes.js",
 /// An app on `leat/express`.
 pub(super) const LINKS: Example = example!("express", "server.js", "app.js", "links.js", "public/index.html");
 
+/// A shop whose client for its depot is on `leat/transport`.
+pub(super) const SHOP: Example =
+    example!("transport", "server.js", "depot.js", "client.js", "timing.js", "request_id.js");
+
 /// An Express app in TypeScript, without Node.js.
 const NOTICES: Example = example!("embedded", "server.ts", "app.ts", "board.ts");
 

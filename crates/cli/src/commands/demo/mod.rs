@@ -33,8 +33,15 @@ fn start(arguments: &DemoArguments) -> Result<(), String> {
     let start = |example| app::App::start(example, &folder.0, arguments.package.as_deref());
     // Where one can't be started the other can't either, for the same reason.
     let apps = start(&app::NOTES).and_then(|notes| start(&app::LINKS).map(|links| (notes, links)));
+    // It needs a newer Node.js than the others. Where those can't be started, their reason is said once.
+    let shop = apps.is_ok().then(|| start(&app::SHOP));
     let notices = app::App::start_embedded(&folder.0);
-    let about_apps = format!("{}{}", site::about_apps(&apps, &config_path), site::about_notices(&notices));
+    let about_apps = [
+        site::about_apps(&apps, &config_path),
+        shop.as_ref().map(site::about_shop).unwrap_or_default(),
+        site::about_notices(&notices),
+    ]
+    .concat();
     let shown = config_path.clone();
     let settings = Settings {
         config_path,

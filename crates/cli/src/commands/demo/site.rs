@@ -97,6 +97,22 @@ An Express app with leat/express on {links} (examples/express)
     }
 }
 
+/// What there is to try on the shop, which makes calls of its own.
+pub(super) fn about_shop(app: &Result<App, String>) -> String {
+    match app {
+        Ok(App { base, .. }) => format!(
+            "
+A shop whose calls to its depot go through leat/transport, on {base} (examples/transport)
+
+  curl -i {base}/items/flour                 asked at the depot, with a token and retries
+  curl -i {base}/order/bran                  an order there: a POST, which only a busy depot is sent again
+  curl -i {base}/stats                       how many calls, tries and tokens that took
+"
+        ),
+        Err(why) => format!("\nNo shop on leat/transport: {why}\n"),
+    }
+}
+
 /// What there is to try on the app without Node.js.
 pub(super) fn about_notices(app: &Result<App, String>) -> String {
     match app {
