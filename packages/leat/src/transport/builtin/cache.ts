@@ -1,11 +1,12 @@
 // Keeps responses, and asks whether they are still good (RFC 9111, as a cache of this program's own).
-import { type Context, type Responded } from "../../middleware/context";
+import { type Context, type Failed, type Responded } from "../../middleware/context";
 import { type Headers, type HeaderValue, type Request, type Response } from "../../middleware/message";
-import { middleware, type Middleware, type RequestPatch, type ResponsePatch } from "../../middleware/middleware";
+import { type ErrorPatch, middleware, type Middleware, type RequestPatch, type ResponsePatch } from "../../middleware/middleware";
 import { slot } from "../../middleware/slot";
 import { call, type Call } from "../call";
+import { TransportError } from "../error";
 import { countOf, objectOf } from "../given";
-import { ageMs, directivesOf, lifetimeMs } from "./caching/freshness";
+import { ageMs, directivesOf, lifetimeMs, staleIfErrorMs } from "./caching/freshness";
 import { type Entry, Store } from "./caching/store";
 import { headerOf, listOf } from "./header";
 import { callOf } from "./own_call";
@@ -30,6 +31,9 @@ const CONDITIONS = ["if-none-match", "if-modified-since", "if-match", "if-unmodi
 /** RFC 9110 section 9.2.1. */
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
+/** RFC 5861 section 4. */
+const ERRORS: ReadonlySet<number> = new Set([500, 502, 503, 504]);
+
 /** What was found when the request went out. */
 interface Asked {
     readonly request: Request;
@@ -41,7 +45,8 @@ const asked = slot("cache_asked").of<Asked>();
 /**
  * Answers a GET from what came before, as long as the response said that it would be good, and asks again by its `etag` or
  * `last-modified` afterwards. Nothing is guessed: a response that says neither is not kept. A request that changes a path lets go of
- * what is kept of it. One `cache()` is one store, for all transports that have it: give each service its own.
+ * what is kept of it. With `stale-if-error` a response stands in, for as long as it says, for a try whose connection fails or that comes
+ * to 500, 502, 503 or 504; then nothing is tried again. One `cache()` is one store, for all transports that have it: give each service its own.
  *
  * List it last, where it sees the request as it is sent. A response to a request whose credentials were set further in is not
  * kept. Streams pass untouched.
@@ -63,6 +68,7 @@ export function cache(options: CacheOptions = {}): Middleware<"attempt"> {
         writes: [asked],
         onRequest: (context) => caching.request(callOf(context), context.request),
         onResponse: (context) => caching.response(callOf(context), context),
+        onError: (context) => caching.error(callOf(context), context),
     });
 }
 
@@ -93,12 +99,33 @@ class Caching {
         const { request, response } = context;
         // RFC 9111 section 4.4.
         if (!SAFE.has(request.method) && response.status < 400) this.store.forget(request.path);
-        const before = context.get(asked);
-        if (before === undefined || before.request.path !== request.path) return undefined;
-        if (CREDENTIALS.some((name) => listOf(before.request.headers, name) !== listOf(request.headers, name))) return undefined;
+        const before = this.before(context);
+        if (before === undefined) return undefined;
+        const standIn = ERRORS.has(response.status) ? standInOf(own, before) : undefined;
+        if (standIn !== undefined) {
+            const gone = Object.fromEntries(Object.keys(response.headers).map((name) => [name, null]));
+            return { ...standIn, headers: { ...gone, ...standIn.headers } };
+        }
         if (response.status === 304 && before.stale !== undefined) return this.stillGood(own, before.request, before.stale, response);
         this.keep(own, before.request, response.status, response.headers, response.body);
         return undefined;
+    }
+
+    error(own: Call, context: Context<typeof call | typeof asked> & Failed): ErrorPatch<typeof asked> | undefined {
+        const { error } = context;
+        // Whoever gave the call up, or is at its end, wants no answer.
+        if (!(error instanceof TransportError) || error.kind === "other") return undefined;
+        const before = this.before(context);
+        const standIn = before === undefined ? undefined : standInOf(own, before);
+        return standIn === undefined ? undefined : { respond: standIn };
+    }
+
+    /** What was found, if the request went out as it was asked with. */
+    private before(context: Context<typeof call | typeof asked>): Asked | undefined {
+        const { request } = context;
+        const before = context.get(asked);
+        if (before === undefined || before.request.path !== request.path) return undefined;
+        return CREDENTIALS.some((name) => listOf(before.request.headers, name) !== listOf(request.headers, name)) ? undefined : before;
     }
 
     /** The response that is kept, with the headers that came now (section 3.2). */
@@ -117,7 +144,7 @@ class Caching {
             body.byteLength <= this.bodyBytesMax &&
             !directivesOf(headers).has("no-store") &&
             !vary.includes("*") &&
-            (lifetimeMs(headers) > 0 || headerOf(headers, "etag") !== undefined || headerOf(headers, "last-modified") !== undefined);
+            (lifetimeMs(headers) > 0 || staleIfErrorMs(headers) > 0 || headerOf(headers, "etag") !== undefined || headerOf(headers, "last-modified") !== undefined);
         if (!isKept) return;
         const names = new Set([...CREDENTIALS, ...vary.toLowerCase().split(",").map((name) => name.trim())]);
         names.delete("");
@@ -132,6 +159,13 @@ class Caching {
             lifetimeMs: lifetimeMs(headers),
         });
     }
+}
+
+/** What is stale, and may be told in place of an error. */
+function standInOf(own: Call, { stale }: Asked): Response | undefined {
+    if (stale === undefined) return undefined;
+    const oldMs = own.clock.nowMs() - stale.madeMs;
+    return oldMs - stale.lifetimeMs < staleIfErrorMs(stale.headers) ? answerOf(stale, oldMs) : undefined;
 }
 
 function answerOf({ status, headers, body }: Entry, oldMs: number): Response {

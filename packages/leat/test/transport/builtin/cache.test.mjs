@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import zlib from "node:zlib";
 import { middleware } from "leat/middleware";
-import { load, setup, thrown } from "./setup.mjs";
+import { failure, load, setup, thrown } from "./setup.mjs";
 
 const { auth } = load("builtin/auth");
 const { cache } = load("builtin/cache");
@@ -101,6 +101,50 @@ test("what is stale is asked about, and a 304 makes it good again", async () => 
     assert.deepEqual(await ask(1), { status: 200, body: "second", kept: undefined, new: undefined, sent: 3 });
     assert.deepEqual(await ask(0), { status: 200, body: "second", kept: undefined, new: undefined, sent: 4 });
     assert.deepEqual(exchanges.map(({ headers }) => [headers["if-none-match"], headers["if-modified-since"]]), [[undefined, undefined], ['"a"', DATE], ['"a"', DATE], ['"b"', undefined]]);
+});
+
+/** What the peer said, what the second try comes to, how much later, and what the caller gets. */
+const STAND_INS = [
+    ["an error", "max-age=60, stale-if-error=30", { status: 503, headers: { "retry-after": "9" } }, 89_999, [200, "kept"]],
+    ["an error, without max-age", "stale-if-error=30", { status: 500 }, 29_999, [200, "kept"]],
+    ["a connection that fails", "max-age=60, stale-if-error=30", { fails: "connection.failed" }, 70_000, [200, "kept"]],
+    ["a connection that breaks", "max-age=60, stale-if-error=30", { fails: "connection.broken" }, 70_000, [200, "kept"]],
+    ["an error when it is too old", "max-age=60, stale-if-error=30", { status: 503 }, 90_000, [503, ""]],
+    ["a failure when it is too old", "max-age=60, stale-if-error=30", { fails: "connection.failed" }, 90_000, "connection.failed"],
+    ["an error that is the caller's", "max-age=60, stale-if-error=30", { status: 404 }, 70_000, [404, ""]],
+    ["an error, where it must be asked for", "max-age=60, stale-if-error=30, must-revalidate", { status: 503 }, 70_000, [503, ""]],
+    ["an error, where nobody allowed it", "max-age=60", { status: 503 }, 70_000, [503, ""]],
+    ["a time that is none", "max-age=60, stale-if-error=soon", { status: 503 }, 70_000, [503, ""]],
+];
+for (const [name, control, second, laterMs, outcome] of STAND_INS) {
+    test(`what is kept and ${name}: ${outcome}`, async () => {
+        const first = { headers: { "cache-control": control, etag: '"1"', "content-type": "text/plain" }, body: "kept" };
+        const { request, clock } = setup([cache()], [first, second]);
+        await request({ path: "/a" });
+        await clock.advance(laterMs);
+        if (typeof outcome === "string") return assert.equal((await failure(request({ path: "/a" }))).code, outcome);
+        const { status, body, headers } = await request({ path: "/a", as: "text" });
+        assert.deepEqual([status, body], outcome);
+        if (status !== 200) return undefined;
+        assert.equal(headers.age, String(Math.floor(laterMs / 1000)));
+        assert.equal(headers["retry-after"], undefined);
+        return undefined;
+    });
+}
+
+test("a call at its end gets no answer that stands in", async () => {
+    const { request, clock } = setup([cache()], [{ headers: { "cache-control": "stale-if-error=60" }, body: "kept" }, "silent"]);
+    await request({ path: "/a" });
+    await clock.advance(1000);
+    assert.equal((await failure(request({ path: "/a", timeoutMs: 50 }))).code, "call.deadline");
+});
+
+test("another's credentials get no answer that stands in", async () => {
+    const first = { headers: { "cache-control": "max-age=1, stale-if-error=60" }, body: "ada's" };
+    const { request, clock } = setup([cache()], [first, { status: 503 }]);
+    await request({ path: "/a", headers: { authorization: "Bearer ada" } });
+    await clock.advance(2000);
+    assert.equal((await request({ path: "/a", headers: { authorization: "Bearer bob" } })).status, 503);
 });
 
 test("a 304 that nobody asked for is the caller's", async () => {

@@ -35,6 +35,13 @@ export function lifetimeMs(headers: Headers): number {
     return until === undefined || made === undefined ? 0 : Math.max(0, until - made);
 }
 
+/** For how long after that it may stand in for an error (RFC 5861 section 4), in milliseconds; 0 if it must not (RFC 9111 section 4.2.4). */
+export function staleIfErrorMs(headers: Headers): number {
+    const directives = directivesOf(headers);
+    if (directives.has("no-cache") || directives.has("must-revalidate")) return 0;
+    return secondsOf(directives.get("stale-if-error") ?? "0") * MS_A_SECOND;
+}
+
 /** How old it was when it came, in milliseconds, by what caches on its way say. */
 export function ageMs(headers: Headers): number {
     return secondsOf(headerOf(headers, "age") ?? "0") * MS_A_SECOND;
