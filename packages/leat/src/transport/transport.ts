@@ -7,7 +7,7 @@ import { type Slot, type SlotPatch } from "../middleware/slot";
 import { decode } from "./body/decode";
 import { call, type BodyLimits } from "./call";
 import { type Clock, type Random } from "./clock";
-import { type Connection } from "./connection/connection";
+import { type Connection, type ConnectionResponse } from "./connection/connection";
 import { undici } from "./connection/undici";
 import { type AttemptReport, TransportError, wrongOption } from "./error";
 import { failureOf } from "./failure";
@@ -20,11 +20,15 @@ import { checkAddressees, formOf, nameOf, type RequestOptions, requestOf, timeOf
 import { Redactor } from "./secret";
 import { senderOf } from "./sender";
 
+const NO_TRAILERS: Headers = Object.freeze({});
+
 /** What a call comes to. */
 export interface TransportResponse<T = unknown> {
     readonly status: number;
     /** Names in lower case; an array for one that came several times. */
     readonly headers: Headers;
+    /** What came after the body, mostly nothing; of a stream it is there once that has ended. No middleware looks at it. */
+    readonly trailers: Headers;
     /** As `as` asked for: `T` is the caller's word for what JSON will be. */
     readonly body: T;
     /** All tries, the last of which came to this. */
@@ -88,7 +92,7 @@ export class Transport<S extends Slot = never> {
             if (throws(status)) throw new TransportError("response.status", `${request.method} ${pathOf(request.path)} came to ${status}`, { response });
             const body = decode(response, form, bigint);
             if (body instanceof Readable) isHandedOut = handOut(body, live);
-            return { status, headers, body: body as T, attempts: live.attempts };
+            return { status, headers, trailers: (response as ConnectionResponse).trailers ?? NO_TRAILERS, body: body as T, attempts: live.attempts };
         } catch (error) {
             if (response?.body instanceof Readable) response.body.on("error", () => undefined).destroy();
             throw failureOf(error, live.attempts, redactor);

@@ -27,6 +27,8 @@ export interface ConnectionResponse {
     readonly headers: Headers;
     /** The whole body's bytes; with `asStream` a stream that reads no further than it is read. */
     readonly body: Uint8Array | Readable;
+    /** What came after the body; of a stream it is there once that has ended. Left out: none. */
+    readonly trailers?: Headers | undefined;
 }
 
 /**

@@ -18,6 +18,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     #controller: Dispatcher.DispatchController | undefined = undefined;
     #status = 0;
     #headers: Headers = {};
+    /** Of a stream: whoever has it finds them there when they have come. */
+    #trailers: Record<string, string | readonly string[]> | undefined = undefined;
     #bytes = 0;
     /** Most bodies come in one piece, which needs no list. */
     #first: Uint8Array | undefined = undefined;
@@ -64,11 +66,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
         else this.#rest.push(chunk);
     }
 
-    onResponseEnd(): void {
+    onResponseEnd(_controller: Dispatcher.DispatchController, trailers: Headers | null | undefined): void {
         if (this.isOver) return;
         this.#end();
-        if (this.#stream !== undefined) this.#stream.push(null);
-        else this.#resolve({ status: this.#status, headers: this.#headers, body: this.#rest === undefined ? (this.#first ?? EMPTY) : Buffer.concat(this.#rest, this.#bytes) });
+        if (this.#stream !== undefined) {
+            if (this.#trailers !== undefined) Object.assign(this.#trailers, trailers);
+            this.#stream.push(null);
+            return;
+        }
+        const body = this.#rest === undefined ? (this.#first ?? EMPTY) : Buffer.concat(this.#rest, this.#bytes);
+        const response = { status: this.#status, headers: this.#headers, body };
+        // Most have none, and a member more is one to be carried through each patch.
+        this.#resolve(isEmpty(trailers) ? response : { ...response, trailers: trailers ?? undefined });
     }
 
     onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -91,7 +100,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
         // It may fail before whoever asked has it in hand.
         stream.on("error", () => undefined);
         this.#stream = stream;
-        this.#resolve({ status: this.#status, headers: this.#headers, body: stream });
+        this.#trailers = {};
+        this.#resolve({ status: this.#status, headers: this.#headers, trailers: this.#trailers, body: stream });
     }
 
     readonly #aborted = (): void => this.#fail(this.#request.signal.reason);
@@ -112,6 +122,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
         this.isOver = true;
         this.#request.signal.removeEventListener("abort", this.#aborted);
     }
+}
+
+function isEmpty(trailers: Headers | null | undefined): boolean {
+    for (const name in trailers) if (Object.hasOwn(trailers, name)) return false;
+    return true;
 }
 
 /** What undici says, in our words. Its message may have an address; it has no headers and no bodies. */
