@@ -19,7 +19,7 @@ function withTrailers(request, response) {
 
 test("trailers are handed out with the body, of a stream at its end, and through patches", async (t) => {
     const patching = middleware({ name: "patching", scope: "call", onResponse: () => ({ headers: { "x-patched": "1" } }) });
-    const transport = await served(t, withTrailers, { middleware: [patching] });
+    const { transport } = await served(t, withTrailers, { middleware: [patching] });
     const { body, headers, trailers } = await transport.request({ path: "/", as: "text" });
     assert.deepEqual([body, headers["x-patched"], trailers["x-sum"], trailers["x-two"]], ["a", "1", "1", ["a", "b"]]);
     assert.equal(Object.getPrototypeOf(trailers), Object.prototype);
@@ -29,7 +29,7 @@ test("trailers are handed out with the body, of a stream at its end, and through
 });
 
 test("most responses have no trailers", async (t) => {
-    const transport = await served(t, (request, response) => response.end("a"));
+    const { transport } = await served(t, (request, response) => response.end("a"));
     assert.deepEqual((await transport.request({ path: "/" })).trailers, {});
 });
 
