@@ -6,6 +6,9 @@ use std::time::Instant;
 
 use crate::{BodyLimits, Fields, Head, Length, Peer, Reason, Record};
 
+/// Longest body that a handler is given together with the head, in bytes: as much as one read of Node's brings.
+pub const WHOLE_BODY_BYTES_MAX: usize = 64 * 1024;
+
 /// Answers requests. Generic over the connection's protocol; dispatch between kinds of handlers is an enum, never a box.
 pub trait Handler: 'static {
     /// What the raw step found out and the exchange step needs (such as the matched route), so that nothing is done twice.
@@ -16,6 +19,15 @@ pub trait Handler: 'static {
     ///
     /// Before returning [`Step::Exchange`] it must have written nothing.
     fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Self::Plan>;
+
+    /// The raw step for a request whose body, not empty and of at most [`WHOLE_BODY_BYTES_MAX`], has come with its head:
+    /// `body` is all of it. Behind [`Step::Exchange`] it is still there to be polled. HTTP/1 with a known length only.
+    ///
+    /// What it used of the body it counts in the record.
+    fn raw_with_body<R: Reply>(&self, request: Head<'_>, body: &[u8], peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
+        let _ = body;
+        self.raw(request, peer, reply)
+    }
 
     /// The exchange step: reads the body, waits, answers. An `Err` before the reply's head went out becomes an error
     /// reply; after it, the connection (HTTP/1) or the stream (HTTP/2) is cut so that the client sees it incomplete.
@@ -49,6 +61,11 @@ impl<H: Handler> Handler for Rc<H> {
     #[inline]
     fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
         H::raw(self, request, peer, reply)
+    }
+
+    #[inline]
+    fn raw_with_body<R: Reply>(&self, request: Head<'_>, body: &[u8], peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
+        H::raw_with_body(self, request, body, peer, reply)
     }
 
     #[inline]

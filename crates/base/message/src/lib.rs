@@ -10,7 +10,7 @@ mod peer;
 mod reason;
 mod record;
 
-pub use handler::{Ended, Exchange, Fault, Fixed, Handler, Piece, Reply, Step};
+pub use handler::{Ended, Exchange, Fault, Fixed, Handler, Piece, Reply, Step, WHOLE_BODY_BYTES_MAX};
 pub use head::{Field, FieldIter, Fields, Head, Length, RequestLines, ResponseHead, ResponseLines, Span, Version};
 pub use limits::{BodyLimits, LeftToHandler, Limits, Profile};
 pub use method::Method;

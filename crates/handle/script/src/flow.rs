@@ -75,7 +75,7 @@ enum Output {
 impl Flow {
     pub(crate) fn new<X: Exchange>(lane: Rc<Lane>, connection: u32, plan: Plan, exchange: &mut X) -> Self {
         let output = match plan {
-            Plan::Request | Plan::Begun(_) => {
+            Plan::Request | Plan::Begun(_) | Plan::Heard(_) => {
                 exchange.waive_continue();
                 Output::Waiting
             }
@@ -98,9 +98,12 @@ impl Flow {
             waiting: false,
             timer: Timer::default(),
         };
-        if let Plan::Begun(id) = plan {
+        if let Plan::Begun(id) | Plan::Heard(id) = plan {
             flow.id = Some(id);
             flow.admit(exchange.request());
+        }
+        if let Plan::Heard(_) = plan {
+            flow.input = Input::Done;
         }
         flow
     }

@@ -1,8 +1,9 @@
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::{Context, Poll, ready};
 
-use leat_message::{Ended, Exchange, Fault, Handler, Head, Peer, Reason, Reply, Step};
+use leat_message::{Ended, Exchange, Fault, Handler, Head, Peer, Piece, Reason, Reply, Step};
 
 use crate::connections::Control;
 use crate::flow::Flow;
@@ -29,6 +30,8 @@ pub enum Plan {
     Refused(Reason),
     /// A request that a host on this thread was given by a call ([`Script::begin`]), under this number.
     Begun(u32),
+    /// The same, where the call has given its whole body too: what the connection still has of it is skipped.
+    Heard(u32),
 }
 
 impl Script {
@@ -44,7 +47,7 @@ impl Script {
     }
 
     /// Opens an exchange for a request that the host, being on this thread, is given by a call instead of a record; gives
-    /// the exchange's number. It goes on with [`Plan::Begun`], or ends with [`Script::end`]. JavaScript is sent no byte of
+    /// the exchange's number. It goes on with [`Plan::Begun`] or [`Plan::Heard`], or ends with [`Script::end`]. JavaScript is sent no byte of
     /// the body before it asks. `None` where the lane has ended, or has as many exchanges as it can tell apart.
     pub fn begin(&self, peer: &Peer) -> Option<u32> {
         self.begun.set(true);
@@ -106,6 +109,9 @@ impl Handler for Script {
         let seat = self.seat(exchange.peer()).ok_or(Reason::LaneGone)?;
         let _open = Open::new(&self.open);
         self.begun.set(true);
+        if let Plan::Heard(_) = plan {
+            poll_fn(|cx| poll_skip(cx, exchange)).await?;
+        }
         let mut flow = Flow::new(Rc::clone(seat.lane()), seat.connection, plan, exchange);
         poll_fn(|cx| flow.poll(cx, exchange)).await
     }
@@ -123,6 +129,19 @@ impl Handler for Script {
     fn broke_off(&self, reason: Reason) {
         if let Some(seat) = &*self.seat.borrow() {
             seat.blame(reason);
+        }
+    }
+}
+
+/// Takes the whole body, which is there.
+fn poll_skip<X: Exchange>(cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Reason>> {
+    loop {
+        match ready!(exchange.poll_body(cx))? {
+            Piece::Data(bytes) => {
+                let count = bytes.len();
+                exchange.consume(count);
+            }
+            Piece::End => return Poll::Ready(Ok(())),
         }
     }
 }

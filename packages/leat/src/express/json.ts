@@ -1,6 +1,6 @@
 // `express.json`: body-parser's, except that a small plain body which is all there is parsed without its stream.
 import { type IncomingMessage } from "node:http";
-import { type BodyTaker, takeBody } from "../http/body";
+import { type BodyTaker, jsonBytes, takeBody } from "../http/body";
 import { peekField } from "../http/incoming";
 import { type Dialect } from "./dialect";
 import { type Lazy, lazy } from "./libraries";
@@ -38,59 +38,53 @@ export function json({ libraries, version }: Dialect, options: Options | undefin
     // What else there is to be done is body-parser's, and so are complaints about options.
     if (limit === undefined || given.type || given.verify || given.reviver || given.defaultCharset) return libraries.bodyParser().json(options);
     const parser = lazy(() => libraries.bodyParser().json(given));
-    const strict = given.strict !== false;
+    const taker = new JsonTaker(parser, given.strict !== false, version === 4);
     // Tools know the layer by this name.
     return function jsonParser(req: Parsing, res, next) {
         const bytes = wholeBytes(req);
-        if (bytes > 0 && bytes <= limit && !(version === 4 && req._body)) {
-            if (takeBody(req, bytes, new JsonTaker(req, res, next, parser, strict, version === 4))) {
-                if (version === 4) req.body ||= {};
-                else if (!("body" in req)) (req as Request).body = undefined;
-                return;
-            }
+        if (bytes > 0 && bytes <= limit && !(version === 4 && req._body) && takeBody(req, bytes, taker as BodyTaker, res, next)) {
+            if (version === 4) req.body ||= {};
+            else if (!("body" in req)) (req as Request).body = undefined;
+            return;
         }
         parser()(req, res, next);
     };
 }
 
-class JsonTaker implements BodyTaker {
-    private value: unknown;
-
+class JsonTaker {
     constructor(
-        private readonly req: Parsing,
-        private readonly res: Response,
-        private readonly next: Next,
         private readonly parser: Lazy<Middleware>,
-        private readonly strict: boolean,
+        readonly strict: boolean,
         private readonly marks: boolean,
     ) {}
 
-    parse(body: Buffer): boolean {
+    parse(body: Buffer): unknown {
         const text = body.toString("utf8");
         const first = text.charCodeAt(0);
         // An object or an array; whatever else may come is looked at by body-parser, whose errors are part of the API.
-        if (this.strict ? first !== 0x7b && first !== 0x5b : first === 0xfeff) return false;
+        if (this.strict ? first !== 0x7b && first !== 0x5b : first === 0xfeff) return undefined;
         try {
-            this.value = JSON.parse(text);
+            return JSON.parse(text) as unknown;
         } catch {
-            return false;
+            return undefined;
         }
-        return true;
     }
 
-    done(): void {
-        if (this.marks) this.req._body = true;
-        this.req.body = this.value;
-        this.next();
+    done(req: Parsing, _res: Response, next: Next, value: unknown): void {
+        if (this.marks) req._body = true;
+        req.body = value;
+        next();
     }
 
-    read(): void {
-        this.parser()(this.req, this.res, this.next);
+    read(req: Request, res: Response, next: Next): void {
+        this.parser()(req, res, next);
     }
 }
 
 /** The length of a body that is plain JSON in UTF-8; 0 for all others. */
 function wholeBytes(req: IncomingMessage): number {
+    const known = jsonBytes === undefined ? -1 : jsonBytes(req);
+    if (known >= 0) return known <= WHOLE_BYTES_MAX ? known : 0;
     const type = peekField(req, "content-type");
     if (typeof type !== "string" || (type !== "application/json" && !JSON_TYPE.test(type))) return 0;
     const length = peekField(req, "content-length");

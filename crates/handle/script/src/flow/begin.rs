@@ -39,7 +39,7 @@ impl Flow {
                 let words = REQUEST_WORDS + lines.fields.len() * FIELD_WORDS;
                 words * 4 + text_of(head).len().next_multiple_of(4)
             }
-            Plan::Refused(_) | Plan::Begun(_) => PIECE_BYTES_MIN,
+            Plan::Refused(_) | Plan::Begun(_) | Plan::Heard(_) => PIECE_BYTES_MIN,
         };
         if wanted > SLAB_BYTES && head.lines().fields.iter().any(|field| field.name.len() > NAME_BYTES_MAX) {
             return Poll::Ready(Err(Reason::LimitFieldBytes));
@@ -60,8 +60,8 @@ impl Flow {
             }
             Plan::Request => self.write_request(exchange.request(), id),
             Plan::Refused(reason) => ready_fault(self, cx, exchange, id, reason),
-            // It has a number from the start, so it does not come here.
-            Plan::Begun(_) => {}
+            // They have a number from the start, so they do not come here.
+            Plan::Begun(_) | Plan::Heard(_) => {}
         }
         Poll::Ready(Ok(id))
     }

@@ -61,24 +61,31 @@ export interface IncomingMessage extends Readable {
     _addHeaderLines(fields: string[], count: number): void;
 }
 
-/** Who wants the body of a request as a whole. */
+/** Who wants bodies of JSON as values (as `packages/leat/src/http/body.ts`). */
 export interface BodyTaker {
-    /** Looks at the whole body. False if it is to come by the stream after all. */
-    parse(body: Buffer): boolean;
+    /** Whether a value must be an object or an array. */
+    readonly strict: boolean;
+    /** The value of a body; undefined if it is to come by the stream after all. */
+    parse(body: Buffer): unknown;
     /** The body was taken, and the request's stream has ended. */
-    done(): void;
+    done(req: IncomingMessage, res: ServerResponse, next: () => void, value: unknown): void;
     /** Listens to the stream: the body, or the lack of one, will be told there. */
-    read(): void;
+    read(req: IncomingMessage, res: ServerResponse, next: () => void): void;
 }
 
 interface Taking {
     taker: BodyTaker;
+    res: ServerResponse;
+    next: () => void;
     bytes: number;
-    pieces: Buffer[];
+    pieces: Buffer[] | null;
     length: number;
     /** The async context in which the body was asked for. */
     context: unknown;
 }
+
+/** What a request has in place of who took its body: its stream has ended. */
+const TAKEN = {} as Taking;
 
 export interface IncomingMessageConstructor {
     new (socket?: object): IncomingMessage;
@@ -89,6 +96,10 @@ export interface IncomingMessageConstructor {
 /** Its own state for streams, as the constructor of readable streams makes it. */
 function begin(req: object): void {
     const self = req as IncomingMessage;
+    if (self._taker === TAKEN) {
+        ended(self);
+        return;
+    }
     (Readable as unknown as (this: unknown, options?: object) => void).call(self, self._line?.server._options);
     if (self._line !== null && self._bodyDone) self.push(null);
 }
@@ -304,32 +315,55 @@ export function listens(req: IncomingMessage): boolean {
     return count !== undefined && count !== 0;
 }
 
+/** The length of a body that is plain JSON in UTF-8; 0 for all others, and -1 if the fields are the program's to say. */
+export function jsonBytes(req: IncomingMessage): number {
+    return Object.hasOwn(req, "headers") || req._line === null ? -1 : heads.jsonBytes(req);
+}
+
 /** Lets `taker` have the body of `req`, which is `bytes` long. False, and nothing happens, if only the stream can tell it. */
-export function takeBody(req: IncomingMessage, bytes: number, taker: BodyTaker): boolean {
+export function takeBody(req: IncomingMessage, bytes: number, taker: BodyTaker, res: ServerResponse, next: () => void): boolean {
     if (req._line === null || req._bodyDone || req._taker !== null || req._consuming || req._dumped || hasState(req, "_readableState") || listens(req)) return false;
-    req._taker = { taker, bytes, pieces: [], length: 0, context: contexts.used?.current() };
-    ask(req);
+    req._taker = { taker, res, next, bytes, pieces: null, length: 0, context: contexts.used?.current() };
     return true;
+}
+
+/** Whether the stream of `req` has nobody but the taker. */
+function isTaken(req: IncomingMessage): boolean {
+    return !listens(req) && !hasState(req, "_readableState");
+}
+
+/** All of the body is with the host. */
+export function receiveWhole(req: IncomingMessage): void {
+    const taking = req._taker;
+    if (taking !== null && isTaken(req) && req._line?.socket === null) {
+        const value = http.json(taking.taker.strict);
+        if (value !== undefined) {
+            give(req, taking, value);
+            return;
+        }
+    }
+    receiveData(req, http.bytes());
+    receiveEnd(req, undefined);
 }
 
 /** A piece of the body has come. */
 export function receiveData(req: IncomingMessage, bytes: Uint8Array): void {
     const piece = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
     req._window -= piece.length;
-    const taking = req._taker;
-    if (taking !== null) {
-        if (!hasState(req, "_readableState") && !listens(req)) {
-            taking.pieces.push(piece);
-            taking.length += piece.length;
-            ask(req);
-            return;
-        }
-        giveBack(req);
-    }
     const socket = req._line?.socket ?? null;
     if (socket !== null) {
         socket.bytesRead += piece.length;
         socket._active();
+    }
+    const taking = req._taker;
+    if (taking !== null) {
+        if (isTaken(req)) {
+            (taking.pieces ??= []).push(piece);
+            taking.length += piece.length;
+            ask(req);
+            return;
+        }
+        giveBack(req, taking);
     }
     if (req._dumped && !listens(req)) ask(req);
     else if (!req.push(piece) && socket !== null) socket._tellPaused(true);
@@ -339,15 +373,12 @@ export function receiveData(req: IncomingMessage, bytes: Uint8Array): void {
 export function receiveEnd(req: IncomingMessage, trailers: string[] | undefined): void {
     req._bodyDone = true;
     const taking = req._taker;
-    if (taking !== null && trailers === undefined && !hasState(req, "_readableState") && !listens(req) && taking.length === taking.bytes) {
-        const body = taking.pieces.length === 1 ? (taking.pieces[0] as Buffer) : Buffer.concat(taking.pieces, taking.length);
-        if (inContextOf(taking, () => taking.taker.parse(body))) {
-            req._taker = null;
-            req.complete = true;
-            req._consuming = true;
-            // A stream that has ended, for those who look.
-            lateEnded(req);
-            inContextOf(taking, () => taking.taker.done());
+    if (taking !== null && trailers === undefined && isTaken(req) && taking.length === taking.bytes) {
+        const pieces = taking.pieces ?? [];
+        const body = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, taking.length);
+        const value = inContextOf(taking, parse, taking, body);
+        if (value !== undefined) {
+            give(req, taking, value);
             return;
         }
     }
@@ -356,51 +387,61 @@ export function receiveEnd(req: IncomingMessage, trailers: string[] | undefined)
     if (taking !== null) {
         // The stream begins with what came, and ends behind it.
         req._bodyDone = false;
-        giveBack(req);
+        giveBack(req, taking);
         req._bodyDone = true;
     }
     if (hasState(req, "_readableState")) req.push(null);
     // Otherwise the state, once it is made, says so.
 }
 
-/** Gives a request that was read past its stream a state that says so, when somebody looks. */
-function lateEnded(req: IncomingMessage): void {
-    Object.defineProperty(req, "_readableState", {
-        configurable: true,
-        get(): unknown {
-            delete (req as { _readableState?: unknown })._readableState;
-            const done = req._bodyDone;
-            req._bodyDone = false;
-            begin(req);
-            req._bodyDone = done;
-            const state = req._readableState;
-            state.ended = true;
-            state.endEmitted = true;
-            state.destroyed = true;
-            state.closed = true;
-            state.closeEmitted = true;
-            return state;
-        },
-    });
+function parse({ taker }: Taking, body: Buffer): unknown {
+    return taker.parse(body);
 }
 
-function inContextOf<R>(taking: Taking, run: () => R): R {
+/** The taker has its value, and the stream has ended. */
+function give(req: IncomingMessage, taking: Taking, value: unknown): void {
+    req._taker = TAKEN;
+    req._bodyDone = true;
+    req.complete = true;
+    req._consuming = true;
+    if (contexts.used === undefined) taking.taker.done(req, taking.res, taking.next, value);
+    else inContextOf(taking, done, req, taking, value);
+}
+
+function done(req: IncomingMessage, { taker, res, next }: Taking, value: unknown): void {
+    taker.done(req, res, next, value);
+}
+
+/** The state of a stream that has ended, of a request that was read past it. */
+function ended(req: IncomingMessage): void {
+    (Readable as unknown as (this: unknown, options?: object) => void).call(req, req._line?.server._options);
+    const state = req._readableState;
+    state.ended = true;
+    state.endEmitted = true;
+    state.destroyed = true;
+    state.closed = true;
+    state.closeEmitted = true;
+}
+
+function inContextOf<A extends unknown[], R>({ context }: Taking, run: (...args: A) => R, ...args: A): R {
     const { used } = contexts;
-    if (used === undefined) return run();
+    if (used === undefined) return run(...args);
     const before = used.current();
-    used.enter(taking.context);
+    used.enter(context);
     try {
-        return run();
+        return run(...args);
     } finally {
         used.enter(before);
     }
 }
 
 /** The body goes into the stream after all, to which the taker listens from now on. */
-export function giveBack(req: IncomingMessage): void {
-    const taking = req._taker;
-    if (taking === null) return;
+function giveBack(req: IncomingMessage, taking: Taking): void {
     req._taker = null;
-    inContextOf(taking, () => taking.taker.read());
-    for (const piece of taking.pieces) req.push(piece);
+    inContextOf(taking, read, req, taking);
+    for (const piece of taking.pieces ?? []) req.push(piece);
+}
+
+function read(req: IncomingMessage, { taker, res, next }: Taking): void {
+    taker.read(req, res, next);
 }

@@ -1,5 +1,5 @@
 // `leat:http`: what node:http is made of on this host, and what Leat's Express asks of messages and servers.
-export { IncomingMessage, peekField, takeBody, type BodyTaker } from "./incoming";
+export { IncomingMessage, jsonBytes, peekField, takeBody, type BodyTaker } from "./incoming";
 export { OutgoingMessage, validateHeaderName, validateHeaderValue } from "./outgoing";
 export { isPlainEnd, plainFields, sendInOne, sendValue, setPowered } from "./plain";
 export { ServerResponse } from "./response";

@@ -1,6 +1,6 @@
 // Connections, and how what the host tells finds the exchange that it is about.
 import EventEmitter from "node:events";
-import { begins, type IncomingMessage } from "./incoming";
+import { begins, type IncomingMessage, receiveWhole } from "./incoming";
 import { http, type Handshake, HAS_BODY, HAS_EXPECT, HAS_HOST, HTTP10, KEEP_ALIVE, OTHER_METHOD, UPGRADE } from "./native";
 import { exchange as told, ServerResponse, begun } from "./response";
 import { particular } from "./particular";
@@ -147,7 +147,7 @@ function learn(server: Server, res: ServerResponse): void {
 export const lines = new Map<number, Line>();
 /** Servers by the host's number. */
 export const servers = new Map<number, Server>();
-/** Exchanges whose reply was not whole when the call for their request returned. */
+/** Exchanges whose reply was not whole when the turn of their request was over. */
 const exchanges = new Map<number, ServerResponse>();
 /** Exchanges that were taken over. */
 export const tunnels = new Map<number, Exchange>();
@@ -199,8 +199,19 @@ http.hooks({
         serve(line as Line, req as IncomingMessage, exchange, flags);
     },
 
-    pending(req, res) {
-        pending(req as IncomingMessage, res as ServerResponse);
+    body(req) {
+        const { _res: res } = req as IncomingMessage;
+        if (res !== null && res._exchange >= 0) receiveWhole(req as IncomingMessage);
+    },
+
+    pending(given) {
+        const req = given as IncomingMessage;
+        const { _res: res } = req;
+        // Its connection is gone, or what is left of it is not the program's.
+        if (res === null || res._exchange < 0) return;
+        if (!res._emptyRest) register(res._exchange, res);
+        // Whoever does not read hears all the same of a body that breaks off.
+        if (!req._bodyDone) begins(req);
     },
 
     emit,
@@ -361,10 +372,6 @@ function serve(line: Line, req: IncomingMessage, exchange: number, flags: number
         server.emit("request", req, res);
     }
     if ((flags & HAS_BODY) === 0) req.complete = true;
-    if (res._exchange < 0) return;
-    if (!res._emptyRest) register(exchange, res);
-    // Whoever does not read hears all the same of a body that breaks off.
-    if ((flags & HAS_BODY) !== 0) begins(req);
 }
 
 /** Another request on a connection whose socket somebody has seen. */
@@ -372,13 +379,6 @@ function again({ server, requests }: Line, socket: Socket): void {
     socket._closeListeners = socket.listenerCount("close");
     if (server.timeout && requests > 1) socket.setTimeout(server.timeout);
     else socket._active();
-}
-
-/** A request without a body whose reply comes later. */
-function pending(req: IncomingMessage, res: ServerResponse): void {
-    req.complete = true;
-    if (res._exchange < 0) return;
-    if (!res._emptyRest) register(res._exchange, res);
 }
 
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;

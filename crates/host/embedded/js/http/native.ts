@@ -70,8 +70,10 @@ export interface Hooks {
     unshaken(server: number, remotePort: number, localPort: number, flags: number, text: [remote: string, local: string, code: string, words: string]): void;
     /** A request that has something unusual. Of others the host makes both objects, and calls the listener. */
     request(line: object, req: object, exchange: number, flags: number): void;
-    /** A usual one was not answered within the call. */
-    pending(req: object, res: object): void;
+    /** The whole body of a request came with its head: `http.json` and `http.bytes` have it during this call. */
+    body(req: object): void;
+    /** A request has no whole reply after the turn that it came in. */
+    pending(req: object): void;
     /** `emit` of emitters, and the symbol by which they say that they capture rejections. */
     emit: unknown;
     captures: symbol | undefined;
@@ -118,6 +120,10 @@ interface Http {
     interim(exchange: number, status: number, head: string): void;
     data(exchange: number, flags: number, body: Body, latin1: boolean): void;
     end(exchange: number, flags: number, trailers?: string): void;
+    /** Within the hook `body`: the value that the body is as JSON; undefined if it is none, or is not plainly UTF-8. `strict`: an object or an array. */
+    json(strict: boolean): unknown;
+    /** Within the hook `body`: the body. */
+    bytes(): Uint8Array;
     /** So many more bytes of the body are wanted. */
     read(exchange: number, bytes: number): void;
     abort(exchange: number, reset: boolean): void;
@@ -150,6 +156,8 @@ interface Heads {
     headers(req: object, joined: boolean, max: number): Record<string, string | string[]> | undefined;
     header(req: object, name: string): string | string[] | undefined;
     isConditional(req: object): boolean;
+    /** The length of a body that is plain JSON in UTF-8; 0 for all others. */
+    jsonBytes(req: object): number;
     version(req: object): number | undefined;
 }
 

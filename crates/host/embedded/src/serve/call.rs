@@ -11,7 +11,9 @@ use super::names::Names;
 pub(super) struct Hooks {
     /// An unusual request.
     pub(super) request: Persistent<Function<'static>>,
-    /// A usual one was not answered within its call.
+    /// The whole body of a request is here.
+    pub(super) body: Persistent<Function<'static>>,
+    /// A request was not answered within its turn.
     pub(super) pending: Persistent<Function<'static>>,
     pub(super) all: Persistent<Object<'static>>,
     /// `emit` as emitters have it.
@@ -26,14 +28,15 @@ pub(super) struct Hooks {
 impl Hooks {
     /// Of the functions that `js/http/line.ts` gives.
     pub(super) fn new<'js>(ctx: &Ctx<'js>, hooks: Object<'js>) -> Result<Self> {
-        let (request, pending): (Function<'js>, Function<'js>) = (hooks.get("request")?, hooks.get("pending")?);
+        let function = |name: &str| hooks.get::<_, Function<'js>>(name).map(|hook| Persistent::save(ctx, hook));
         let (emit, captures): (Value<'js>, Value<'js>) = (hooks.get("emit")?, hooks.get("captures")?);
         let head = |name: &str| hooks.get::<_, Value<'js>>(name).map(|method| Persistent::save(ctx, method));
         Ok(Self {
             head: [head("writeHead")?, head("implicitHeader")?, head("storeHeader")?],
             said: [head("setHeader")?, head("getHeader")?, head("endReply")?],
-            request: Persistent::save(ctx, request),
-            pending: Persistent::save(ctx, pending),
+            request: function("request")?,
+            body: function("body")?,
+            pending: function("pending")?,
             emit: Persistent::save(ctx, emit),
             names: Names::new(ctx, &captures),
             all: Persistent::save(ctx, hooks),
@@ -48,8 +51,8 @@ pub(super) struct Objects {
     pub(super) response: Persistent<Object<'static>>,
 }
 
-/// Calls the listener for a usual request, `req`, on `line`, and gives the response. `None`, and nothing has happened, if its
-/// server is an unusual one. The exchange's number is below 2^31.
+/// Calls the listener for a usual request, `req`, on `line`; `false`, and nothing has happened, if its server is an unusual one.
+/// Its body, if it `has_body`, comes later. The exchange's number is below 2^31.
 pub(super) fn usual<'js>(
     ctx: &Ctx<'js>,
     hooks: &Hooks,
@@ -57,7 +60,8 @@ pub(super) fn usual<'js>(
     line: &Object<'js>,
     req: &Object<'js>,
     exchange: u32,
-) -> Result<Option<Value<'js>>> {
+    has_body: bool,
+) -> Result<bool> {
     let names = &hooks.names;
     let raw = ctx.as_raw().as_ptr();
     let server = objects.server.clone().restore(ctx)?;
@@ -67,7 +71,7 @@ pub(super) fn usual<'js>(
         && served.get(names.requests_max).int() == Some(0)
         && line.get(names.socket).is_nothing();
     if !is_usual {
-        return Ok(None);
+        return Ok(false);
     }
     let exchange = int(exchange);
     let response = objects.response.clone().restore(ctx)?;
@@ -81,14 +85,18 @@ pub(super) fn usual<'js>(
         && req.define(names.line, line.share())
         && req.define(names.exchange, exchange)
         && req.define(names.res, res.share())
+        && (!has_body || req.define(names.body_done, qjs::JS_FALSE))
         && line.set(names.current, res.share())
         && line.set(names.requests, int(line.get(names.requests).int().unwrap_or_default().wrapping_add(1) as u32));
     if !made {
         return Err(Error::Exception);
     }
-    drop(emit(ctx, hooks, &server, &served, &req, &res)?);
-    // SAFETY: the object is live; the value takes a reference of its own.
-    Ok(Some(unsafe { Value::from_raw(ctx.clone(), res.share()) }))
+    let called = emit(ctx, hooks, &server, &served, &req, &res);
+    // Whoever looks later finds a request that has come whole. One that was answered says so already.
+    if !has_body && res.get(names.exchange).int().is_some_and(|exchange| exchange >= 0) {
+        req.set(names.complete, qjs::JS_TRUE);
+    }
+    called.map(|_| true)
 }
 
 /// `server.emit("request", req, res)`: the one listener that servers usually have is called directly.

@@ -45,17 +45,22 @@ impl Handler for Direct {
     type Plan = Plan;
 
     fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Plan> {
+        self.raw_with_body(request, &[], peer, reply)
+    }
+
+    fn raw_with_body<R: Reply>(&self, request: Head<'_>, body: &[u8], peer: &Peer, reply: &mut R) -> Step<Plan> {
         let Inner { script, http, server, .. } = &*self.0;
         let (Some(exchange), Some(connection)) = (script.begin(peer), script.connection()) else {
             // The lane has ended, which the exchange answers with the reason for it.
             return Step::Exchange(Plan::Request);
         };
-        match http.request(*server, connection, exchange, request, reply) {
+        match http.request(*server, connection, exchange, request, body, reply) {
             Made::Whole => {
                 script.end(exchange);
                 Step::Done
             }
             Made::Begun => Step::Exchange(Plan::Begun(exchange)),
+            Made::Heard => Step::Exchange(Plan::Heard(exchange)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a request's object has inside: its head, and the functions that read it. Nothing of it becomes a string before somebody
 //! asks.
 
-use leat_message::{Field, Head, RequestLines, Version};
+use leat_message::{Field, Head, Length, Name, RequestLines, Version};
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::Func;
 use rquickjs::{Array, Class, Ctx, JsLifetime, Object, Result, String, Value};
@@ -90,6 +90,8 @@ pub(crate) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     group.set("header", Func::from(header))?;
     // Whether it asks for a reply only if something has changed since.
     group.set("isConditional", Func::from(is_conditional))?;
+    // The length of a body that is plain JSON in UTF-8; 0 for all others.
+    group.set("jsonBytes", Func::from(json_bytes))?;
     // 10, 11 or 20.
     group.set("version", Func::from(version))?;
     Ok(group)
@@ -136,4 +138,33 @@ pub(super) fn is_conditional(request: Value<'_>) -> bool {
     let asks =
         |name: &[u8]| name.eq_ignore_ascii_case(b"if-none-match") || name.eq_ignore_ascii_case(b"if-modified-since");
     head_of(&request).is_some_and(|class| class.borrow().fields().any(|(_, name, _)| asks(name)))
+}
+
+/// As `wholeBytes` of `packages/leat/src/express/json.ts`.
+fn json_bytes(request: Value<'_>) -> u32 {
+    let Some(class) = head_of(&request) else { return 0 };
+    let head = class.borrow();
+    let (mut is_json, mut typed) = (false, false);
+    for (field, name, value) in head.fields() {
+        match field.id {
+            Name::TransferEncoding => return 0,
+            // The first one counts.
+            Name::ContentType if !typed => (typed, is_json) = (true, is_plain_json(value)),
+            _ if name.eq_ignore_ascii_case(b"content-encoding") => return 0,
+            _ => {}
+        }
+    }
+    match head.lines.length {
+        Length::Known(bytes) if is_json => u32::try_from(bytes).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// `application/json`, with the charset of UTF-8 at most.
+fn is_plain_json(value: &[u8]) -> bool {
+    const TYPE: &[u8] = b"application/json";
+    let Some((kind, rest)) = value.split_at_checked(TYPE.len()) else { return false };
+    let charset = rest.strip_prefix(b";").map_or(rest, |rest| rest.strip_prefix(b" ").unwrap_or(rest));
+    kind.eq_ignore_ascii_case(TYPE)
+        && (rest.is_empty() || rest != charset && charset.eq_ignore_ascii_case(b"charset=utf-8"))
 }

@@ -28,6 +28,8 @@ pub(super) enum Made {
     Whole,
     /// It goes on.
     Begun,
+    /// It goes on, and JavaScript has had its whole body.
+    Heard,
 }
 
 /// A reply that was given before the call for its request returned.
@@ -68,6 +70,10 @@ pub(crate) struct Http {
     pending: RefCell<Pending>,
     current: RefCell<Current>,
     scratch: RefCell<Vec<u8>>,
+    /// The exchange whose whole body has come with its head, until JavaScript was told of it: it need not be asked for.
+    whole: Cell<Option<u32>>,
+    /// That body, while JavaScript is told of it.
+    body: RefCell<Vec<u8>>,
     /// The connection whose request JavaScript is being called for.
     calling: Cell<Option<u32>>,
     /// Bytes of what was sent last.
@@ -119,6 +125,8 @@ impl Http {
             pending: RefCell::default(),
             current: RefCell::default(),
             scratch: RefCell::default(),
+            whole: Cell::new(None),
+            body: RefCell::default(),
             calling: Cell::new(None),
             written: Cell::new(0),
             servers: RefCell::default(),
@@ -302,13 +310,15 @@ impl Http {
         self.lines.borrow_mut().insert(connection, Persistent::save(ctx, line));
     }
 
-    /// Gives a request to JavaScript, and its reply to `reply` where it is whole at once.
+    /// Gives a request to JavaScript with all of its `body`, if that has come (else it is empty), and its reply to `reply` where
+    /// it is whole at once.
     pub(super) fn request<R: Reply>(
         &self,
         server: u32,
         connection: u32,
         exchange: u32,
         request: Head<'_>,
+        body: &[u8],
         reply: &mut R,
     ) -> Made {
         let (Some(world), Some(hooks)) = (self.host.world(), self.hooks.borrow().clone()) else { return Made::Begun };
@@ -320,13 +330,39 @@ impl Http {
             current.exchange = Some(exchange);
             current.status = None;
         }
-        let entered = world.try_enter(|ctx| {
-            self.calling.set(Some(connection));
-            let called = self.hand_over(ctx, &hooks, server, connection, exchange, request);
-            // Ticks and promises come behind it.
-            self.calling.set(None);
-            called
+        let enter = |call: &mut dyn FnMut(&Ctx<'_>) -> Result<()>| {
+            world.try_enter(|ctx| {
+                self.calling.set(Some(connection));
+                let called = call(ctx);
+                // Ticks and promises come behind it.
+                self.calling.set(None);
+                called
+            })
+        };
+        self.whole.set((!body.is_empty()).then_some(exchange));
+        // The request's object, if the call left it without its reply.
+        let mut open = None;
+        let mut entered = enter(&mut |ctx| {
+            self.hand_over(ctx, &hooks, [server, connection, exchange], request, !body.is_empty(), &mut open)
         });
+        let mut heard = false;
+        if let Some(open) = open.filter(|_| !self.is_answered() && self.is_entered(entered, exchange)) {
+            if !body.is_empty() {
+                // Behind what the request's own turn has left to do, as a body comes on Node.
+                heard = true;
+                self.keep_body(body);
+                entered = enter(&mut |ctx| {
+                    self.whole.set(None);
+                    hooks.body.clone().restore(ctx)?.call((open.clone().restore(ctx)?,))
+                });
+                self.forget_body();
+            }
+            if !self.is_answered() && self.is_entered(entered, exchange) {
+                enter(&mut |ctx| hooks.pending.clone().restore(ctx)?.call((open.clone().restore(ctx)?,)));
+            }
+        }
+        self.whole.set(None);
+        let begun = if heard { Made::Heard } else { Made::Begun };
         let mut current = self.current.borrow_mut();
         let unanswered = current.exchange.take().is_some() && current.status.is_none();
         if unanswered && entered != Entered::Done(()) {
@@ -344,7 +380,7 @@ impl Http {
             current.status = Some(status);
             current.keep = false;
         }
-        let Some(status) = current.status.take() else { return Made::Begun };
+        let Some(status) = current.status.take() else { return begun };
         let (head, body) = current.bytes.split_at_checked(current.head_len).unwrap_or_default();
         let written = reply.whole(status, head, body, current.keep);
         if !written {
@@ -353,8 +389,9 @@ impl Http {
             let flags = natives::LAST | if keep { natives::KEEP } else { 0 };
             self.push(natives::HEAD, flags, exchange, status.into(), head_len as u32, &bytes);
             self.flush();
-            return Made::Begun;
+            return begun;
         }
+        reply.record().bytes_in = if heard { body.len() as u64 } else { 0 };
         if current.bytes.capacity() > CURRENT_BYTES_KEPT {
             current.bytes = Vec::new();
         }
@@ -373,6 +410,35 @@ impl Http {
         }
     }
 
+    /// Keeps the body of a request for JavaScript's questions.
+    fn keep_body(&self, bytes: &[u8]) {
+        let mut body = self.body.borrow_mut();
+        body.clear();
+        body.extend_from_slice(bytes);
+        // As what parses it wants it.
+        body.push(0);
+    }
+
+    fn forget_body(&self) {
+        let mut body = self.body.borrow_mut();
+        body.clear();
+        if body.capacity() > CURRENT_BYTES_KEPT {
+            *body = Vec::new();
+        }
+    }
+
+    /// The body that JavaScript is being told of, and a zero behind it; empty for none.
+    pub(super) fn body(&self) -> std::cell::Ref<'_, Vec<u8>> {
+        self.body.borrow()
+    }
+
+    /// JavaScript asks for `bytes` more of a body.
+    pub(super) fn read(&self, exchange: u32, bytes: u32) {
+        if self.whole.get() != Some(exchange) {
+            self.push(natives::READ, 0, exchange, bytes, 0, &[]);
+        }
+    }
+
     /// The connection whose request JavaScript is being called for; -1 for none.
     pub(super) fn serving(&self) -> f64 {
         self.calling.get().map_or(-1.0, f64::from)
@@ -383,15 +449,24 @@ impl Http {
         self.written.get() as f64
     }
 
-    /// Calls JavaScript for a request.
+    /// Whether JavaScript may be entered again for an exchange: a call for it that was stopped is answered already.
+    fn is_entered(&self, entered: Entered<()>, exchange: u32) -> bool {
+        match entered {
+            Entered::Done(()) => self.host.exited().is_none(),
+            Entered::Interrupted => self.current.borrow().exchange != Some(exchange),
+            Entered::OutOfMemory => false,
+        }
+    }
+
+    /// Calls JavaScript for a request; `open` is its object, if it has no reply then.
     fn hand_over(
         &self,
         ctx: &Ctx<'_>,
         hooks: &Hooks,
-        server: u32,
-        connection: u32,
-        exchange: u32,
+        [server, connection, exchange]: [u32; 3],
         request: Head<'_>,
+        whole: bool,
+        open: &mut Option<Persistent<Object<'static>>>,
     ) -> Result<()> {
         let line = self.lines.borrow().get(&connection).cloned();
         let objects = self.servers.borrow().get(&server).map(|listening| Rc::clone(&listening.objects));
@@ -403,16 +478,18 @@ impl Http {
         let line = line.restore(ctx)?;
         let req = head::object(ctx, &hooks.names, objects.request.clone().restore(ctx)?, request)?;
         let flags = flags_of(request);
-        if flags == USUAL
-            && request.method_bytes() != b"HEAD"
-            && let Some(res) = call::usual(ctx, hooks, &objects, &line, &req, exchange)?
-        {
-            if self.is_answered() {
-                return Ok(());
-            }
-            return hooks.pending.clone().restore(ctx)?.call((req, res));
+        let is_usual = flags & !HAS_BODY == USUAL && (whole || flags == USUAL) && request.method_bytes() != b"HEAD";
+        let mut called = Ok(false);
+        if is_usual {
+            called = call::usual(ctx, hooks, &objects, &line, &req, exchange, whole);
         }
-        hooks.request.clone().restore(ctx)?.call((line, req, exchange, flags))
+        if matches!(called, Ok(false)) {
+            called = hooks.request.clone().restore(ctx)?.call((line, req.clone(), exchange, flags)).map(|()| true);
+        }
+        if !self.is_answered() {
+            *open = Some(Persistent::save(ctx, req));
+        }
+        called.map(|_| ())
     }
 
     /// What JavaScript is called for; `None` before it has said.
@@ -523,6 +600,8 @@ impl Http {
 
 /// The flags of a request without a body, that names its host and leaves the connection open.
 const USUAL: u32 = 1 | 8;
+
+const HAS_BODY: u32 = 2;
 
 /// What JavaScript is told of a request beside its head (`js/http/native.ts`).
 fn flags_of(head: Head<'_>) -> u32 {

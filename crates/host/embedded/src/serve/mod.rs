@@ -1,6 +1,7 @@
 //! The way of a request into JavaScript and of its reply back. A request is a call; what follows its head, and replies that are
 //! not whole when the call returns, go over a lane whose both ends are on this thread.
 
+mod body;
 mod call;
 mod direct;
 mod fields;

@@ -14,7 +14,7 @@ use super::http::Http;
 pub(super) const HEAD: u32 = 1;
 const DATA: u32 = 2;
 const END: u32 = 3;
-const READ: u32 = 4;
+pub(super) const READ: u32 = 4;
 pub(super) const ABORT: u32 = 5;
 const OPAQUE: u32 = 6;
 const CLOSE: u32 = 7;
@@ -49,7 +49,12 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     group.set("interim", Func::from(interim))?;
     group.set("data", Func::from(data))?;
     group.set("end", Func::from(end))?;
-    group.set("read", Func::from(|ctx: Ctx<'js>, exchange: u32, bytes: u32| push(&ctx, READ, 0, exchange, bytes)))?;
+    group.set(
+        "read",
+        Func::from(|ctx: Ctx<'js>, exchange: u32, bytes: u32| Http::of(&ctx).map(|http| http.read(exchange, bytes))),
+    )?;
+    group.set("json", super::body::json_function(ctx)?)?;
+    group.set("bytes", Func::from(super::body::bytes))?;
     group.set(
         "abort",
         Func::from(|ctx: Ctx<'js>, exchange: u32, reset: bool| push(&ctx, ABORT, reset.into(), exchange, 0)),

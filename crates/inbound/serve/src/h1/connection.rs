@@ -5,7 +5,9 @@ use std::task::{Poll, ready};
 use std::time::Instant;
 
 use leat_h1::{Progress, parse_request};
-use leat_message::{Ended, Fault, Handler, Head, Length, Method, Peer, Reason, Record, RequestLines, Step};
+use leat_message::{
+    Ended, Fault, Handler, Head, Length, Limits, Method, Peer, Reason, Record, RequestLines, Step, WHOLE_BODY_BYTES_MAX,
+};
 use leat_stream::clock::{NEVER, now_ms};
 use leat_stream::{BULK_BYTES, Buffer, Plain, Socket, memory};
 
@@ -218,7 +220,8 @@ impl<H: Handler> Connection<H> {
         }
         let has_body = !matches!(self.lines.length, Length::None | Length::Known(0));
         let undrainable = matches!(self.lines.length, Length::Known(count) if count > limits.drain_bytes_max);
-        self.reply.begin(&self.lines, keep_alive, has_body && (self.lines.expect_continue || undrainable));
+        let close_if_unread = has_body && (self.lines.expect_continue || undrainable);
+        self.reply.begin(&self.lines, keep_alive, close_if_unread);
         if has_body || !self.body.is_done() || self.body.is_tunnel() {
             self.body.begin(self.lines.length, limits, self.site.profile, self.lines.expect_continue);
             self.wait.limit_body(if self.body.is_done() { None } else { limits.body_time_ms });
@@ -226,10 +229,16 @@ impl<H: Handler> Connection<H> {
         if memory::in_use() > limits.memory_bytes_max {
             return Err(Reason::LimitMemory);
         }
-        let head = Head::new(self.input.bytes().get(..len).unwrap_or_default(), &self.lines);
+        let (head, rest) = self.input.bytes().split_at_checked(len).unwrap_or_default();
+        let body = whole_body(&self.lines, rest, limits).filter(|_| !close_if_unread);
+        let head = Head::new(head, &self.lines);
         admit(head, &self.peer)?;
         let reply = &mut self.reply;
-        let raw = catch_unwind(AssertUnwindSafe(|| self.site.handler.raw(head, &self.peer, reply)));
+        let handler = &self.site.handler;
+        let raw = catch_unwind(AssertUnwindSafe(|| match body {
+            Some(body) => handler.raw_with_body(head, body, &self.peer, reply),
+            None => handler.raw(head, &self.peer, reply),
+        }));
         match raw {
             Ok(Step::Done) if !self.reply.is_whole() => Err(Reason::HandlerFailed),
             Ok(step) => Ok(step),
@@ -457,6 +466,17 @@ impl<H: Handler> Connection<H> {
         self.input.release();
         self.reply.output.release();
     }
+}
+
+/// The body of the request with these lines, if it has one, its length is known, and all of it is at the front of `rest`.
+fn whole_body<'a>(lines: &RequestLines, rest: &'a [u8], limits: &Limits) -> Option<&'a [u8]> {
+    let Length::Known(count @ 1..) = lines.length else { return None };
+    let is_short = count <= (WHOLE_BODY_BYTES_MAX as u64).min(limits.body_bytes_max);
+    // A tunnel's bytes, or another protocol's, are no body.
+    if !is_short || lines.upgrade || lines.method == Method::Connect {
+        return None;
+    }
+    rest.get(..count as usize)
 }
 
 impl<H: Handler> Drop for Connection<H> {
