@@ -39,6 +39,7 @@ pub struct Host {
     moved: Notify,
     contexts: Contexts,
     turn_end: RefCell<Option<TurnEnd>>,
+    stopped: RefCell<Option<TurnEnd>>,
     /// What lets go of values of the world before it ends.
     at_end: RefCell<Vec<TurnEnd>>,
 }
@@ -93,6 +94,7 @@ impl Host {
             moved: Notify::new(),
             contexts: Contexts::default(),
             turn_end: RefCell::default(),
+            stopped: RefCell::default(),
             at_end: RefCell::default(),
         })
     }
@@ -245,6 +247,7 @@ impl Host {
         self.hooks.borrow_mut().take();
         self.contexts.forget();
         self.turn_end.borrow_mut().take();
+        self.stopped.borrow_mut().take();
         for forget in self.at_end.borrow_mut().drain(..) {
             forget();
         }
@@ -263,6 +266,18 @@ impl Host {
     /// `run` is called each time that JavaScript has returned and its microtasks have run.
     pub(crate) fn on_turn_end(&self, run: TurnEnd) {
         *self.turn_end.borrow_mut() = Some(run);
+    }
+
+    /// `run` is called after each turn in which something was stopped for its time. It must not enter the world.
+    pub(crate) fn on_stopped(&self, run: TurnEnd) {
+        *self.stopped.borrow_mut() = Some(run);
+    }
+
+    /// Something was stopped in the turn that is over.
+    pub(crate) fn tell_stopped(&self) {
+        if let Some(run) = &*self.stopped.borrow() {
+            run();
+        }
     }
 
     /// JavaScript has returned.

@@ -130,7 +130,11 @@ impl World {
         if let Some(metrics) = self.host.seat().metrics() {
             metrics.heap_bytes.set(self.heap.used() as u64);
         }
-        if self.stops.get() > 0 { Entered::Interrupted } else { Entered::Done(value) }
+        if self.stops.get() == 0 {
+            return Entered::Done(value);
+        }
+        self.host.tell_stopped();
+        Entered::Interrupted
     }
 
     /// Sets how long a turn may be, from the next one on.

@@ -55,6 +55,46 @@ test("what never ends costs its request", async (t) => {
     assert.match(seen.stderr, /ran for more than 200 ms and was stopped[^]*app\.cjs:6/);
 });
 
+const LATER = `
+const express = require("express");
+const fs = require("node:fs");
+const { setTimeout: sleep } = require("node:timers/promises");
+const kept = [];
+const spin = () => { for (;;); };
+const app = express();
+app.get("/await", async (request, response) => { await sleep(5); spin(); response.json({}); });
+app.get("/timer", (request, response) => { setTimeout(() => { spin(); response.json({}); }, 5); });
+app.get("/immediate", (request, response) => { setImmediate(() => setImmediate(() => { spin(); response.json({}); })); });
+app.get("/file", (request, response) => { fs.readFile(__filename, () => { spin(); response.json({}); }); });
+app.get("/nested", async (request, response, next) => { try { await (async () => { await sleep(5); spin(); })(); response.json({}); } catch (error) { next(error); } });
+// As on-finished listens.
+app.get("/socket", async (request, response) => { request.socket.on("close", () => response.end()); await sleep(5); spin(); });
+app.get("/begun", async (request, response) => { response.write("begun"); await sleep(5); spin(); });
+app.post("/body", express.json(), async (request, response) => { await sleep(5); spin(); response.json(request.body); });
+app.get("/late", async (request, response) => { await sleep(800); response.end("late"); });
+app.get("/kept", (request, response) => { kept.push(response); });
+app.get("/release", (request, response) => { for (const one of kept.splice(0)) one.end("released"); response.end("alive"); });
+app.listen(0, "127.0.0.1", function () { console.log("listening " + this.address().port); });
+`;
+
+test("what never ends in a later turn costs its request at once, and no other", async (t) => {
+    const program = start(t, folder(t, { "app.cjs": LATER }), ["app.cjs", "--request-timeout", "100"]);
+    const at = await program.port();
+    const kept = ask(at, "/kept");
+    for (const path of ["/await", "/timer", "/immediate", "/file", "/nested", "/socket"]) {
+        const late = ask(at, "/late");
+        const { status, text } = await ask(at, path);
+        assert.deepEqual([path, status, text === "" ? "" : JSON.parse(text).code], [path, 503, "lane.turn_time"]);
+        assert.deepEqual([path, await late], [path, { status: 200, text: "late" }]);
+    }
+    const post = await ask(at, "/body", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
+    assert.deepEqual([post.status, JSON.parse(post.text).code], [503, "lane.turn_time"]);
+    // What has begun can only break off.
+    assert.deepEqual(await ask(at, "/begun"), { status: 0, text: "ECONNRESET" });
+    assert.deepEqual(await ask(at, "/release"), { status: 200, text: "alive" });
+    assert.deepEqual(await kept, { status: 200, text: "released" });
+});
+
 test("a world that runs out of memory is made anew on the same socket", async (t) => {
     const { at, metrics } = await server(t, "--memory", "30MB");
     for (const [path, times] of [["/leak", 1], ["/texts", 2]]) {

@@ -1,6 +1,6 @@
 // Starts a program on `leat run` and waits for what it prints.
 import { spawn } from "node:child_process";
-import { get } from "node:http";
+import { request } from "node:http";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,17 +57,18 @@ export function start(test, cwd, args, env = {}) {
 }
 
 /** Status and text of a reply, on a connection of its own: a lost world closes idle ones. Status 0 and the error's code where there was none. */
-export function ask(port, path = "/") {
+export function ask(port, path = "/", { body, ...options } = {}) {
     return new Promise((resolve) => {
-        const request = get({ port, host: "127.0.0.1", path, agent: false, timeout: START_MS_MAX }, (response) => {
+        const asked = request({ port, host: "127.0.0.1", path, agent: false, timeout: START_MS_MAX, ...options }, (response) => {
             let text = "";
             response.setEncoding("utf8");
             response.on("data", (part) => void (text += part));
             response.on("end", () => resolve({ status: response.statusCode, text }));
             response.on("error", (error) => resolve({ status: 0, text: error.code }));
         });
-        request.on("timeout", () => request.destroy());
-        request.on("error", (error) => resolve({ status: 0, text: error.code }));
+        asked.on("timeout", () => asked.destroy());
+        asked.on("error", (error) => resolve({ status: 0, text: error.code }));
+        asked.end(body);
     });
 }
 

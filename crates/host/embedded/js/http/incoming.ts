@@ -442,6 +442,12 @@ function giveBack(req: IncomingMessage, taking: Taking): void {
     for (const piece of taking.pieces ?? []) req.push(piece);
 }
 
+/** No more of the body comes: whoever took it is told by the stream. */
+export function stopTaking(req: IncomingMessage): void {
+    const taking = req._taker;
+    if (taking !== null && taking !== TAKEN) giveBack(req, taking);
+}
+
 function read(req: IncomingMessage, { taker, res, next }: Taking): void {
     taker.read(req, res, next);
 }

@@ -1,6 +1,7 @@
 // Connections, and how what the host tells finds the exchange that it is about.
 import EventEmitter from "node:events";
-import { begins, type IncomingMessage, receiveWhole } from "./incoming";
+import { abandon } from "./abandoned";
+import { begins, type IncomingMessage } from "./incoming";
 import { http, type Handshake, HAS_BODY, HAS_EXPECT, HAS_HOST, HTTP10, KEEP_ALIVE, OTHER_METHOD, UPGRADE } from "./native";
 import { exchange as told, ServerResponse, begun } from "./response";
 import { particular } from "./particular";
@@ -201,7 +202,7 @@ http.hooks({
 
     body(req) {
         const { _res: res } = req as IncomingMessage;
-        if (res !== null && res._exchange >= 0) receiveWhole(req as IncomingMessage);
+        if (res !== null && res._exchange >= 0) told.body(res);
     },
 
     pending(given) {
@@ -283,6 +284,10 @@ http.hooks({
 
     eof(exchange) {
         tunnels.get(exchange)?.eof();
+    },
+
+    stopped() {
+        abandon(exchanges);
     },
 });
 

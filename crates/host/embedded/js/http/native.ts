@@ -92,6 +92,8 @@ export interface Hooks {
     writable(exchange: number): void;
     fault(exchange: number, connection: number, reason: number, bytes: Uint8Array): void;
     eof(exchange: number): void;
+    /** Something ran too long and was stopped, in a turn that is over. */
+    stopped(): void;
 }
 
 type Body = string | Uint8Array | undefined;
@@ -127,6 +129,10 @@ interface Http {
     /** So many more bytes of the body are wanted. */
     read(exchange: number, bytes: number): void;
     abort(exchange: number, reset: boolean): void;
+    /** Nothing can answer the exchange any more: the engine does, or cuts off what has begun. */
+    abandon(exchange: number, hasBegun: boolean, hasBody: boolean): void;
+    /** Collects garbage. */
+    collect(): void;
     opaque(exchange: number): void;
     closeConnection(connection: number): void;
     destroyConnection(connection: number, reset: boolean): void;

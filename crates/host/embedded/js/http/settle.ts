@@ -1,6 +1,6 @@
 // How an exchange ends: what is told of it, and when.
 import type { IncomingMessage } from "./incoming";
-import { listens, receiveData, receiveEnd } from "./incoming";
+import { listens, receiveData, receiveEnd, receiveWhole } from "./incoming";
 import type { Line } from "./line";
 import { http, KEEP, LAST } from "./native";
 import type { ServerResponse } from "./response";
@@ -117,6 +117,14 @@ export function closeSoon(res: ServerResponse): void {
     process.nextTick(close, res);
 }
 
+/** A reply may have waited for the end of the request. */
+function bodyEnded(res: ServerResponse): void {
+    if (!res.finished || res._emptyRest) return;
+    res._emptyRest = true;
+    http.end(res._exchange, LAST | (res._last ? 0 : KEEP));
+    if (res._writableFinished) detach(res, res.req, res._line);
+}
+
 /** What the host tells of an exchange comes to these. */
 export const exchange = {
     data(res: ServerResponse, bytes: Uint8Array): void {
@@ -125,11 +133,13 @@ export const exchange = {
 
     end(res: ServerResponse, trailers: string[] | undefined): void {
         receiveEnd(res.req, trailers);
-        if (res.finished && !res._emptyRest) {
-            res._emptyRest = true;
-            http.end(res._exchange, LAST | (res._last ? 0 : KEEP));
-            if (res._writableFinished) detach(res, res.req, res._line);
-        }
+        bodyEnded(res);
+    },
+
+    /** The whole body is with the host. */
+    body(res: ServerResponse): void {
+        receiveWhole(res.req);
+        bodyEnded(res);
     },
 
     writable(res: ServerResponse): void {

@@ -9,7 +9,7 @@ use rquickjs::{Ctx, Object, Result};
 use tokio::task::AbortHandle;
 
 use crate::host::{Hold, Host};
-use crate::world::World;
+use crate::world::{Entered, World};
 
 /// What an alarm is set with.
 #[derive(Default)]
@@ -88,11 +88,14 @@ fn soon(ctx: &Ctx<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Calls a hook until it has nothing more to run: each call is a turn of its own, with ticks and microtasks behind it.
+/// Calls a hook until it has nothing more to run: each call is a turn of its own, with ticks and microtasks behind it. One that is
+/// stopped has still others behind it.
 fn one_by_one(world: &Rc<World>, hook: &'static str) {
     let mut first = true;
-    while world.host().exited().is_none() && world.enter(|ctx| world.host().hook(ctx, hook)?.call::<_, bool>((first,)))
-    {
-        first = false;
+    while world.host().exited().is_none() {
+        match world.try_enter(|ctx| world.host().hook(ctx, hook)?.call::<_, bool>((first,))) {
+            Entered::Done(true) | Entered::Interrupted => first = false,
+            Entered::Done(false) | Entered::OutOfMemory => return,
+        }
     }
 }

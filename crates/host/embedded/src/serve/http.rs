@@ -72,6 +72,8 @@ pub(crate) struct Http {
     scratch: RefCell<Vec<u8>>,
     /// The exchange whose whole body has come with its head, until JavaScript was told of it: it need not be asked for.
     whole: Cell<Option<u32>>,
+    /// Something was stopped that may have been to answer an exchange.
+    stopped: Cell<bool>,
     /// That body, while JavaScript is told of it.
     body: RefCell<Vec<u8>>,
     /// The connection whose request JavaScript is being called for.
@@ -126,6 +128,7 @@ impl Http {
             current: RefCell::default(),
             scratch: RefCell::default(),
             whole: Cell::new(None),
+            stopped: Cell::new(false),
             body: RefCell::default(),
             calling: Cell::new(None),
             written: Cell::new(0),
@@ -137,6 +140,7 @@ impl Http {
         });
         tokio::task::spawn_local(lane.run());
         let heard = Rc::downgrade(&http);
+        let ring = Arc::clone(&bell);
         tokio::task::spawn_local(async move {
             loop {
                 bell.notified().await;
@@ -155,6 +159,13 @@ impl Http {
                 http.port.borrow().end();
             }
         });
+        let stopped = Rc::downgrade(&http);
+        host.on_stopped(Box::new(move || {
+            if let Some(http) = stopped.upgrade() {
+                http.stopped.set(true);
+                ring.notify_one();
+            }
+        }));
         let turn = Rc::downgrade(&http);
         host.on_turn_end(Box::new(move || {
             if let Some(http) = turn.upgrade() {
@@ -368,15 +379,9 @@ impl Http {
         if unanswered && entered != Entered::Done(()) {
             // Nobody will answer it any more.
             let reason = if entered == Entered::OutOfMemory { Reason::LaneGone } else { Reason::LaneTurnTime };
-            let (status, text) = (reason.status(), reason.problem());
-            current.bytes = format!(
-                "HTTP/1.1 {status} Service Unavailable\r\nContent-Type: application/problem+json\r\n\
-                 Content-Length: {}\r\nConnection: close\r\n\r\n",
-                text.len()
-            )
-            .into();
-            current.head_len = current.bytes.len();
-            current.bytes.extend_from_slice(text.as_bytes());
+            let has_body = request.method_bytes() != b"HEAD";
+            (current.bytes, current.head_len) = refusal(reason, has_body);
+            let status = reason.status();
             current.status = Some(status);
             current.keep = false;
         }
@@ -437,6 +442,17 @@ impl Http {
         if self.whole.get() != Some(exchange) {
             self.push(natives::READ, 0, exchange, bytes, 0, &[]);
         }
+    }
+
+    /// Nothing can answer an exchange any more, since what was to do so was stopped. A reply that has begun is cut off.
+    pub(super) fn abandon(&self, exchange: u32, has_begun: bool, has_body: bool) {
+        if has_begun {
+            self.push(natives::ABORT, 0, exchange, 0, 0, &[]);
+            return;
+        }
+        let reason = Reason::LaneTurnTime;
+        let (bytes, head_len) = refusal(reason, has_body);
+        self.push(natives::HEAD, natives::LAST, exchange, reason.status().into(), head_len as u32, &bytes);
     }
 
     /// The connection whose request JavaScript is being called for; -1 for none.
@@ -583,6 +599,9 @@ impl Http {
 
     /// Takes what the lane has published.
     fn drain(&self) {
+        if self.stopped.replace(false) {
+            self.call("stopped", |_, hook| hook.call(()));
+        }
         let until = self.port.borrow_mut().begin_turn();
         loop {
             let Some(Published { slab, from, to }) = self.port.borrow_mut().take(until) else { break };
@@ -596,6 +615,22 @@ impl Http {
         }
         self.port.borrow_mut().end_turn();
     }
+}
+
+/// The reply that says `reason` and ends its connection; how long its head is.
+fn refusal(reason: Reason, has_body: bool) -> (Vec<u8>, usize) {
+    let (status, text) = (reason.status(), reason.problem());
+    let mut bytes = format!(
+        "HTTP/1.1 {status} Service Unavailable\r\nContent-Type: application/problem+json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n",
+        text.len()
+    )
+    .into_bytes();
+    let head_len = bytes.len();
+    if has_body {
+        bytes.extend_from_slice(text.as_bytes());
+    }
+    (bytes, head_len)
 }
 
 /// The flags of a request without a body, that names its host and leaves the connection open.

@@ -59,6 +59,13 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         "abort",
         Func::from(|ctx: Ctx<'js>, exchange: u32, reset: bool| push(&ctx, ABORT, reset.into(), exchange, 0)),
     )?;
+    group.set(
+        "abandon",
+        Func::from(|ctx: Ctx<'js>, exchange: u32, begun: bool, body: bool| {
+            Http::of(&ctx).map(|http| http.abandon(exchange, begun, body))
+        }),
+    )?;
+    group.set("collect", Func::from(|ctx: Ctx<'js>| ctx.run_gc()))?;
     group.set("opaque", Func::from(|ctx: Ctx<'js>, exchange: u32| push(&ctx, OPAQUE, 0, exchange, 0)))?;
     group.set("closeConnection", Func::from(|ctx: Ctx<'js>, connection: u32| push(&ctx, CLOSE, 0, connection, 0)))?;
     group.set(
