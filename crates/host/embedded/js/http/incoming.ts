@@ -404,8 +404,26 @@ function give(req: IncomingMessage, taking: Taking, value: unknown): void {
     req._bodyDone = true;
     req.complete = true;
     req._consuming = true;
-    if (contexts.used === undefined) taking.taker.done(req, taking.res, taking.next, value);
-    else inContextOf(taking, done, req, taking, value);
+    giving = req;
+    try {
+        if (contexts.used === undefined) taking.taker.done(req, taking.res, taking.next, value);
+        else inContextOf(taking, done, req, taking, value);
+    } finally {
+        giving = null;
+        if (looked !== null) close(looked);
+        looked = null;
+    }
+}
+
+/** The request whose body is being given, which is as one at 'end': its stream is destroyed right after that. */
+let giving: IncomingMessage | null = null;
+/** Its state, if somebody looked at it meanwhile. */
+let looked: ReadableState | null = null;
+
+function close(state: ReadableState): void {
+    state.destroyed = true;
+    state.closed = true;
+    state.closeEmitted = true;
 }
 
 function done(req: IncomingMessage, { taker, res, next }: Taking, value: unknown): void {
@@ -418,9 +436,8 @@ function ended(req: IncomingMessage): void {
     const state = req._readableState;
     state.ended = true;
     state.endEmitted = true;
-    state.destroyed = true;
-    state.closed = true;
-    state.closeEmitted = true;
+    if (giving === req) looked = state;
+    else close(state);
 }
 
 function inContextOf<A extends unknown[], R>({ context }: Taking, run: (...args: A) => R, ...args: A): R {
@@ -442,7 +459,7 @@ function giveBack(req: IncomingMessage, taking: Taking): void {
     for (const piece of taking.pieces ?? []) req.push(piece);
 }
 
-/** No more of the body comes: whoever took it is told by the stream. */
+/** No more of the body comes: whoever wants it is told by the stream. To be called while the socket is open. */
 export function stopTaking(req: IncomingMessage): void {
     const taking = req._taker;
     if (taking !== null && taking !== TAKEN) giveBack(req, taking);

@@ -1,7 +1,7 @@
 // Connections, and how what the host tells finds the exchange that it is about.
 import EventEmitter from "node:events";
 import { abandon } from "./abandoned";
-import { begins, type IncomingMessage } from "./incoming";
+import { begins, type IncomingMessage, stopTaking } from "./incoming";
 import { http, type Handshake, HAS_BODY, HAS_EXPECT, HAS_HOST, HTTP10, KEEP_ALIVE, OTHER_METHOD, UPGRADE } from "./native";
 import { exchange as told, ServerResponse, begun } from "./response";
 import { particular } from "./particular";
@@ -253,6 +253,7 @@ http.hooks({
         if (line === undefined) return;
         lines.delete(connection);
         const { current, open } = line;
+        if (current !== null) stopTaking(current.req);
         if (open !== null && open._exchange >= 0) line.drop(open);
         const [code, status] = reasonOf(reason);
         // Whoever has seen neither its socket nor a request that is open can't notice, nor is told of a reset.
@@ -302,6 +303,7 @@ function gone(res: ServerResponse, exchange: number, reason: [code: string, stat
         register(exchange, res);
         return;
     }
+    stopTaking(req);
     line.drop(res);
     line.lost = true;
     const socket = line.socketOf(req);

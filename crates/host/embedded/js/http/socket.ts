@@ -3,7 +3,7 @@
 import EventEmitter from "node:events";
 import { Duplex } from "node:stream";
 import { codes } from "../leat/errors";
-import { aborted, stopTaking } from "./incoming";
+import { aborted } from "./incoming";
 import { type Line, tunnels } from "./line";
 import { ACK, hide, http, IPV6, UNIX } from "./native";
 import { socketErrored, resetError } from "./refused";
@@ -406,7 +406,6 @@ function closed(this: Socket): void {
     if (current === null) return;
     this._line.current = null;
     current.req._res = null;
-    stopTaking(current.req);
     current.req.destroy(aborted());
 }
 

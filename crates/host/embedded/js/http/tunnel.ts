@@ -1,5 +1,5 @@
 // Connections that leave HTTP: upgrades, CONNECT, and bytes that are no request.
-import type { IncomingMessage } from "./incoming";
+import { type IncomingMessage, stopTaking } from "./incoming";
 import { becomesTunnel, type Exchange, type Line } from "./line";
 import { ACK, http } from "./native";
 import { isLasting, refusalOf, socketErrored } from "./refused";
@@ -40,7 +40,10 @@ export function refuse(line: Line, exchange: number, reason: Reason, bytes: Uint
         return;
     }
     const { current } = line;
-    if (current !== null) current._exchange = -1;
+    if (current !== null) {
+        stopTaking(current.req);
+        current._exchange = -1;
+    }
     socket._faulty = true;
     const error = refusalOf(reason, bytes);
     const lasting = isLasting(error);
