@@ -41,6 +41,15 @@ const leatHttp = {
     graceSeconds: LEAT_HTTP_SECONDS_MAX,
 };
 
+/** Random calls on replies of the embedded host, whose native code reads them as QuickJS keeps them; valgrind looks at its memory. */
+const replies = {
+    name: "replies",
+    needs: ["target/release/leat", ["version"], "target/release/leat is not built: make build"],
+    prepare: [],
+    command: [process.execPath, ["crates/host/embedded/test/random/replies.mjs", "--seconds", String(seconds), "--memcheck"]],
+    graceSeconds: 180,
+};
+
 const quiet = ([program, args]) => spawnSync(program, args, { cwd: root, stdio: "ignore" }).status === 0;
 
 /** One run: "passed", "failed" or "skipped". */
@@ -59,7 +68,7 @@ function soak(run) {
     return "passed";
 }
 
-const runs = [...fuzzTargets(), leatHttp];
+const runs = [...fuzzTargets(), leatHttp, replies];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !runs.some((run) => run.name === name));
 if (unknown.length > 0) {

@@ -217,6 +217,19 @@ impl<'a> Call<'a> {
         Given(unsafe { qjs::JS_NewStringLen(self.ctx, text.as_ptr().cast(), text.len() as _) })
     }
 
+    /// The value that a text in UTF-8 is as JSON; `None` if it is none, and nothing is thrown.
+    pub(crate) fn parse_json(&self, text: &CStr) -> Option<Given> {
+        // SAFETY: the text has a zero behind it, which the parser asks for, and is only read; what is thrown is taken back.
+        unsafe {
+            let value = qjs::JS_ParseJSON(self.ctx, text.as_ptr(), text.count_bytes() as _, c"body".as_ptr());
+            if qjs::JS_IsException(value) {
+                qjs::JS_FreeValue(self.ctx, qjs::JS_GetException(self.ctx));
+                return None;
+            }
+            Some(Given(value))
+        }
+    }
+
     /// A string of UTF-16 units.
     pub(crate) fn string_of_units(&self, units: &[u16]) -> Given {
         // SAFETY: the units are copied.
@@ -277,6 +290,11 @@ impl Seen<'_> {
     pub(crate) fn is_undefined(self) -> bool {
         // SAFETY: only the tag is looked at.
         unsafe { qjs::JS_IsUndefined(self.0) }
+    }
+
+    pub(crate) fn is_nothing(self) -> bool {
+        // SAFETY: only the tag is looked at.
+        unsafe { qjs::JS_IsNull(self.0) || qjs::JS_IsUndefined(self.0) }
     }
 
     pub(crate) fn is_array(self) -> bool {

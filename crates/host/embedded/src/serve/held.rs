@@ -1,9 +1,9 @@
 //! Values of QuickJS that are read or made by hand, and given back when they are dropped.
 #![allow(unsafe_code, reason = "values are read as QuickJS keeps them")]
 
-use std::ffi::{CStr, c_int};
+use rquickjs::{Ctx, Value, qjs};
 
-use rquickjs::{Ctx, Error, Result, Value, qjs};
+use crate::native::direct::Seen;
 
 /// A value of a live context, owned.
 pub(super) struct Held {
@@ -16,6 +16,36 @@ impl Held {
     /// The context is live for as long as this is, and the value is an owned one of it.
     pub(super) unsafe fn new(ctx: *mut qjs::JSContext, value: qjs::JSValue) -> Self {
         Self { ctx, value }
+    }
+
+    /// An argument of a call, held beyond it.
+    pub(super) fn of(ctx: &Ctx<'_>, seen: Seen<'_>) -> Self {
+        let raw = ctx.as_raw().as_ptr();
+        // SAFETY: the argument is live, and of the context of its call; the reference is one more.
+        unsafe { Self::new(raw, qjs::JS_DupValue(raw, seen.raw())) }
+    }
+
+    /// The context of the value.
+    pub(super) fn context(&self) -> *mut qjs::JSContext {
+        self.ctx
+    }
+
+    /// The same as a value of rquickjs's.
+    pub(super) fn value<'js>(&self, ctx: &Ctx<'js>) -> Value<'js> {
+        // SAFETY: the reference is one more, which the value gives back.
+        unsafe { Value::from_raw(ctx.clone(), self.share()) }
+    }
+
+    /// Whether it has a property called `name` of its own, or can't be asked. Nothing but the answer is asked for.
+    pub(super) fn has_own(&self, name: qjs::JSAtom) -> bool {
+        // SAFETY: by what `new` asks for; a proxy may throw, which is dropped.
+        unsafe {
+            let found = qjs::JS_GetOwnProperty(self.ctx, std::ptr::null_mut(), self.value, name);
+            if found < 0 {
+                qjs::JS_FreeValue(self.ctx, qjs::JS_GetException(self.ctx));
+            }
+            found != 0
+        }
     }
 
     /// The value, for the length of this.
@@ -104,19 +134,5 @@ impl Drop for Held {
     fn drop(&mut self) {
         // SAFETY: it is owned.
         unsafe { qjs::JS_FreeValue(self.ctx, self.value) }
-    }
-}
-
-/// What QuickJS calls of a native function: context, `this`, the number of arguments, and those.
-type Entry = unsafe extern "C" fn(*mut qjs::JSContext, qjs::JSValue, c_int, *mut qjs::JSValue) -> qjs::JSValue;
-
-/// A function that is `entry`, with arguments as QuickJS keeps them.
-pub(super) fn function<'js>(ctx: &Ctx<'js>, name: &CStr, length: c_int, entry: Entry) -> Result<Value<'js>> {
-    let raw = ctx.as_raw().as_ptr();
-    let kind = qjs::JSCFunctionEnum_JS_CFUNC_generic;
-    // SAFETY: the context is live, and the name is copied.
-    unsafe {
-        let made = qjs::JS_NewCFunction2(raw, Some(entry), name.as_ptr(), length, kind, 0);
-        if qjs::JS_IsException(made) { Err(Error::Exception) } else { Ok(Value::from_raw(ctx.clone(), made)) }
     }
 }

@@ -4,19 +4,19 @@
 mod body;
 mod call;
 mod direct;
+mod field_lines;
 mod fields;
-mod finish;
 mod head;
 mod held;
 mod http;
 mod json;
 mod names;
 mod natives;
-mod plain;
 mod records;
-mod reply;
+mod replies;
 mod shaken;
 mod slabs;
+mod usual;
 
 pub(crate) use head::group as head_group;
 pub(crate) use head::text;

@@ -40,8 +40,8 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         Func::from(|ctx: Ctx<'js>, server: u32, hold: bool| Http::of(&ctx).map(|http| http.hold(server, hold))),
     )?;
     group.set("settings", Func::from(change))?;
-    group.set("finish", super::finish::function(ctx)?)?;
-    group.set("reply", super::reply::function(ctx)?)?;
+    group.set("finish", super::replies::finish_function(ctx)?)?;
+    group.set("reply", super::replies::reply_function(ctx)?)?;
     group.set("whole", Func::from(whole))?;
     group.set("head", Func::from(head))?;
     group.set("serving", Func::from(|ctx: Ctx<'js>| Http::of(&ctx).map(|http| http.serving())))?;
@@ -72,7 +72,7 @@ pub(super) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         "destroyConnection",
         Func::from(|ctx: Ctx<'js>, connection: u32, reset: bool| push(&ctx, DESTROY, reset.into(), connection, 0)),
     )?;
-    group.set("sendPlain", super::plain::function(ctx)?)?;
+    group.set("sendPlain", super::replies::send_plain_function(ctx)?)?;
     group.set(
         "holdConnection",
         Func::from(|ctx: Ctx<'js>, connection: u32, hold: bool| {
