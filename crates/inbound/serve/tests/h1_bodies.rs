@@ -3,10 +3,10 @@
 
 mod support;
 
-use leat_message::Reason;
+use leat_message::{Reason, WHOLE_BODY_BYTES_MAX};
 use leat_serve::{OnError, Protocol};
 use leat_testkit::Client;
-use support::{Options, Server};
+use support::{Event, Options, Server};
 
 const HEAD: &str = "HTTP/1.1\r\nhost: leat.test\r\n";
 
@@ -55,6 +55,41 @@ fn bodies_arrive_whole_however_they_are_framed_and_cut() {
         client.send(first).send(second);
         assert_eq!(client.response().text(), "abcdef", "split at {at}");
     }
+}
+
+#[test]
+fn a_body_that_came_with_its_head_is_given_to_the_raw_step() {
+    let (most, longer) = ("x".repeat(WHOLE_BODY_BYTES_MAX), "x".repeat(WHOLE_BODY_BYTES_MAX + 1));
+    let expecting = format!("POST /raw/echo {HEAD}expect: 100-continue\r\ncontent-length: 4\r\n\r\nbody");
+    let upgrading =
+        format!("POST /raw/echo {HEAD}connection: upgrade\r\nupgrade: other\r\ncontent-length: 4\r\n\r\nbody");
+    let cases = [
+        (known("/raw/echo", "body"), "body", true),
+        (expecting, "body", true),
+        (upgrading, "body", false),
+        (chunked("/raw/echo", &["body"], ""), "body", false),
+        (known("/raw/echo", &longer), longer.as_str(), false),
+    ];
+    for (request, body, raw) in &cases {
+        let server = Server::start();
+        let mut client = server.client();
+        // Twice, and another behind them: nothing of a body is taken for a request.
+        client.send(format!("{request}{request}GET /fixed {HEAD}\r\n"));
+        for text in [body, body, &"hello"] {
+            assert_eq!(client.response().text(), *text, "{}", &request[..60]);
+        }
+        let begun = server.events().iter().any(|event| matches!(event, Event::Begun(_)));
+        assert_eq!(begun, !raw, "{}", &request[..60]);
+        let taken = server.events().iter().find_map(|event| match event {
+            Event::Ended { bytes_in, .. } => Some(*bytes_in),
+            Event::Begun(_) | Event::Gone(_) => None,
+        });
+        assert_eq!(taken, Some(body.len() as u64), "{}", &request[..60]);
+    }
+    // As much as is given at once may come in several reads: both ways are right.
+    let server = Server::start();
+    let mut client = server.client();
+    assert_eq!(client.send(known("/raw/echo", &most)).response().text(), most);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 // `express.json`: body-parser's, except that a small plain body which is all there is parsed without its stream.
 import { type IncomingMessage } from "node:http";
-import { type BodyTaker, jsonBytes, takeBody } from "../http/body";
+import { jsonBytes, takeBody } from "../http/body";
 import { peekField } from "../http/incoming";
 import { type Dialect } from "./dialect";
 import { type Lazy, lazy } from "./libraries";
@@ -42,7 +42,7 @@ export function json({ libraries, version }: Dialect, options: Options | undefin
     // Tools know the layer by this name.
     return function jsonParser(req: Parsing, res, next) {
         const bytes = wholeBytes(req);
-        if (bytes > 0 && bytes <= limit && !(version === 4 && req._body) && takeBody(req, bytes, taker as BodyTaker, res, next)) {
+        if (bytes > 0 && bytes <= limit && !(version === 4 && req._body) && takeBody(req, bytes, taker, res, next)) {
             if (version === 4) req.body ||= {};
             else if (!("body" in req)) (req as Request).body = undefined;
             return;

@@ -35,14 +35,14 @@ export function abandon(exchanges: Map<number, ServerResponse>): void {
 function look(exchanges: Map<number, ServerResponse>, withSockets: boolean): boolean {
     const watched = letGo(exchanges, withSockets);
     http.collect();
-    let any = false;
+    let found = false;
     for (const one of watched) {
         if (takeUp(exchanges, one)) continue;
-        any = true;
+        found = true;
         one.line.ending = true;
         http.abandon(one.exchange, one.hasBegun, one.hasBody);
     }
-    return any;
+    return found;
 }
 
 /** Drops all that refers to responses which wait. */

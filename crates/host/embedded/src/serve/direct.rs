@@ -3,7 +3,8 @@ use std::rc::Rc;
 use leat_message::{Ended, Exchange, Fault, Handler, Head, Peer, Reason, Reply, Step};
 use leat_script::{Plan, Script};
 
-use super::http::{Http, Made};
+use super::http::Http;
+use super::request::Made;
 use crate::host::Life;
 
 /// One connection's way to JavaScript on this thread: its requests are calls.

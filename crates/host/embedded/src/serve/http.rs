@@ -6,44 +6,32 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use leat_door::{BACKLOG, Bound, MakeHandler, Server, Settings};
-use leat_message::{Head, Length, Method, Name, Reason, Reply, TlsInfo, Version};
+use leat_message::TlsInfo;
 use leat_script::{Arrival, Lane, Port, Published, REPLY_WORDS, Wake};
 use rquickjs::function::Args;
 use rquickjs::{Ctx, Function, JsLifetime, Object, Persistent, Result};
 use tokio::sync::Notify;
 
-use super::call::{self, Hooks, Objects};
+use super::call::{Hooks, Objects};
 use super::direct::Direct;
 use super::records;
 use super::slabs::{Slabs, bytes_of};
-use super::{head, natives, shaken};
+use super::{natives, shaken};
 use crate::host::{Failure, Hold, Host};
 use crate::listeners;
-use crate::world::Entered;
-
-/// What a call to JavaScript made of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Made {
-    /// The whole reply is written.
-    Whole,
-    /// It goes on.
-    Begun,
-    /// It goes on, and JavaScript has had its whole body.
-    Heard,
-}
 
 /// A reply that was given before the call for its request returned.
 #[derive(Default)]
-struct Current {
-    exchange: Option<u32>,
-    status: Option<u16>,
-    keep: bool,
-    head_len: usize,
-    bytes: Vec<u8>,
+pub(super) struct Current {
+    pub(super) exchange: Option<u32>,
+    pub(super) status: Option<u16>,
+    pub(super) keep: bool,
+    pub(super) head_len: usize,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// Memory that the reply of a call may keep for the next one.
-const CURRENT_BYTES_KEPT: usize = 64 * 1024;
+pub(super) const CURRENT_BYTES_KEPT: usize = 64 * 1024;
 
 /// Records of this turn to the lane.
 #[derive(Default)]
@@ -53,9 +41,9 @@ struct Pending {
 }
 
 /// One server that listens.
-struct Listening {
+pub(super) struct Listening {
     server: Rc<Server<Direct>>,
-    objects: Rc<Objects>,
+    pub(super) objects: Rc<Objects>,
     hold: Option<Hold>,
     /// The process's share of its socket.
     socket: Option<listeners::Listening>,
@@ -63,30 +51,30 @@ struct Listening {
 
 /// The servers of a world.
 pub(crate) struct Http {
-    host: Rc<Host>,
+    pub(super) host: Rc<Host>,
     lane: Rc<Lane>,
     port: RefCell<Port>,
     slabs: RefCell<Slabs>,
     pending: RefCell<Pending>,
-    current: RefCell<Current>,
+    pub(super) current: RefCell<Current>,
     scratch: RefCell<Vec<u8>>,
     /// The exchange whose whole body has come with its head, until JavaScript was told of it: it need not be asked for.
-    whole: Cell<Option<u32>>,
+    pub(super) whole: Cell<Option<u32>>,
     /// Something was stopped that may have been to answer an exchange.
     stopped: Cell<bool>,
     /// That body, while JavaScript is told of it.
-    body: RefCell<Vec<u8>>,
+    pub(super) body: RefCell<Vec<u8>>,
     /// The connection whose request JavaScript is being called for.
-    calling: Cell<Option<u32>>,
+    pub(super) calling: Cell<Option<u32>>,
     /// Bytes of what was sent last.
     written: Cell<usize>,
-    servers: RefCell<HashMap<u32, Listening>>,
+    pub(super) servers: RefCell<HashMap<u32, Listening>>,
     next_server: Cell<u32>,
     /// An open connection keeps the program running, unless JavaScript says otherwise.
     holds: RefCell<HashMap<u32, Option<Hold>>>,
-    hooks: RefCell<Option<Rc<Hooks>>>,
+    pub(super) hooks: RefCell<Option<Rc<Hooks>>>,
     /// The connections' objects.
-    lines: RefCell<HashMap<u32, Persistent<Object<'static>>>>,
+    pub(super) lines: RefCell<HashMap<u32, Persistent<Object<'static>>>>,
 }
 
 /// How natives find it.
@@ -321,88 +309,6 @@ impl Http {
         self.lines.borrow_mut().insert(connection, Persistent::save(ctx, line));
     }
 
-    /// Gives a request to JavaScript with all of its `body`, if that has come (else it is empty), and its reply to `reply` where
-    /// it is whole at once.
-    pub(super) fn request<R: Reply>(
-        &self,
-        server: u32,
-        connection: u32,
-        exchange: u32,
-        request: Head<'_>,
-        body: &[u8],
-        reply: &mut R,
-    ) -> Made {
-        let (Some(world), Some(hooks)) = (self.host.world(), self.hooks.borrow().clone()) else { return Made::Begun };
-        if let Some(metrics) = self.host.seat().metrics() {
-            metrics.requests.add(1);
-        }
-        {
-            let mut current = self.current.borrow_mut();
-            current.exchange = Some(exchange);
-            current.status = None;
-        }
-        let enter = |call: &mut dyn FnMut(&Ctx<'_>) -> Result<()>| {
-            world.try_enter(|ctx| {
-                self.calling.set(Some(connection));
-                let called = call(ctx);
-                // Ticks and promises come behind it.
-                self.calling.set(None);
-                called
-            })
-        };
-        self.whole.set((!body.is_empty()).then_some(exchange));
-        // The request's object, if the call left it without its reply.
-        let mut open = None;
-        let mut entered = enter(&mut |ctx| {
-            self.hand_over(ctx, &hooks, [server, connection, exchange], request, !body.is_empty(), &mut open)
-        });
-        let mut heard = false;
-        if let Some(open) = open.filter(|_| !self.is_answered() && self.is_entered(entered, exchange)) {
-            if !body.is_empty() {
-                // Behind what the request's own turn has left to do, as a body comes on Node.
-                heard = true;
-                self.keep_body(body);
-                entered = enter(&mut |ctx| {
-                    self.whole.set(None);
-                    hooks.body.clone().restore(ctx)?.call((open.clone().restore(ctx)?,))
-                });
-                self.forget_body();
-            }
-            if !self.is_answered() && self.is_entered(entered, exchange) {
-                enter(&mut |ctx| hooks.pending.clone().restore(ctx)?.call((open.clone().restore(ctx)?,)));
-            }
-        }
-        self.whole.set(None);
-        let begun = if heard { Made::Heard } else { Made::Begun };
-        let mut current = self.current.borrow_mut();
-        let unanswered = current.exchange.take().is_some() && current.status.is_none();
-        if unanswered && entered != Entered::Done(()) {
-            // Nobody will answer it any more.
-            let reason = if entered == Entered::OutOfMemory { Reason::LaneGone } else { Reason::LaneTurnTime };
-            let has_body = request.method_bytes() != b"HEAD";
-            (current.bytes, current.head_len) = refusal(reason, has_body);
-            let status = reason.status();
-            current.status = Some(status);
-            current.keep = false;
-        }
-        let Some(status) = current.status.take() else { return begun };
-        let (head, body) = current.bytes.split_at_checked(current.head_len).unwrap_or_default();
-        let written = reply.whole(status, head, body, current.keep);
-        if !written {
-            let (head_len, bytes, keep) = (current.head_len, std::mem::take(&mut current.bytes), current.keep);
-            drop(current);
-            let flags = natives::LAST | if keep { natives::KEEP } else { 0 };
-            self.push(natives::HEAD, flags, exchange, status.into(), head_len as u32, &bytes);
-            self.flush();
-            return begun;
-        }
-        reply.record().bytes_in = if heard { body.len() as u64 } else { 0 };
-        if current.bytes.capacity() > CURRENT_BYTES_KEPT {
-            current.bytes = Vec::new();
-        }
-        Made::Whole
-    }
-
     /// Memory for a body that is being written, which is given back by `keep_scratch`.
     pub(super) fn take_scratch(&self) -> Vec<u8> {
         self.scratch.take()
@@ -415,46 +321,6 @@ impl Http {
         }
     }
 
-    /// Keeps the body of a request for JavaScript's questions.
-    fn keep_body(&self, bytes: &[u8]) {
-        let mut body = self.body.borrow_mut();
-        body.clear();
-        body.extend_from_slice(bytes);
-        // As what parses it wants it.
-        body.push(0);
-    }
-
-    fn forget_body(&self) {
-        let mut body = self.body.borrow_mut();
-        body.clear();
-        if body.capacity() > CURRENT_BYTES_KEPT {
-            *body = Vec::new();
-        }
-    }
-
-    /// The body that JavaScript is being told of, and a zero behind it; empty for none.
-    pub(super) fn body(&self) -> std::cell::Ref<'_, Vec<u8>> {
-        self.body.borrow()
-    }
-
-    /// JavaScript asks for `bytes` more of a body.
-    pub(super) fn read(&self, exchange: u32, bytes: u32) {
-        if self.whole.get() != Some(exchange) {
-            self.push(natives::READ, 0, exchange, bytes, 0, &[]);
-        }
-    }
-
-    /// Nothing can answer an exchange any more, since what was to do so was stopped. A reply that has begun is cut off.
-    pub(super) fn abandon(&self, exchange: u32, has_begun: bool, has_body: bool) {
-        if has_begun {
-            self.push(natives::ABORT, 0, exchange, 0, 0, &[]);
-            return;
-        }
-        let reason = Reason::LaneTurnTime;
-        let (bytes, head_len) = refusal(reason, has_body);
-        self.push(natives::HEAD, natives::LAST, exchange, reason.status().into(), head_len as u32, &bytes);
-    }
-
     /// The connection whose request JavaScript is being called for; -1 for none.
     pub(super) fn serving(&self) -> f64 {
         self.calling.get().map_or(-1.0, f64::from)
@@ -463,49 +329,6 @@ impl Http {
     /// Bytes of what was sent last.
     pub(super) fn written(&self) -> f64 {
         self.written.get() as f64
-    }
-
-    /// Whether JavaScript may be entered again for an exchange: a call for it that was stopped is answered already.
-    fn is_entered(&self, entered: Entered<()>, exchange: u32) -> bool {
-        match entered {
-            Entered::Done(()) => self.host.exited().is_none(),
-            Entered::Interrupted => self.current.borrow().exchange != Some(exchange),
-            Entered::OutOfMemory => false,
-        }
-    }
-
-    /// Calls JavaScript for a request; `open` is its object, if it has no reply then.
-    fn hand_over(
-        &self,
-        ctx: &Ctx<'_>,
-        hooks: &Hooks,
-        [server, connection, exchange]: [u32; 3],
-        request: Head<'_>,
-        whole: bool,
-        open: &mut Option<Persistent<Object<'static>>>,
-    ) -> Result<()> {
-        let line = self.lines.borrow().get(&connection).cloned();
-        let objects = self.servers.borrow().get(&server).map(|listening| Rc::clone(&listening.objects));
-        let (Some(line), Some(objects)) = (line, objects) else {
-            // Its server was forgotten.
-            self.push(natives::ABORT, 0, exchange, 0, 0, &[]);
-            return Ok(());
-        };
-        let line = line.restore(ctx)?;
-        let req = head::object(ctx, &hooks.names, objects.request.clone().restore(ctx)?, request)?;
-        let flags = flags_of(request);
-        let is_usual = flags & !HAS_BODY == USUAL && (whole || flags == USUAL) && request.method_bytes() != b"HEAD";
-        let mut called = Ok(false);
-        if is_usual {
-            called = call::usual(ctx, hooks, &objects, &line, &req, exchange, whole);
-        }
-        if matches!(called, Ok(false)) {
-            called = hooks.request.clone().restore(ctx)?.call((line, req.clone(), exchange, flags)).map(|()| true);
-        }
-        if !self.is_answered() {
-            *open = Some(Persistent::save(ctx, req));
-        }
-        called.map(|_| ())
     }
 
     /// What JavaScript is called for; `None` before it has said.
@@ -520,7 +343,7 @@ impl Http {
     }
 
     /// Whether the request that is being called for has its whole reply.
-    fn is_answered(&self) -> bool {
+    pub(super) fn is_answered(&self) -> bool {
         self.current.borrow().status.is_some()
     }
 
@@ -582,7 +405,7 @@ impl Http {
     }
 
     /// Sends the records of this turn.
-    fn flush(&self) {
+    pub(super) fn flush(&self) {
         let mut pending = self.pending.borrow_mut();
         if pending.words.is_empty() {
             return;
@@ -615,46 +438,6 @@ impl Http {
         }
         self.port.borrow_mut().end_turn();
     }
-}
-
-/// The reply that says `reason` and ends its connection; how long its head is.
-fn refusal(reason: Reason, has_body: bool) -> (Vec<u8>, usize) {
-    let (status, text) = (reason.status(), reason.problem());
-    let mut bytes = format!(
-        "HTTP/1.1 {status} Service Unavailable\r\nContent-Type: application/problem+json\r\n\
-         Content-Length: {}\r\nConnection: close\r\n\r\n",
-        text.len()
-    )
-    .into_bytes();
-    let head_len = bytes.len();
-    if has_body {
-        bytes.extend_from_slice(text.as_bytes());
-    }
-    (bytes, head_len)
-}
-
-/// The flags of a request without a body, that names its host and leaves the connection open.
-const USUAL: u32 = 1 | 8;
-
-const HAS_BODY: u32 = 2;
-
-/// What JavaScript is told of a request beside its head (`js/http/native.ts`).
-fn flags_of(head: Head<'_>) -> u32 {
-    let lines = head.lines();
-    let has = |name: Name| lines.fields.iter().any(|field| field.id == name);
-    let has_body = !matches!(lines.length, Length::None | Length::Known(0));
-    [
-        (lines.keep_alive, 1),
-        (has_body, 2),
-        (lines.upgrade || lines.method == Method::Connect, 4),
-        (has(Name::Host), 8),
-        (has(Name::Expect), 16),
-        (lines.version == Version::Http2, 32),
-        (lines.version == Version::Http10, 64),
-        (lines.method == Method::Other, 128),
-    ]
-    .into_iter()
-    .fold(0, |flags, (set, flag)| if set { flags | flag } else { flags })
 }
 
 /// The native functions of `leat:http`.

@@ -14,6 +14,7 @@ mod names;
 mod natives;
 mod records;
 mod replies;
+mod request;
 mod shaken;
 mod slabs;
 mod usual;

@@ -81,6 +81,15 @@ impl Handler for Behaviours {
         Step::Done
     }
 
+    fn raw_with_body<R: Reply>(&self, request: Head<'_>, body: &[u8], peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
+        if request.path() != b"/raw/echo" {
+            return self.raw(request, peer, reply);
+        }
+        reply.record().bytes_in = body.len() as u64;
+        whole(reply, 200, Length::Known(body.len() as u64), body);
+        Step::Done
+    }
+
     async fn exchange<X: Exchange>(&self, plan: Self::Plan, x: &mut X) -> Result<(), Fault> {
         let (path, numbers) = plan;
         self.note(Event::Begun(path.clone()));
@@ -90,7 +99,7 @@ impl Handler for Behaviours {
             return script::run(script, x, &self.release).await;
         }
         match path.as_str() {
-            "/echo" => {
+            "/echo" | "/raw/echo" => {
                 let body = read_all(x).await?;
                 head(x, 200, Length::Known(body.len() as u64));
                 send_all(x, &body).await?;
