@@ -83,6 +83,7 @@ case "${1:-}" in
         debian curl curl
         debian strace strace
         debian nginx nginx-light
+        debian redis-server redis-server
         install_h2spec
         install_miri
         node_packages conformance

@@ -111,6 +111,8 @@ reasons! {
     LimitConnections => "limit.connections", 503, Us, "More connections than connections_max.";
     LimitConnectionsPerClient => "limit.connections_per_client", 503, Peer, "More connections of one client than connections_per_client_max.";
     LimitHandshakes => "limit.handshakes", 0, Us, "More TLS handshakes under way than handshakes_max.";
+    LimitRate => "limit.rate", 429, Caller, "More requests than a rate limit of the route lets pass.";
+    LimitStore => "limit.store", 503, Us, "The server that counts for a rate limit did not answer, and the limit is closed then.";
     LimitMemory => "limit.memory", 503, Us, "Buffers hold more than memory_bytes_max.";
     TimeHead => "time.head", 408, Peer, "The head did not arrive within head_time_ms.";
     TimeBody => "time.body", 408, Peer, "The body did not arrive within body_time_ms.";

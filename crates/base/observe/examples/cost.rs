@@ -24,7 +24,8 @@ fn nanoseconds(time: Duration, count: u64) -> f64 {
 fn main() -> std::io::Result<()> {
     let registry = Registry::new();
     let endpoint = EndpointName { upstream: "users".into(), address: "127.0.0.1:9000".into() };
-    let core = Core::new(&registry, &Shape { routes: vec!["api".into()], endpoints: vec![endpoint] });
+    let core =
+        Core::new(&registry, &Shape { routes: vec!["api".into()], endpoints: vec![endpoint], ..Shape::default() });
     let histogram = Histogram::default();
     let record = Record { route: Some(0), status: 200, bytes_out: 100, ..Record::default() };
     let proxied = Record { endpoint: Some(0), upstream_us: 90, attempts: 1, ..record.clone() };

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use leat_message::{Reason, Record};
 
-use crate::{Counter, EndpointCounts, EndpointName, Gauge, Histogram, NAMES_MAX, RouteCounts, Snapshot};
+use crate::{Counter, EndpointCounts, EndpointName, Gauge, Histogram, LimitCells, NAMES_MAX, RouteCounts, Snapshot};
 
 /// Status classes: no status, then 1xx to 5xx.
 pub(crate) const CLASSES: usize = 6;
@@ -135,6 +135,7 @@ pub(crate) struct Block {
     pub(crate) unmatched: Arc<RouteCells>,
     routes: Mutex<HashMap<Arc<str>, Arc<RouteCells>>>,
     endpoints: Mutex<HashMap<EndpointName, Arc<EndpointCells>>>,
+    limits: Mutex<HashMap<Arc<str>, Arc<LimitCells>>>,
 }
 
 impl Block {
@@ -144,6 +145,10 @@ impl Block {
 
     pub(crate) fn endpoints(&self, names: &[EndpointName]) -> Box<[Arc<EndpointCells>]> {
         cells_of(&mut lock(&self.endpoints), names)
+    }
+
+    pub(crate) fn limits(&self, names: &[Arc<str>]) -> Box<[Arc<LimitCells>]> {
+        cells_of(&mut lock(&self.limits), names)
     }
 
     pub(crate) fn add_to(&self, total: &mut Snapshot) {
@@ -167,6 +172,9 @@ impl Block {
         }
         for (name, cells) in &*lock(&self.endpoints) {
             cells.add_to(total.endpoints.entry(name.clone()).or_default());
+        }
+        for (name, cells) in &*lock(&self.limits) {
+            cells.add_to(total.limits.entry(Arc::clone(name)).or_default());
         }
     }
 }

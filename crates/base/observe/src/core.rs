@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leat_message::{Blame, Reason, Record};
 
 use crate::block::{Block, Fixed, RouteCells};
-use crate::{EndpointCells, Registry, Shape};
+use crate::{EndpointCells, LimitCells, Registry, Shape};
 
 /// The counters of one core under one configuration. Belongs to the core's thread (it is not `Send`), which is what
 /// makes a count a plain load and store.
@@ -19,6 +19,7 @@ pub struct Core {
     shape: Shape,
     routes: Box<[Arc<RouteCells>]>,
     endpoints: Box<[Arc<EndpointCells>]>,
+    limits: Box<[Arc<LimitCells>]>,
 }
 
 /// Holds a block of cells for this thread; the registry may lend it to another thread afterwards.
@@ -47,7 +48,8 @@ impl Core {
 
     fn over(lease: Rc<Lease>, shape: &Shape) -> Self {
         let (routes, endpoints) = (lease.block.routes(&shape.routes), lease.block.endpoints(&shape.endpoints));
-        Self { lease, shape: shape.clone(), routes, endpoints }
+        let limits = lease.block.limits(&shape.limits);
+        Self { lease, shape: shape.clone(), routes, endpoints, limits }
     }
 
     #[inline]
@@ -144,6 +146,12 @@ impl Core {
         Some(Endpoint { cells, _lease: Rc::clone(&self.lease) })
     }
 
+    /// The cells of a rate limit, for whoever asks it.
+    pub fn limit(&self, index: usize) -> Option<Limit> {
+        let cells = Arc::clone(self.limits.get(index)?);
+        Some(Limit { cells, _lease: Rc::clone(&self.lease) })
+    }
+
     /// The name of a record's route; empty if it has none.
     #[inline]
     pub fn route_name(&self, record: &Record) -> &str {
@@ -169,6 +177,22 @@ impl Deref for Endpoint {
 
     #[inline]
     fn deref(&self) -> &EndpointCells {
+        &self.cells
+    }
+}
+
+/// One rate limit's cells of one core, as [`Endpoint`] has those of an endpoint.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    cells: Arc<LimitCells>,
+    _lease: Rc<Lease>,
+}
+
+impl Deref for Limit {
+    type Target = LimitCells;
+
+    #[inline]
+    fn deref(&self) -> &LimitCells {
         &self.cells
     }
 }

@@ -27,6 +27,7 @@ pub fn write(snapshot: &Snapshot, out: &mut String) {
     connections(&mut text, snapshot);
     routes(&mut text, snapshot);
     endpoints(&mut text, snapshot);
+    limits(&mut text, snapshot);
 }
 
 fn process(text: &mut Text<'_>, s: &Snapshot) {
@@ -141,6 +142,36 @@ fn endpoints(text: &mut Text<'_>, s: &Snapshot) {
     text.family("leat_upstream_response_seconds", "histogram", "From sending a request to the response's head.");
     for (endpoint, counts) in &s.endpoints {
         text.histogram("leat_upstream_response_seconds", &labels(endpoint), &counts.response);
+    }
+}
+
+fn limits(text: &mut Text<'_>, s: &Snapshot) {
+    text.family(
+        "leat_rate_limit_requests_total",
+        "counter",
+        "Requests that a rate limit was asked about: admitted, refused, or shadow where it would have refused.",
+    );
+    for (name, counts) in &s.limits {
+        let outcomes = [("admitted", counts.admitted), ("refused", counts.refused), ("shadow", counts.shadowed)];
+        for (outcome, count) in outcomes {
+            text.sample("leat_rate_limit_requests_total", &[("limit", name), ("outcome", outcome)], count);
+        }
+    }
+    text.family(
+        "leat_rate_limit_store_errors_total",
+        "counter",
+        "Requests for which Redis gave a rate limit no answer; on_error decided.",
+    );
+    for (name, counts) in &s.limits {
+        text.sample("leat_rate_limit_store_errors_total", &[("limit", name)], counts.errors);
+    }
+    text.family(
+        "leat_rate_limit_evicted_total",
+        "counter",
+        "Keys of a rate limit that were forgotten for want of room (keys_max) while they still owed something.",
+    );
+    for (name, counts) in &s.limits {
+        text.sample("leat_rate_limit_evicted_total", &[("limit", name)], counts.evicted);
     }
 }
 

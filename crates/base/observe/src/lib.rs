@@ -12,14 +12,16 @@ mod cell;
 mod core;
 pub mod exposition;
 mod histogram;
+mod limit;
 mod registry;
 mod shape;
 mod snapshot;
 
-pub use self::core::{Core, Endpoint};
+pub use self::core::{Core, Endpoint, Limit};
 pub use block::EndpointCells;
 pub use cell::{Counter, Gauge, Shared};
 pub use histogram::{BOUNDS_US, Histogram, HistogramCounts};
+pub use limit::LimitCells;
 pub use registry::{NAMES_MAX, Process, Registry};
 pub use shape::{EndpointName, Shape};
-pub use snapshot::{EndpointCounts, RouteCounts, Snapshot};
+pub use snapshot::{EndpointCounts, LimitCounts, RouteCounts, Snapshot};

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-/// What a configuration has to be counted by name: its routes and endpoints, in the order that
+/// What a configuration has to be counted by name: its routes, endpoints and rate limits, in the order that
 /// [`leat_message::Record`] refers to them by index.
 ///
 /// The names are the identity: a route that keeps its name over a reload keeps its numbers, wherever it stands in the
@@ -11,6 +11,8 @@ pub struct Shape {
     pub routes: Vec<Arc<str>>,
     /// Names of the endpoints of all upstreams.
     pub endpoints: Vec<EndpointName>,
+    /// Names of the rate limits.
+    pub limits: Vec<Arc<str>>,
 }
 
 /// The name of an endpoint.

@@ -36,6 +36,8 @@ pub struct Snapshot {
     pub routes: BTreeMap<Arc<str>, RouteCounts>,
     /// By endpoint.
     pub endpoints: BTreeMap<EndpointName, EndpointCounts>,
+    /// By rate limit.
+    pub limits: BTreeMap<Arc<str>, LimitCounts>,
     /// Configurations taken over after the first one.
     pub reloads_done: u64,
     /// Configurations refused.
@@ -82,6 +84,21 @@ pub struct EndpointCounts {
     pub response: HistogramCounts,
     /// Failures by reason.
     pub errors: Vec<u64>,
+}
+
+/// The numbers of one rate limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LimitCounts {
+    /// Requests let pass.
+    pub admitted: u64,
+    /// Requests refused.
+    pub refused: u64,
+    /// Requests that would have been refused, but for shadow mode.
+    pub shadowed: u64,
+    /// Requests for which Redis gave no answer.
+    pub errors: u64,
+    /// Keys forgotten while they still owed something.
+    pub evicted: u64,
 }
 
 impl Snapshot {

@@ -20,6 +20,7 @@ fn counting_and_logging_an_exchange_allocate_nothing() {
     let shape = Shape {
         routes: vec!["api".into()],
         endpoints: vec![EndpointName { upstream: "u".into(), address: "127.0.0.1:1".into() }],
+        limits: vec!["l".into()],
     };
     let registry = Registry::new();
     let core = Core::new(&registry, &shape);

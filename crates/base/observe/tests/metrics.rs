@@ -11,6 +11,7 @@ fn shape(routes: &[&str], endpoints: &[(&str, &str)]) -> Shape {
     Shape {
         routes: routes.iter().map(|&name| name.into()).collect(),
         endpoints: endpoints.iter().map(|&(u, a)| EndpointName { upstream: u.into(), address: a.into() }).collect(),
+        limits: vec!["per_client".into()],
     }
 }
 

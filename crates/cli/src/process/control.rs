@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leat_dial::{Resolver, ResolverSettings};
-use leat_gateway::States;
+use leat_gateway::{Ledger, States};
 use leat_gateway::config::{Config, Workers};
 use leat_listen::{Gate, Inherited, ListenerSet, Supervisor};
 use leat_observe::Registry;
@@ -99,6 +99,7 @@ impl Control {
             registry,
             resolver: Resolver::new(ResolverSettings::default()),
             states: States::default(),
+            ledger: Ledger::new(),
         };
         descriptors::warn_if_few(config.limits().connections_max);
         let plan = Arc::new(Plan { config, sockets: Arc::new(sockets), doors, log });

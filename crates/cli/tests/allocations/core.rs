@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use leat_dial::{Pools, Resolver, ResolverSettings};
 use leat_gateway::config::{LogTarget, parse};
-use leat_gateway::{Gateway, Observer, States, shape};
+use leat_gateway::{Gateway, Ledger, Observer, States, shape};
 use leat_message::{Address, Peer, Scheme};
 use leat_observe::access_log::{AccessLog, Format, Settings, Target};
 use leat_observe::{Core as Counters, Registry};
@@ -94,7 +94,8 @@ async fn run(config: &str, base: &Path, http2: bool, listener: TcpListener, prob
     let sink = log.as_ref().map(|log| Rc::new(log.sink()));
     let observer = Observer::new(Counters::new(&registry, &shape(&config)), sink);
     let pools = Pools::new(Resolver::new(ResolverSettings::default()));
-    let gateway = Rc::new(Gateway::new(Arc::clone(&config), &pools, observer, &States::default()).unwrap());
+    let (ledger, states) = (Ledger::new(), States::default());
+    let gateway = Rc::new(Gateway::new(Arc::clone(&config), &pools, &ledger, observer, &states).unwrap());
     let service = Service::new(Site {
         handler: gateway,
         limits: config.limits().clone(),

@@ -54,6 +54,8 @@ fn paths() -> Vec<Path> {
         h1("h1 respond", get("/raw"), Some(0)),
         Path { name: "h1 respond, 16 pipelined (a batch)", request: batch, promised: Some(0) },
         h1("h1 respond, unread body", post.replace("/proxy", "/raw"), Some(0)),
+        h1("h1 respond, two rate limits", get("/limited"), Some(0)),
+        h1("h1 respond, refused by a rate limit", get("/spent"), None),
         h1("h1 route not found", get("/nothing/here"), None),
         h1("h1 method not allowed", get("/post-only"), None),
         h1("h1 redirect", get("/old/12"), None),
@@ -76,7 +78,13 @@ fn paths() -> Vec<Path> {
 fn config(upstream: std::net::SocketAddr, log: &str) -> String {
     format!(
         "access_log: {log}\n\
+         rate_limits:\n\
+         \x20 wide: {{ rate: 1000000000/s, key: [client, \"header:user-agent\"] }}\n\
+         \x20 window: {{ rate: 4000000/365d, algorithm: sliding_window }}\n\
+         \x20 spent: {{ rate: 1/365d }}\n\
          routes:\n\
+         \x20 - match: {{ path: /limited }}\n    rate_limits: [wide, window]\n    respond: {{ body: x }}\n\
+         \x20 - match: {{ path: /spent }}\n    rate_limits: spent\n    respond: {{ body: x }}\n\
          \x20 - match: {{ path: /raw }}\n    respond: {{ body: \"Hello world!\\n\" }}\n\
          \x20 - match: {{ path: /post-only, method: PUT }}\n    respond: {{ body: x }}\n\
          \x20 - match: {{ path: \"/old/{{id}}\" }}\n    redirect: {{ to: \"/new/{{id}}\" }}\n\

@@ -9,7 +9,7 @@ use leat_files::{Files, SettingsError};
 use leat_message::{Blame, Ended, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step};
 use leat_route::{Found, Params};
 
-use crate::admit::{Admission, Admitted, Verdict, answer_preflight, preflight};
+use crate::admit::{Admission, Admitted, Counted, Ledger, Verdict, answer_preflight, compile_limits, preflight};
 use crate::compress::Compressed;
 use crate::config::{self, Action, Compression, Config, Problem, Redirect, Rewrite};
 use crate::edited::Edited;
@@ -29,6 +29,7 @@ pub struct Gateway {
     routes: Vec<Compiled>,
     /// Who is let in, by route number.
     admissions: Vec<Option<Admission>>,
+    limits: Vec<Rc<Counted>>,
     upstreams: Vec<Rc<Upstream>>,
     observer: Observer,
     params: RefCell<Vec<Params>>,
@@ -61,13 +62,14 @@ pub struct Plan {
 
 impl Gateway {
     /// Compiles a configuration for the calling core. `pools` outlives reloads, and with it the connections to endpoints
-    /// that stay; `states` does as well, and is that of all cores.
+    /// that stay; `states` and `ledger` (what rate limits have counted) do as well, and are those of all cores.
     ///
     /// # Errors
     /// An endpoint whose TLS settings can't be used, or a directory that can't be opened.
     pub fn new(
         config: Arc<Config>,
         pools: &Rc<Pools>,
+        ledger: &Arc<Ledger>,
         observer: Observer,
         states: &States,
     ) -> Result<Self, GatewayError> {
@@ -100,10 +102,11 @@ impl Gateway {
                 }
             });
         }
-        let admissions = config.routes().iter().map(|route| Admission::new(route, &config)).collect();
+        let limits = compile_limits(&config, ledger, observer.core());
+        let admissions = config.routes().iter().map(|route| Admission::new(route, &config, &limits)).collect();
         let (params, admitted) = (RefCell::default(), RefCell::default());
         let no_edits = Edits::default();
-        Ok(Self { config, routes, admissions, upstreams, observer, params, admitted, no_edits })
+        Ok(Self { config, routes, admissions, limits, upstreams, observer, params, admitted, no_edits })
     }
 
     /// Finds out whether a configuration can be run, without running it: certificates are read, directories opened.
@@ -128,6 +131,7 @@ impl Gateway {
     /// Brings the counters of the core's connections to endpoints up to date; to be called about once a second.
     pub fn publish(&self) {
         self.upstreams.iter().for_each(|upstream| upstream.publish(self.observer.core()));
+        self.limits.iter().for_each(|limit| limit.publish());
     }
 
     /// Closes pooled connections to endpoints that this configuration doesn't name.

@@ -15,6 +15,7 @@ mod pick;
 mod proxy;
 mod refuse;
 
+pub use admit::Ledger;
 pub use endpoints::EndpointsError;
 pub use gateway::{Gateway, GatewayError, Plan};
 pub use observer::{Observer, shape};

@@ -70,5 +70,9 @@ pub fn shape(config: &Config) -> Shape {
             .iter()
             .map(|endpoint| EndpointName { upstream: upstream.name().into(), address: endpoint.url().into() })
     });
-    Shape { routes: config.routes().iter().map(|route| route.name().into()).collect(), endpoints: endpoints.collect() }
+    Shape {
+        routes: config.routes().iter().map(|route| route.name().into()).collect(),
+        endpoints: endpoints.collect(),
+        limits: config.rate_limits().iter().map(|limit| limit.name().into()).collect(),
+    }
 }

@@ -29,6 +29,11 @@ impl Cell {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// Makes it the cell of a key that was never seen, as a store does that gives a key's place to another one.
+    pub fn forget(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     /// Asks for `cost` and takes it if it is there. Lock-free: a thread repeats only if another one has just succeeded.
     #[inline]
     pub fn admit(&self, limit: &Limit, now: Instant, cost: u64) -> Verdict {

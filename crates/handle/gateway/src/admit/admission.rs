@@ -1,3 +1,5 @@
+use std::rc::Rc;
+
 use leat_message::{Exchange, Head, Peer, Reason};
 
 use super::access::AccessCheck;
@@ -5,6 +7,7 @@ use super::admitted::Admitted;
 use super::client::ClientAddress;
 use super::cors;
 use super::faults::FaultsCheck;
+use super::limit::{Counted, LimitCheck, RedisCheck};
 use super::maintenance::MaintenanceCheck;
 use crate::config::{Config, Cors, Route};
 
@@ -38,6 +41,8 @@ enum Check {
     Cors(Cors),
     Access(AccessCheck),
     Maintenance(MaintenanceCheck),
+    Limit(LimitCheck),
+    Redis(RedisCheck),
     Faults(FaultsCheck),
 }
 
@@ -51,6 +56,8 @@ impl Check {
             Self::Access(check) => check.ask(head, peer),
             Self::Maintenance(check) => check.ask(head, peer, &mut admitted.reply),
             Self::Faults(check) => check.ask(head),
+            Self::Limit(check) => check.ask(head, peer, admitted),
+            Self::Redis(check) => check.ask(head, peer),
         }
     }
 
@@ -58,7 +65,10 @@ impl Check {
     async fn wait<X: Exchange>(&self, x: &mut X, admitted: &mut Admitted) -> Verdict {
         match self {
             Self::Faults(check) => check.wait(x).await,
-            Self::Cors(_) | Self::Access(_) | Self::Maintenance(_) => self.ask(x.request(), x.peer(), admitted),
+            Self::Redis(check) => check.wait(x.request(), x.peer(), admitted).await,
+            Self::Cors(_) | Self::Access(_) | Self::Maintenance(_) | Self::Limit(_) => {
+                self.ask(x.request(), x.peer(), admitted)
+            }
         }
     }
 }
@@ -70,7 +80,8 @@ pub(crate) struct Admission {
 
 impl Admission {
     /// The checks that the configuration of a route asks for; `None` where everybody is let in.
-    pub(crate) fn new(route: &Route, config: &Config) -> Option<Self> {
+    /// `limits` are the rate limits of the configuration.
+    pub(crate) fn new(route: &Route, config: &Config, limits: &[Rc<Counted>]) -> Option<Self> {
         let mut checks = Vec::new();
         if let Some(cors) = route.cors() {
             checks.push(Check::Cors(cors.clone()));
@@ -82,6 +93,10 @@ impl Admission {
         if let Some(maintenance) = route.maintenance() {
             checks.push(Check::Maintenance(MaintenanceCheck::new(maintenance.clone(), client)));
         }
+        // Those of this process first: what they refuse costs nobody a round trip.
+        checks.extend(LimitCheck::new(route, limits, client).map(Check::Limit));
+        checks.extend(RedisCheck::of_route(route, limits, client).into_iter().map(Check::Redis));
+        // Behind the limits: who calls too often is told so, not failed on purpose.
         if !route.faults().is_empty() {
             checks.push(Check::Faults(FaultsCheck::new(route.faults())));
         }

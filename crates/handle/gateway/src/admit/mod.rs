@@ -11,8 +11,11 @@ mod admitted;
 mod client;
 mod cors;
 mod faults;
+mod limit;
 mod maintenance;
 
 pub(crate) use admission::{Admission, Verdict};
 pub(crate) use admitted::{Admitted, FieldLines};
 pub(crate) use cors::{CORS_FIELDS, answer_preflight, preflight};
+pub use limit::Ledger;
+pub(crate) use limit::{Counted, compile as compile_limits};

@@ -11,6 +11,7 @@ mod maintenance;
 mod model;
 mod policies;
 mod problem;
+mod rate_limit;
 mod read;
 mod table;
 mod template;
@@ -34,6 +35,7 @@ pub use model::{
 };
 pub use policies::{Balance, BreakerScope, HashBy, HashTable, HealthCheck, HealthKind, Policies, Retries};
 pub use problem::{Place, Problem};
+pub use rate_limit::{KeyPart, ROUTE_LIMITS_MAX, RateLimit, RouteLimit, StoreError};
 pub use template::{Rewrite, Template};
 pub use upstream::{ClientTls, Endpoint, EndpointAddress, Protocol, Upstream};
 pub use yaml::FILE_BYTES_MAX;

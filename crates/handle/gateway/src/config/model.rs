@@ -16,6 +16,7 @@ use super::fault::Fault;
 use super::fields::FieldEdits;
 use super::maintenance::Maintenance;
 use super::problem::Place;
+use super::rate_limit::{RateLimit, RouteLimit};
 use super::template::Rewrite;
 use super::upstream::Upstream;
 
@@ -33,6 +34,7 @@ pub struct Config {
     pub(super) routes: Vec<Route>,
     pub(super) table: Table,
     pub(super) upstreams: Vec<Upstream>,
+    pub(super) rate_limits: Vec<RateLimit>,
 }
 
 impl Config {
@@ -89,6 +91,11 @@ impl Config {
     /// The upstreams, in the order of the file, then those that a route names by URL: [`Proxy::upstream`] is an index.
     pub fn upstreams(&self) -> &[Upstream] {
         &self.upstreams
+    }
+
+    /// The rate limits, in the order of the file: [`RouteLimit::limit`] is an index.
+    pub fn rate_limits(&self) -> &[RateLimit] {
+        &self.rate_limits
     }
 }
 
@@ -423,6 +430,7 @@ pub struct Route {
     pub(super) compression: Option<Compression>,
     pub(super) maintenance: Option<Maintenance>,
     pub(super) faults: Vec<Fault>,
+    pub(super) rate_limits: Vec<RouteLimit>,
     pub(super) action: Action,
     pub(super) place: Place,
 }
@@ -476,6 +484,11 @@ impl Route {
     /// Failures that are wished for, in the order in which they are drawn.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
+    }
+
+    /// The rate limits that count its requests, at most [`super::ROUTE_LIMITS_MAX`]; one limit stands once at most.
+    pub fn rate_limits(&self) -> &[RouteLimit] {
+        &self.rate_limits
     }
 
     /// What answers.

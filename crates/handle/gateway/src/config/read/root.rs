@@ -6,6 +6,8 @@ use super::forwarded::{FORWARDED, read_forwarded};
 use super::limits::{LIMITS, read_limits};
 use super::listener::{ADMIN, LISTENER, read_admin, read_listener};
 use super::log::{ACCESS_LOG, read_access_log};
+use super::rate_limit::{RATE_LIMIT, RateLimits};
+use super::redis::{REDIS, Servers};
 use super::route::{ROUTE, Routes};
 use super::upstream::{UPSTREAM, Upstreams};
 use crate::config::model::{Bind, Config, Drain, Listener, OnError, Workers};
@@ -79,6 +81,18 @@ pub(in crate::config) static ROOT: Section = Section::new(
             "The servers that routes pass requests on to, by name.",
         )
         .aka(&["backends", "services", "clusters"]),
+        Key::optional(
+            "rate_limits",
+            Kind::Map { key: "names", of: &Kind::Section(&RATE_LIMIT) },
+            "How many requests may come in which time, by name. Routes say which of them count their requests.",
+        )
+        .aka(&["rate_limit", "ratelimit", "limit_req_zone", "throttle"]),
+        Key::optional(
+            "redis",
+            Kind::Map { key: "names", of: &Kind::Section(&REDIS) },
+            "Redis or Valkey servers that rate limits are counted in, by name.",
+        )
+        .aka(&["valkey"]),
     ],
 )
 .extensible();
@@ -99,8 +113,12 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
         .choice("on_error", &[("close", OnError::Close), ("continue", OnError::Continue), ("crash", OnError::Crash)]);
     let drain = read_drain(&open.section("drain"));
     let mut upstreams = Upstreams::read(open);
-    let routes = Routes::read(open, &limits, &mut upstreams);
+    let mut servers = Servers::read(open);
+    let mut rate_limits = RateLimits::read(open, &mut servers);
+    servers.warn_unused(open);
+    let routes = Routes::read(open, &limits, &mut upstreams, &mut rate_limits);
     upstreams.warn_unused(open);
+    rate_limits.warn_unused(open);
     if open.place_of("routes").is_none() {
         open.reader.warn(
             open.place(),
@@ -121,6 +139,7 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
         routes,
         table,
         upstreams: upstreams.finish()?,
+        rate_limits: rate_limits.finish()?,
     };
     (!open.reader.has_problems()).then_some(config)
 }

@@ -13,6 +13,7 @@ use super::limits::{ROUTE_LIMITS, read_route_limits};
 use super::maintenance::{MAINTENANCE, read_maintenance};
 use super::matching::{MATCH, Match, read_match};
 use super::proxy::{PROXY, read_proxy};
+use super::rate_limit::{ROUTE_RATE_LIMIT, RateLimits};
 use super::redirect::{REDIRECT, read_redirect};
 use super::respond::{RESPOND, read_respond};
 use super::rewrite::read_rewrite;
@@ -64,6 +65,12 @@ pub(super) static ROUTE: Section = Section::new(
             Kind::List { of: &Kind::Section(&FAULT), one: true },
             "Failures that are wished for, to see how clients take them.",
         ),
+        Key::optional(
+            "rate_limits",
+            Kind::List { of: &Kind::Section(&ROUTE_RATE_LIMIT), one: true },
+            "Limits of the configuration's `rate_limits` that count the requests of this route. All must admit a request; one that any refuses counts for none.",
+        )
+        .aka(&["rate_limit", "throttle", "limit_req"]),
         Key::optional("proxy", Kind::Section(&PROXY), "Passes requests on to an upstream.")
             .aka(&["proxy_pass", "upstream", "reverse_proxy"]),
         Key::optional("respond", Kind::Section(&RESPOND), "Answers with the same reply every time.")
@@ -82,7 +89,12 @@ pub(super) static ROUTE: Section = Section::new(
 pub(super) struct Routes;
 
 impl Routes {
-    pub(super) fn read(open: &Open<'_>, limits: &Limits, upstreams: &mut Upstreams) -> Option<(Vec<Route>, Table)> {
+    pub(super) fn read(
+        open: &Open<'_>,
+        limits: &Limits,
+        upstreams: &mut Upstreams,
+        rate_limits: &mut RateLimits,
+    ) -> Option<(Vec<Route>, Table)> {
         let mut routes = Vec::new();
         let mut entries = Vec::new();
         let mut places: Vec<Place> = Vec::new();
@@ -97,7 +109,7 @@ impl Routes {
             if let Some(matched) = &matched {
                 entries.extend(matched.patterns().map(|pattern| Entry { pattern, route: number as u32 }));
             }
-            match read_route(section, matched.as_ref(), limits, upstreams) {
+            match read_route(section, matched.as_ref(), limits, upstreams, rate_limits) {
                 Some(route) => {
                     complete &= claim(section, &route, &mut names);
                     routes.push(route);
@@ -119,7 +131,13 @@ impl Routes {
     }
 }
 
-fn read_route(open: &Open<'_>, matched: Option<&Match>, limits: &Limits, upstreams: &mut Upstreams) -> Option<Route> {
+fn read_route(
+    open: &Open<'_>,
+    matched: Option<&Match>,
+    limits: &Limits,
+    upstreams: &mut Upstreams,
+    rate_limits: &mut RateLimits,
+) -> Option<Route> {
     let named = open.text("name").and_then(|text| {
         let name = upstream_or_route_name(text.value);
         if name.is_none() {
@@ -144,6 +162,7 @@ fn read_route(open: &Open<'_>, matched: Option<&Match>, limits: &Limits, upstrea
     let compression = open.section_if("compression").map(|section| read_compression(&section));
     let maintenance = open.section_if("maintenance").map(|section| read_maintenance(&section));
     let faults = open.sections("faults").iter().filter_map(read_fault).collect();
+    let rate_limits = rate_limits.of_route(open);
     let action = read_action(open, path, rewrite, &response_fields, upstreams);
     warn_idle_keys(open);
     let name = named.clone().unwrap_or_else(|| matched.map(Match::name).unwrap_or_default());
@@ -159,6 +178,7 @@ fn read_route(open: &Open<'_>, matched: Option<&Match>, limits: &Limits, upstrea
         compression,
         maintenance,
         faults,
+        rate_limits,
         action: action?,
         place: open.place(),
     })

@@ -1,0 +1,292 @@
+//! Rate limits that several gateways count in one Redis: the built `leat`, and a real server on a free port.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use leat_testkit::{Client, Folder, Leat, Response, eventually};
+use rustix::process::{Pid, Signal, kill_process};
+use support::metric;
+
+/// A server of this test's own, in a folder of its own; it is gone with its owner.
+struct Redis {
+    folder: Folder,
+    port: u16,
+    process: Child,
+    arguments: Vec<String>,
+}
+
+impl Redis {
+    /// `None`, and it was said, where the machine has no `redis-server`.
+    fn start(arguments: &[&str]) -> Option<Self> {
+        if Command::new("redis-server").arg("--version").stdout(Stdio::null()).status().is_err() {
+            leat_testkit::skip("rate limits in Redis", "redis-server is not installed");
+            return None;
+        }
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let folder = Folder::new();
+        let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        let process = Self::spawn(&folder, port, &arguments);
+        let redis = Self { folder, port, process, arguments };
+        redis.wait_ready();
+        Some(redis)
+    }
+
+    fn spawn(folder: &Folder, port: u16, arguments: &[String]) -> Child {
+        let mut command = Command::new("redis-server");
+        command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+        command.arg("--dir").arg(folder.path()).args(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    fn wait_ready(&self) {
+        eventually("Redis", || {
+            let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+            stream.write_all(b"PING\r\n").ok()?;
+            let mut answer = [0; 5];
+            stream.read_exact(&mut answer).ok().filter(|()| answer == *b"+PONG" || answer == *b"-NOAU")
+        });
+    }
+
+    fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    fn restart(&mut self) {
+        self.process = Self::spawn(&self.folder, self.port, &self.arguments);
+        self.wait_ready();
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.process), signal).unwrap();
+    }
+
+    /// What the server answers to an inline command, until it ends the connection.
+    fn ask(&self, command: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.write_all(format!("{command}\r\nQUIT\r\n").as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn gateway(&self, server: &str, limits: &str, route: &str) -> Leat {
+        let config = format!(
+            "listeners: 127.0.0.1:0
+admin: 127.0.0.1:0
+workers: 2
+redis:
+  shared: {{ url: 'redis://127.0.0.1:{}'{server} }}
+rate_limits:
+  {}
+routes:
+  - {{ rate_limits: {route}, respond: {{ body: a }} }}
+",
+            self.port,
+            limits.replace('\n', "\n  ")
+        );
+        Leat::gateway(&config, 1)
+    }
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn ask(client: &mut Client, fields: &str) -> Response {
+    client.send(format!("GET / HTTP/1.1\r\nhost: leat.test\r\n{fields}\r\n")).response()
+}
+
+fn statuses(client: &mut Client, fields: &str, count: usize) -> Vec<u16> {
+    (0..count).map(|_| ask(client, fields).status).collect()
+}
+
+fn errors(leat: &mut Leat, limit: &str) -> u64 {
+    metric(leat.admin(), &format!("leat_rate_limit_store_errors_total{{limit=\"{limit}\"}}"))
+}
+
+#[test]
+fn two_gateways_admit_together_what_one_limit_allows() {
+    let Some(redis) = Redis::start(&[]) else { return };
+    for limit in
+        ["{ rate: 100/h, key: all, redis: shared }", "{ rate: 100/365d, algorithm: sliding_window, redis: shared }"]
+    {
+        redis.ask("FLUSHALL");
+        let gateways = [0, 1].map(|_| redis.gateway("", &format!("x: {limit}"), "x"));
+        let addresses = gateways.each_ref().map(|leat| leat.address(0));
+        let clients: Vec<_> = (0..16)
+            .map(|number| {
+                let address = addresses[number % 2];
+                thread::spawn(move || {
+                    let mut client = Client::connect(address);
+                    statuses(&mut client, "", 10).into_iter().filter(|status| *status == 200).count()
+                })
+            })
+            .collect();
+        let passed: usize = clients.into_iter().map(|client| client.join().unwrap()).sum();
+        assert_eq!(passed, 100, "{limit}");
+        for mut leat in gateways {
+            assert_eq!(errors(&mut leat, "x"), 0, "{limit}");
+        }
+    }
+}
+
+#[test]
+fn replies_tell_what_the_server_counted() {
+    let Some(redis) = Redis::start(&[]) else { return };
+    let leat = redis.gateway("", "two: { rate: 2/m, redis: shared }", "two");
+    let mut client = leat.connect();
+    // Whole seconds, rounded up, of a server whose clock goes on.
+    for (state, again) in [("\"two\";r=1;t=30", None), ("\"two\";r=0;t=60", None), ("\"two\";r=0;t=60", Some("30"))] {
+        let response = ask(&mut client, "");
+        assert_eq!(response.field("ratelimit-policy"), Some("\"two\";q=2;w=60"));
+        assert_eq!(response.field("ratelimit"), Some(state));
+        assert_eq!(response.field("retry-after"), again);
+        if again.is_some() {
+            assert_eq!(response.status, 429);
+            assert!(response.text().contains("\"code\":\"limit.rate\""), "{}", response.text());
+        }
+    }
+}
+
+#[test]
+fn several_limits_are_debited_in_one_step_or_not_at_all() {
+    let Some(redis) = Redis::start(&[]) else { return };
+    let leat = redis.gateway(
+        "",
+        "small: { rate: 2/h, key: 'header:x-key', redis: shared }\nlarge: { rate: 5/h, key: all, redis: shared }
+dry: { rate: 1/h, key: all, redis: shared, shadow: true }\nhere: { rate: 100/h, key: all }",
+        "[here, large, small, dry]",
+    );
+    let mut client = leat.connect();
+    assert_eq!(statuses(&mut client, "x-key: a\r\n", 4), [200, 200, 429, 429]);
+    assert_eq!(statuses(&mut client, "x-key: b\r\n", 3), [200, 200, 429]);
+    let response = ask(&mut client, "x-key: c\r\n");
+    assert_eq!(response.field("ratelimit-policy"), Some("\"here\";q=100;w=3600"));
+    assert_eq!(response.fields_named("ratelimit-policy")[1], "\"large\";q=5;w=3600, \"small\";q=2;w=3600");
+    assert_eq!(response.status, 200);
+    let response = ask(&mut client, "x-key: d\r\n");
+    assert_eq!(response.status, 429);
+    assert!(response.fields_named("ratelimit").contains(&"\"large\";r=0;t=3600"));
+    let mut leat = leat;
+    let admin = leat.admin();
+    let dry = |outcome: &str| {
+        metric(admin, &format!("leat_rate_limit_requests_total{{limit=\"dry\",outcome=\"{outcome}\"}}"))
+    };
+    assert_eq!((dry("admitted"), dry("shadow")), (1, 4), "asked about the five that passed");
+}
+
+#[test]
+fn no_value_of_a_request_is_in_a_key() {
+    let Some(redis) = Redis::start(&[]) else { return };
+    let leat = redis.gateway("", "x: { rate: 5/h, key: [client, 'header:authorization'], redis: shared }", "x");
+    assert_eq!(ask(&mut leat.connect(), "authorization: Bearer hunter2\r\n").status, 200);
+    let keys = redis.ask("KEYS *");
+    let name = keys.lines().find(|line| line.starts_with("leat:limit:x:g:")).unwrap_or_else(|| panic!("{keys}"));
+    assert_eq!(name.len(), "leat:limit:x:g:".len() + 32, "{name}");
+    assert!(!keys.contains("hunter2"), "{keys}");
+    let left_ms: i64 = redis.ask(&format!("PTTL {name}")).lines().next().unwrap()[1..].parse().unwrap();
+    assert!((1..=720_002).contains(&left_ms), "a state is kept until it means nothing: {left_ms} ms");
+}
+
+#[test]
+fn a_server_that_is_gone_leaves_each_limit_its_way_and_is_back_without_a_restart() {
+    let Some(mut redis) = Redis::start(&[]) else { return };
+    for (on_error, without) in [("open", [200, 200, 200]), ("closed", [503, 503, 503]), ("local", [200, 200, 429])] {
+        redis.ask("FLUSHALL");
+        let mut leat =
+            redis.gateway("", &format!("x: {{ rate: 2/h, key: all, redis: shared, on_error: {on_error} }}"), "x");
+        let mut client = leat.connect();
+        assert_eq!(statuses(&mut client, "", 3), [200, 200, 429], "{on_error}: with Redis");
+        redis.kill();
+        assert_eq!(statuses(&mut client, "", 3), without, "{on_error}: without Redis");
+        assert!(errors(&mut leat, "x") >= 3, "{on_error}");
+        redis.restart();
+        eventually("the gateway to find Redis again", || {
+            let before = errors(&mut leat, "x");
+            ask(&mut client, "");
+            (errors(&mut leat, "x") == before).then_some(())
+        });
+        redis.ask("FLUSHALL");
+        assert_eq!(statuses(&mut client, "", 3), [200, 200, 429], "{on_error}: Redis counts again");
+    }
+}
+
+#[test]
+fn a_server_that_hangs_costs_a_deadline_and_then_nothing() {
+    let Some(redis) = Redis::start(&[]) else { return };
+    let mut leat =
+        redis.gateway(", deadline: 200ms", "x: { rate: 1000/h, key: all, redis: shared, on_error: closed }", "x");
+    let mut client = leat.connect();
+    assert_eq!(statuses(&mut client, "", 2), [200, 200]);
+    redis.signal(Signal::STOP);
+    let started = Instant::now();
+    let response = ask(&mut client, "");
+    let waited = started.elapsed();
+    assert_eq!(response.status, 503);
+    assert!(response.text().contains("\"code\":\"limit.store\""), "{}", response.text());
+    assert!(waited >= Duration::from_millis(150), "the deadline was waited for: {waited:?}");
+    // From now on the server counts as down: a hundred requests don't wait a hundred times.
+    let started = Instant::now();
+    assert_eq!(statuses(&mut client, "", 100), [503; 100]);
+    let waited = started.elapsed();
+    assert!(waited < Duration::from_secs(5), "{waited:?}");
+    redis.signal(Signal::CONT);
+    eventually("the gateway to find Redis again", || (ask(&mut client, "").status == 200).then_some(()));
+    assert!(errors(&mut leat, "x") >= 101);
+}
+
+#[test]
+fn a_server_that_forgot_the_script_is_told_again() {
+    let Some(redis) = Redis::start(&[]) else { return };
+    let mut leat = redis.gateway("", "x: { rate: 2/h, key: all, redis: shared, on_error: closed }", "x");
+    let mut client = leat.connect();
+    assert_eq!(statuses(&mut client, "", 1), [200]);
+    redis.ask("SCRIPT FLUSH");
+    assert_eq!(statuses(&mut client, "", 2), [200, 429]);
+    assert_eq!(errors(&mut leat, "x"), 0);
+}
+
+#[test]
+fn a_gateway_logs_in_with_the_password_of_a_file() {
+    let Some(redis) = Redis::start(&["--requirepass", "hunter2"]) else { return };
+    for (password, wanted) in [("hunter2\n", [200, 429]), ("wrong", [503, 503])] {
+        redis.ask("AUTH hunter2\r\nFLUSHALL");
+        let folder = Folder::new();
+        let file = folder.write("password", password);
+        let leat = redis.gateway(
+            &format!(", password_file: '{}'", file.display()),
+            "x: { rate: 1/h, key: all, redis: shared, on_error: closed }",
+            "x",
+        );
+        assert_eq!(statuses(&mut leat.connect(), "", 2), wanted, "{password}");
+        assert!(!leat.log().join("\n").contains("hunter2"));
+    }
+}
+
+#[test]
+fn a_reload_keeps_the_connection() {
+    let Some(redis) = Redis::start(&[]) else { return };
+    let mut leat = redis.gateway("", "x: { rate: 100/h, key: all, redis: shared }", "x");
+    let mut client = leat.connect();
+    assert_eq!(ask(&mut client, "").status, 200);
+    let connections = || {
+        let info = redis.ask("INFO stats");
+        let line = info.lines().find_map(|line| line.strip_prefix("total_connections_received:")).unwrap();
+        line.trim().parse::<u64>().unwrap()
+    };
+    let before = connections();
+    leat.reload();
+    leat.wait_log("the reload", |line| line.contains("\"event\":\"reloaded\""));
+    assert_eq!(ask(&mut client, "").status, 200);
+    assert_eq!(connections(), before + 1, "its own connection is the only new one");
+}

@@ -1,0 +1,80 @@
+use std::net::IpAddr;
+
+use leat_message::Head;
+
+use crate::config::{KeyPart, RateLimit};
+
+/// What tells a limit's requests apart, as bytes: equal for requests that count together, different for all others.
+///
+/// Each part is its kind, its length and its bytes, so that no value can look like two. Costs a copy of the values.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    parts: Box<[KeyPart]>,
+    ipv4_bits: u8,
+    ipv6_bits: u8,
+}
+
+/// What a key may be made from.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// The request.
+    pub(crate) head: Head<'a>,
+    /// The client's address; `None` where it has none, as on a Unix socket.
+    pub(crate) client: Option<IpAddr>,
+    /// The name of the route.
+    pub(crate) route: &'a str,
+}
+
+impl Key {
+    pub(crate) fn new(limit: &RateLimit) -> Self {
+        Self { parts: limit.key().into(), ipv4_bits: limit.ipv4_bits(), ipv6_bits: limit.ipv6_bits() }
+    }
+
+    /// Appends the key of a request.
+    pub(crate) fn write(&self, asked: &Asked<'_>, out: &mut Vec<u8>) {
+        for part in &self.parts {
+            match part {
+                KeyPart::All => put(out, b'*', &[]),
+                KeyPart::Client => self.client(asked.client, out),
+                KeyPart::Route => put(out, b'r', asked.route.as_bytes()),
+                KeyPart::Method => put(out, b'm', asked.head.method_bytes()),
+                KeyPart::Host => {
+                    put(out, b'h', asked.head.host());
+                    let start = out.len() - asked.head.host().len();
+                    out.iter_mut().skip(start).for_each(u8::make_ascii_lowercase);
+                }
+                KeyPart::Header(name) => {
+                    let mut there = false;
+                    let named = |field: &[u8]| field.eq_ignore_ascii_case(name.as_bytes());
+                    for (_, _, value) in asked.head.fields().iter().filter(|(_, field, _)| named(field)) {
+                        put(out, b'f', value);
+                        there = true;
+                    }
+                    if !there {
+                        put(out, b'-', &[]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn client(&self, client: Option<IpAddr>, out: &mut Vec<u8>) {
+        match client.map(|ip| ip.to_canonical()) {
+            Some(IpAddr::V4(ip)) => {
+                let kept = ip.to_bits() & u32::MAX.checked_shl(32 - u32::from(self.ipv4_bits)).unwrap_or(0);
+                put(out, b'4', &kept.to_be_bytes());
+            }
+            Some(IpAddr::V6(ip)) => {
+                let kept = ip.to_bits() & u128::MAX.checked_shl(128 - u32::from(self.ipv6_bits)).unwrap_or(0);
+                put(out, b'6', &kept.to_be_bytes());
+            }
+            None => put(out, b'u', &[]),
+        }
+    }
+}
+
+fn put(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
+    out.push(kind);
+    out.extend_from_slice(&(bytes.len() as u64).to_be_bytes());
+    out.extend_from_slice(bytes);
+}

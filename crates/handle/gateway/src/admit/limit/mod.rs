@@ -1,0 +1,15 @@
+//! Rate limits: what a route's requests are counted by, where the counts are, and what clients are told of them. What a
+//! limit decides is `base/policy`'s.
+
+mod cells;
+mod check;
+mod counted;
+mod key;
+mod ledger;
+mod redis;
+mod told;
+
+pub(crate) use check::LimitCheck;
+pub(crate) use counted::{Counted, compile};
+pub use ledger::Ledger;
+pub(crate) use redis::RedisCheck;
