@@ -290,3 +290,90 @@ fn a_reload_keeps_the_connection() {
     assert_eq!(ask(&mut client, "").status, 200);
     assert_eq!(connections(), before + 1, "its own connection is the only new one");
 }
+
+/// How often the server ran the script.
+fn script_calls(redis: &Redis) -> u64 {
+    let info = redis.ask("INFO commandstats");
+    let line = info.lines().find_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
+    line.map_or(0, |line| line.split(',').next().unwrap().parse().unwrap())
+}
+
+#[test]
+fn two_gateways_with_leases_admit_together_what_the_limit_allows_and_seldom_ask() {
+    const RATE: u64 = 400;
+    const BURST: u64 = 200;
+    let Some(redis) = Redis::start(&[]) else { return };
+    let limit = format!("x: {{ rate: {RATE}/s, burst: {BURST}, key: all, redis: shared, mode: leased }}");
+    let mut gateways = [0, 1].map(|_| redis.gateway("", &limit, "x"));
+    let addresses = gateways.each_ref().map(|leat| leat.address(0));
+    let started = Instant::now();
+    let clients: Vec<_> = (0..8)
+        .map(|number| {
+            let address = addresses[number % 2];
+            thread::spawn(move || {
+                let mut client = Client::connect(address);
+                let mut counts = [0, 0];
+                while started.elapsed() < Duration::from_secs(3) {
+                    match ask(&mut client, "").status {
+                        200 => counts[0] += 1,
+                        429 => counts[1] += 1,
+                        other => panic!("{other}"),
+                    }
+                }
+                counts
+            })
+        })
+        .collect();
+    let counts = clients.into_iter().map(|client| client.join().unwrap());
+    let [passed, refused] = counts.fold([0, 0], |[a, b], [c, d]| [a + c, b + d]);
+    let took = started.elapsed();
+    let allowed = BURST + (took.as_secs_f64() * RATE as f64) as u64;
+    assert!(passed <= allowed, "{passed} passed in {took:?}, {allowed} are allowed");
+    assert!(passed * 10 >= allowed * 7, "{passed} passed in {took:?}, {allowed} are allowed");
+    assert!(refused > 0);
+    let calls = script_calls(&redis);
+    assert!(calls * 2 < passed + refused, "{calls} calls for {passed} that passed and {refused} that did not");
+    for leat in &mut gateways {
+        assert_eq!(errors(leat, "x"), 0);
+        let error = metric(leat.admin(), "leat_rate_limit_lease_error_units{limit=\"x\"}");
+        // A quarter of the burst is the reserve; a lease is at most a quarter of the rest, and two may overlap.
+        assert!((50..=200).contains(&error), "{error}");
+    }
+}
+
+#[test]
+fn a_leased_limit_tells_what_remains_and_gives_back_what_another_limit_refused() {
+    let Some(redis) = Redis::start(&[]) else { return };
+    let leat = redis.gateway(
+        "",
+        "wide: { rate: 4/h, burst: 8, key: all, redis: shared, mode: leased }
+narrow: { rate: 2/h, burst: 3, key: 'header:x-key', redis: shared, mode: leased }",
+        "[wide, narrow]",
+    );
+    let mut client = leat.connect();
+    // One of each burst is the reserve: two of `narrow` and seven of `wide` can be spent.
+    let first = ask(&mut client, "x-key: a\r\n");
+    assert_eq!(first.field("ratelimit-policy"), Some("\"wide\";q=4;w=3600, \"narrow\";q=2;w=3600"));
+    assert_eq!(statuses(&mut client, "x-key: a\r\n", 1), [200]);
+    let refused = ask(&mut client, "x-key: a\r\n");
+    assert_eq!(refused.status, 429);
+    assert_eq!(refused.field("ratelimit"), Some("\"narrow\";r=0;t=3600"));
+    assert_eq!(refused.field("retry-after"), Some("1800"));
+    let calls = script_calls(&redis);
+    assert_eq!(statuses(&mut client, "x-key: a\r\n", 20), [429; 20]);
+    assert_eq!(script_calls(&redis), calls, "what was refused is not asked again, and `wide` has its unit back");
+}
+
+#[test]
+fn leases_end_with_redis_and_come_back_with_it() {
+    let Some(mut redis) = Redis::start(&[]) else { return };
+    let mut leat =
+        redis.gateway("", "x: { rate: 1000/s, key: all, redis: shared, mode: leased, on_error: closed }", "x");
+    let mut client = leat.connect();
+    assert_eq!(statuses(&mut client, "", 20), [200; 20]);
+    redis.kill();
+    eventually("the leases to end", || (ask(&mut client, "").status == 503).then_some(()));
+    assert!(errors(&mut leat, "x") >= 1);
+    redis.restart();
+    eventually("the gateway to find Redis again", || (ask(&mut client, "").status == 200).then_some(()));
+}

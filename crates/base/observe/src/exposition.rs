@@ -166,6 +166,14 @@ fn limits(text: &mut Text<'_>, s: &Snapshot) {
         text.sample("leat_rate_limit_store_errors_total", &[("limit", name)], counts.errors);
     }
     text.family(
+        "leat_rate_limit_lease_error_units",
+        "gauge",
+        "Units by which a leased limit may admit less than one counter would, on account of this process: the reserve, and what was lent and not spent.",
+    );
+    for (name, counts) in &s.limits {
+        text.sample("leat_rate_limit_lease_error_units", &[("limit", name)], counts.lease_error);
+    }
+    text.family(
         "leat_rate_limit_evicted_total",
         "counter",
         "Keys of a rate limit that were forgotten for want of room (keys_max) while they still owed something.",

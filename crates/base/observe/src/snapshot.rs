@@ -97,6 +97,8 @@ pub struct LimitCounts {
     pub shadowed: u64,
     /// Requests for which Redis gave no answer.
     pub errors: u64,
+    /// Units that leases of this process may keep from being admitted.
+    pub lease_error: u64,
     /// Keys forgotten while they still owed something.
     pub evicted: u64,
 }

@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use leat_policy::limit::{Decision, Gcra, Limit, SlidingWindow, Verdict};
+use leat_policy::limit::{Decision, Gcra, Grant, Leasing, Limit, SlidingWindow, Verdict};
 use leat_policy::{Instant, Random, SplitMix64};
 use leat_testkit::{Folder, eventually, skip};
 
@@ -50,11 +50,19 @@ impl Redis {
         Some(Self { _folder: folder, process, stream: BufReader::new(stream), script })
     }
 
-    /// The five numbers of the answer.
+    /// The first five numbers of the answer: nobody wants more than the cost.
     fn ask(&mut self, keys: &[String], arguments: &[u64], kinds: &[&str], now_us: u64) -> [i64; 5] {
+        let with_want: Vec<u64> = arguments.chunks(3).flat_map(|of| [of[0], of[1], of[2], of[2]]).collect();
+        let [numbers @ .., units] = self.lend(keys, &with_want, kinds, now_us);
+        assert!(units >= 0);
+        numbers
+    }
+
+    /// The six numbers of the answer.
+    fn lend(&mut self, keys: &[String], arguments: &[u64], kinds: &[&str], now_us: u64) -> [i64; 6] {
         let mut parts = vec!["EVAL".to_owned(), self.script.clone(), keys.len().to_string()];
         parts.extend(keys.iter().cloned());
-        for (kind, numbers) in kinds.iter().zip(arguments.chunks(3)) {
+        for (kind, numbers) in kinds.iter().zip(arguments.chunks(4)) {
             parts.push((*kind).to_owned());
             parts.extend(numbers.iter().map(u64::to_string));
         }
@@ -68,7 +76,7 @@ impl Redis {
             line.trim_end().to_owned()
         };
         let head = line();
-        assert_eq!(head, "*5");
+        assert_eq!(head, "*6");
         std::array::from_fn(|_| line()[1..].parse().unwrap())
     }
 }
@@ -181,6 +189,38 @@ fn several_limits_are_debited_in_one_step_or_not_at_all() {
         agree(found, told, &nexts[told].verdict, &format!("step {step}"));
     }
     assert!(by[0] > 20 && by[1] > 20 && by[3] > 200, "each of the first two refused, and all admitted: {by:?}");
+}
+
+#[test]
+fn units_are_lent_as_the_model_lends_them() {
+    let Some(mut redis) = Redis::start() else { return };
+    // Intervals that are whole ticks; the model's server counts by the law without the reserve.
+    for (number, (quota, burst)) in [(100, 100), (1_000, 400), (10, 40)].into_iter().enumerate() {
+        let terms = Leasing::new(&Gcra::new(quota, Duration::from_secs(1), burst).unwrap()).unwrap();
+        let (most, ticks) = (terms.law().burst(), terms.law().interval_ns() / 125);
+        let mut random = SplitMix64::new(number as u64);
+        let (mut state, mut now_us, mut lent) = (0, START_US, [0; 3]);
+        for step in 0..500 {
+            now_us += random.part(ticks);
+            let need = if random.below(3) == 0 { random.part(most) } else { random.part(4) };
+            let want = random.part(most / 2);
+            let (grant, next) = terms.grant(state, Instant::from_micros(now_us), need, want);
+            state = next;
+            let keys = [format!("lent-{number}")];
+            let [admitted, _, _, _, _, units] = redis.lend(&keys, &[most, ticks, need, want.max(need)], &["g"], now_us);
+            let wanted = match grant {
+                Grant::Lent(units) => (1, units as i64),
+                Grant::Refused { .. } => (0, 0),
+            };
+            assert_eq!((admitted, units), wanted, "limit {number}, step {step}: {need} of {want}");
+            lent[match grant {
+                Grant::Lent(units) if units > need => 0,
+                Grant::Lent(_) => 1,
+                Grant::Refused { .. } => 2,
+            }] += 1;
+        }
+        assert!(lent[0] > 20 && lent[1] > 20 && lent[2] > 20, "{lent:?}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use tokio::task::{JoinHandle, spawn_local};
 
 use crate::line::{Line, Phase};
 use crate::resp::{Malformed, Reply, read_reply, write_command};
-use crate::{Call, Failure, Script, Server, Target};
+use crate::{Call, Failure, Numbers, Script, Server, Target};
 
 /// How long connecting and logging in may take, in milliseconds.
 const CONNECT_MS: u64 = 1_000;
@@ -104,6 +104,21 @@ impl Client {
     pub fn eval(&self, keys: &[&[u8]], arguments: &[&[u8]]) -> Result<Call, Failure> {
         let place = self.line.ask(keys, arguments, now_ms())?;
         Ok(Call::new(&self.line, place, self.server.deadline_ms))
+    }
+}
+
+impl Client {
+    /// As [`Client::eval`], for an answer that nobody waits for: `then` gets it. Allocates for a task.
+    pub fn eval_then(
+        &self,
+        keys: &[&[u8]],
+        arguments: &[&[u8]],
+        then: impl FnOnce(Result<Numbers, Failure>) + 'static,
+    ) {
+        match self.eval(keys, arguments) {
+            Ok(call) => drop(spawn_local(async move { then(call.await) })),
+            Err(failure) => then(Err(failure)),
+        }
     }
 }
 

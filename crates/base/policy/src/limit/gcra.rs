@@ -72,6 +72,12 @@ impl Gcra {
         self.burst
     }
 
+    /// The time in which one unit comes, in nanoseconds.
+    #[must_use]
+    pub const fn interval_ns(&self) -> u64 {
+        self.interval_ns
+    }
+
     /// See [`super::Limit::next`].
     #[must_use]
     #[inline]

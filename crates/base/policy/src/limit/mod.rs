@@ -4,6 +4,7 @@
 mod cell;
 mod gcra;
 mod law;
+mod lease;
 mod several;
 mod sliding_window;
 mod verdict;
@@ -11,6 +12,7 @@ mod verdict;
 pub use cell::Cell;
 pub use gcra::Gcra;
 pub use law::{Limit, Next};
+pub use lease::{Grant, Lease, Leasing, Taken};
 pub use several::{Claim, Joint, admit_all};
 pub use sliding_window::SlidingWindow;
 pub use verdict::{Decision, Verdict};

@@ -7,7 +7,7 @@ use super::admitted::Admitted;
 use super::client::ClientAddress;
 use super::cors;
 use super::faults::FaultsCheck;
-use super::limit::{Counted, LimitCheck, RedisCheck};
+use super::limit::{Counted, LeasedCheck, LimitCheck, RedisCheck};
 use super::maintenance::MaintenanceCheck;
 use crate::config::{Config, Cors, Route};
 
@@ -42,6 +42,7 @@ enum Check {
     Access(AccessCheck),
     Maintenance(MaintenanceCheck),
     Limit(LimitCheck),
+    Leased(LeasedCheck),
     Redis(RedisCheck),
     Faults(FaultsCheck),
 }
@@ -57,6 +58,7 @@ impl Check {
             Self::Maintenance(check) => check.ask(head, peer, &mut admitted.reply),
             Self::Faults(check) => check.ask(head),
             Self::Limit(check) => check.ask(head, peer, admitted),
+            Self::Leased(check) => check.ask(head, peer, admitted),
             Self::Redis(check) => check.ask(head, peer),
         }
     }
@@ -65,6 +67,7 @@ impl Check {
     async fn wait<X: Exchange>(&self, x: &mut X, admitted: &mut Admitted) -> Verdict {
         match self {
             Self::Faults(check) => check.wait(x).await,
+            Self::Leased(check) => check.wait(x.request(), x.peer(), admitted).await,
             Self::Redis(check) => check.wait(x.request(), x.peer(), admitted).await,
             Self::Cors(_) | Self::Access(_) | Self::Maintenance(_) | Self::Limit(_) => {
                 self.ask(x.request(), x.peer(), admitted)
@@ -95,6 +98,7 @@ impl Admission {
         }
         // Those of this process first: what they refuse costs nobody a round trip.
         checks.extend(LimitCheck::new(route, limits, client).map(Check::Limit));
+        checks.extend(LeasedCheck::new(route, limits, client).map(Check::Leased));
         checks.extend(RedisCheck::of_route(route, limits, client).into_iter().map(Check::Redis));
         // Behind the limits: who calls too often is told so, not failed on purpose.
         if !route.faults().is_empty() {

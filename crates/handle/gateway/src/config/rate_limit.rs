@@ -1,6 +1,6 @@
 //! Rate limits as the configuration has them: what is counted, by which key, and how much of it may come.
 
-use leat_policy::limit::Limit;
+use leat_policy::limit::{Leasing, Limit};
 use leat_redis::Server;
 
 use super::model::Network;
@@ -23,6 +23,7 @@ pub struct RateLimit {
     pub(super) keys_max: usize,
     pub(super) redis: Option<Server>,
     pub(super) on_error: StoreError,
+    pub(super) leasing: Option<Leasing>,
     pub(super) place: Place,
 }
 
@@ -80,6 +81,11 @@ impl RateLimit {
     /// What becomes of requests for which that server has no answer.
     pub fn on_error(&self) -> StoreError {
         self.on_error
+    }
+
+    /// The terms under which gateways take units from the server to spend; `None` where it is asked about each request.
+    pub fn leasing(&self) -> Option<&Leasing> {
+        self.leasing.as_ref()
     }
 
     /// Where the file speaks of it.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use leat_observe::{Core, Limit as Counts};
 use leat_policy::Instant;
-use leat_policy::limit::{Cell, Limit, Verdict};
+use leat_policy::limit::{Cell, Leasing, Limit, Verdict};
 use leat_redis::Server;
 
 use super::cells::CellTable;
 use super::key::{Asked, Key};
+use super::leases::Leases;
 use super::ledger::Ledger;
 use super::told;
 use crate::config::{Config, Network, RateLimit, StoreError};
@@ -26,6 +27,8 @@ pub(crate) struct Counted {
     pub(super) server: Option<Server>,
     /// What becomes of requests for which it has no answer.
     pub(super) on_error: StoreError,
+    /// The terms of its leases, and those that this process has.
+    pub(super) leasing: Option<(Arc<Leasing>, Arc<Leases>)>,
     key: Key,
     allow: Box<[Network]>,
     table: Arc<CellTable>,
@@ -44,6 +47,11 @@ pub(crate) fn compile(config: &Config, ledger: &Arc<Ledger>, core: &Core) -> Vec
 
 impl Counted {
     fn new(limit: &RateLimit, ledger: &Arc<Ledger>, counts: Counts) -> Self {
+        let leasing = limit.leasing().map(|terms| {
+            // Units of one law or server are none of another.
+            let identity = format!("{} {terms:?} {:?}", limit.identity(), limit.redis());
+            (Arc::new(terms.clone()), ledger.leases(identity, limit.keys_max()))
+        });
         // Where Redis counts, the table is for the time without it, and not asked for otherwise.
         let counts_here = limit.redis().is_none() || limit.on_error() == StoreError::Local;
         let keys_max = if counts_here { limit.keys_max() } else { 0 };
@@ -55,6 +63,7 @@ impl Counted {
             policy: if limit.has_fields() && !limit.is_shadow() { told::policy(limit) } else { String::new() },
             server: limit.redis().cloned(),
             on_error: limit.on_error(),
+            leasing,
             key: Key::new(limit),
             allow: limit.allow().into(),
             table: ledger.table(limit.identity(), keys_max),
@@ -67,6 +76,9 @@ impl Counted {
     /// Brings the counters up to date that are not kept request by request.
     pub(crate) fn publish(&self) {
         self.counts.evicted.add(self.table.take_evicted());
+        if let Some((terms, leases)) = &self.leasing {
+            self.counts.lease_error.set(terms.reserve().saturating_add(leases.error(terms, self.now())));
+        }
     }
 
     pub(super) fn now(&self) -> Instant {
@@ -88,8 +100,12 @@ impl Counted {
 
     /// What the limit knows of the request's key.
     pub(super) fn cell(&self, asked: &Asked<'_>, now: Instant) -> &Cell {
-        let hash = self.with_key(asked, |key| self.ledger.hash(key));
-        self.table.cell(hash, &self.law, now)
+        self.table.cell(self.hash(asked), &self.law, now)
+    }
+
+    /// The key of a request among those of this process.
+    pub(super) fn hash(&self, asked: &Asked<'_>) -> u64 {
+        self.with_key(asked, |key| self.ledger.hash(key))
     }
 
     /// Asks this limit alone, and counts what it says.

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use leat_policy::Instant;
 
 use super::cells::CellTable;
+use super::leases::Leases;
 
 /// What the limits of a process have counted: shared by all cores, and by one configuration after another. A table lives
 /// as long as a configuration that names it; the next one takes it over by the limit's identity.
 pub struct Ledger {
     tables: Mutex<HashMap<String, Weak<CellTable>>>,
+    leases: Mutex<HashMap<String, Weak<Leases>>>,
     /// Nobody outside knows its keys, so nobody can make keys collide.
     hasher: RandomState,
     started: std::time::Instant,
@@ -19,20 +21,22 @@ pub struct Ledger {
 impl Ledger {
     /// An empty one; one for each process.
     pub fn new() -> Arc<Self> {
-        Arc::new(Self { tables: Mutex::default(), hasher: RandomState::new(), started: std::time::Instant::now() })
+        Arc::new(Self {
+            tables: Mutex::default(),
+            leases: Mutex::default(),
+            hasher: RandomState::new(),
+            started: std::time::Instant::now(),
+        })
     }
 
     /// The table of the limit with this identity, made where no configuration has one.
     pub(crate) fn table(&self, identity: String, keys_max: usize) -> Arc<CellTable> {
-        // A panic elsewhere can't leave the map half-written.
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        tables.retain(|_, table| table.strong_count() > 0);
-        if let Some(table) = tables.get(&identity).and_then(Weak::upgrade) {
-            return table;
-        }
-        let table = Arc::new(CellTable::new(keys_max));
-        tables.insert(identity, Arc::downgrade(&table));
-        table
+        of(&self.tables, identity, || CellTable::new(keys_max))
+    }
+
+    /// The leases of the limit with this identity, as [`Ledger::table`].
+    pub(crate) fn leases(&self, identity: String, keys_max: usize) -> Arc<Leases> {
+        of(&self.leases, identity, || Leases::new(keys_max))
     }
 
     /// A hash of a key that only this process can compute (SipHash).
@@ -49,4 +53,16 @@ impl Ledger {
     pub(crate) fn now(&self) -> Instant {
         Instant::ZERO.after(self.started.elapsed())
     }
+}
+
+fn of<T>(held: &Mutex<HashMap<String, Weak<T>>>, identity: String, make: impl FnOnce() -> T) -> Arc<T> {
+    // A panic elsewhere can't leave the map half-written.
+    let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    held.retain(|_, one| one.strong_count() > 0);
+    if let Some(one) = held.get(&identity).and_then(Weak::upgrade) {
+        return one;
+    }
+    let one = Arc::new(make());
+    held.insert(identity, Arc::downgrade(&one));
+    one
 }

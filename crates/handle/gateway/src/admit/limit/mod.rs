@@ -5,11 +5,14 @@ mod cells;
 mod check;
 mod counted;
 mod key;
+mod leased;
+mod leases;
 mod ledger;
 mod redis;
 mod told;
 
 pub(crate) use check::LimitCheck;
 pub(crate) use counted::{Counted, compile};
+pub(crate) use leased::LeasedCheck;
 pub use ledger::Ledger;
 pub(crate) use redis::RedisCheck;

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use leat_message::{Head, Peer, Reason};
-use leat_policy::limit::{Decision, Limit, Verdict};
+use leat_policy::limit::{Decision, Gcra, Limit, Verdict};
 use leat_redis::{Call, Client, Failure, Numbers, Script};
 
 use super::counted::Counted;
@@ -15,7 +15,7 @@ use crate::admit::client::ClientAddress;
 use crate::config::{ROUTE_LIMITS_MAX, Route, StoreError};
 
 /// Decides about several limits in one step of the server's.
-const SCRIPT: Script = Script { text: include_str!("limits.lua") };
+pub(super) const SCRIPT: Script = Script { text: include_str!("limits.lua") };
 /// How much of a key's SHA-256 tells it apart on the server: 128 bits, in hexadecimal digits.
 const KEY_DIGITS: usize = 32;
 
@@ -33,12 +33,12 @@ pub(crate) struct RedisCheck {
 }
 
 /// A limit as the script is asked about it.
-struct Asking {
-    limit: Rc<Counted>,
-    cost: u64,
+pub(super) struct Asking {
+    pub(super) limit: Rc<Counted>,
+    pub(super) cost: u64,
     /// What every key of the limit starts with on the server.
     prefix: String,
-    arguments: [String; 4],
+    arguments: [String; 5],
 }
 
 impl Asking {
@@ -56,8 +56,32 @@ impl Asking {
             limit: Rc::clone(limit),
             cost,
             prefix: format!("leat:limit:{}:{kind}{window}:", limit.name),
-            arguments: [kind.to_owned(), most.to_string(), span.to_string(), cost.to_string()],
+            arguments: [kind.to_owned(), most.to_string(), span.to_string(), cost.to_string(), cost.to_string()],
         }
+    }
+
+    /// As the script is asked for units: by what the server lends out, under keys of their own, since a state that was counted
+    /// with another burst would mean something else.
+    pub(super) fn leased(limit: &Rc<Counted>, cost: u64, law: &Gcra) -> Self {
+        let mut asking = Self::new(limit, cost);
+        asking.prefix = format!("leat:limit:{}:l:", limit.name);
+        let [_, most, ..] = &mut asking.arguments;
+        *most = law.burst().to_string();
+        asking
+    }
+
+    /// The parts of a call about this limit alone.
+    pub(super) fn with_parts<T>(
+        &self,
+        asked: &Asked<'_>,
+        need: u64,
+        want: u64,
+        call: impl FnOnce(&[&[u8]], &[&[u8]]) -> T,
+    ) -> T {
+        let [kind, most, span, ..] = &self.arguments;
+        let (need, want) = (need.to_string(), want.to_string());
+        let arguments = [kind, most, span, &need, &want].map(|argument| argument.as_bytes());
+        call(&[&self.key(asked)], &arguments)
     }
 
     /// The name of the request's key on the server. A hash: a value may be long, or a credential. SHA-256, since a client
@@ -77,7 +101,7 @@ impl RedisCheck {
     pub(crate) fn of_route(route: &Route, limits: &[Rc<Counted>], client: ClientAddress) -> Vec<Self> {
         let named = route.rate_limits().iter().take(ROUTE_LIMITS_MAX);
         let mut rest: Vec<_> = named.filter_map(|named| Some((limits.get(named.limit())?, named.cost()))).collect();
-        rest.retain(|(limit, _)| limit.server.is_some());
+        rest.retain(|(limit, _)| limit.server.is_some() && limit.leasing.is_none());
         let mut checks = Vec::new();
         while let Some(server) = rest.first().and_then(|(limit, _)| limit.server.clone()) {
             let (of_server, others): (Vec<_>, Vec<_>) =
@@ -182,8 +206,8 @@ impl RedisCheck {
 }
 
 /// The limit that the script speaks of, by its place, and what it says.
-fn verdict_of(numbers: &Numbers) -> Option<(usize, Verdict)> {
-    let &[admitted, number, remaining, reset_us, wait_us] = numbers.list() else { return None };
+pub(super) fn verdict_of(numbers: &Numbers) -> Option<(usize, Verdict)> {
+    let &[admitted, number, remaining, reset_us, wait_us, _] = numbers.list() else { return None };
     let decision = match admitted {
         1 => Decision::Admit,
         0 => Decision::Refuse { retry_after: u64::try_from(wait_us).ok().map(Duration::from_micros) },

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use leat_policy::SettingsError;
-use leat_policy::limit::{Gcra, Limit, SlidingWindow};
+use leat_policy::limit::{Gcra, Leasing, Limit, SlidingWindow};
 use leat_redis::Server;
 
 use super::address;
@@ -24,6 +24,14 @@ const PARTS_MAX: usize = 8;
 const ALGORITHMS: &[(&str, &str)] = &[
     ("gcra", "a burst that refills evenly (the generic cell rate algorithm, a token bucket)"),
     ("sliding_window", "so much in each window, where the window slides; `burst` has no place in it"),
+];
+
+const MODES: &[(&str, &str)] = &[
+    ("exact", "Redis is asked about each request"),
+    (
+        "leased",
+        "each gateway takes units that it may spend for up to half a second without asking; part of the burst is held back for that, so that no more than the limit passes",
+    ),
 ];
 
 const ON_ERROR: &[(&str, &str)] = &[
@@ -94,6 +102,7 @@ pub(super) static RATE_LIMIT: Section = Section::new(
             "The server in `redis` that counts, for all gateways that name the limit alike. Without it this process counts.",
         )
         .aka(&["store", "backend"]),
+        Key::default("mode", Kind::Choice(MODES), "exact", "How Redis counts."),
         Key::default(
             "on_error",
             Kind::Choice(ON_ERROR),
@@ -258,6 +267,11 @@ fn read_limit(open: &Open<'_>, name: &str, place: Place, servers: &mut Servers) 
             "remove it, or add `redis`",
         );
     }
+    let leased = open.choice("mode", &[("exact", false), ("leased", true)])?;
+    let leasing = match (leased, &law) {
+        (true, Some(law)) => Some(read_leasing(open, law, server.is_some(), shadow)?),
+        _ => None,
+    };
     let redis = match (server, &law) {
         (None, _) => None,
         (Some((text, Found::Server(server))), Some(law)) => Some(fits_redis(open.reader, text, law, server)?),
@@ -269,7 +283,44 @@ fn read_limit(open: &Open<'_>, name: &str, place: Place, servers: &mut Servers) 
     let (law, key, name) = (law?, key?, name.to_owned());
     let (ipv4_bits, ipv6_bits, keys_max) = (ipv4_bits?, ipv6_bits?, keys_max?);
     let on_error = on_error?;
-    Some(RateLimit { name, law, key, ipv4_bits, ipv6_bits, allow, shadow, fields, keys_max, redis, on_error, place })
+    Some(RateLimit {
+        name,
+        law,
+        key,
+        ipv4_bits,
+        ipv6_bits,
+        allow,
+        shadow,
+        fields,
+        keys_max,
+        redis,
+        on_error,
+        leasing,
+        place,
+    })
+}
+
+fn read_leasing(open: &Open<'_>, law: &Limit, has_server: bool, shadow: bool) -> Option<Leasing> {
+    let (message, help) = match law {
+        _ if !has_server => ("`leased` needs a server to take units from".to_owned(), "add `redis`, or remove `mode`"),
+        _ if shadow => {
+            ("a limit in shadow mode cannot be leased".to_owned(), "use `mode: exact` while it is tried out")
+        }
+        Limit::SlidingWindow(_) => ("a sliding window cannot be leased".to_owned(), "use `algorithm: gcra`"),
+        Limit::Gcra(law) => match Leasing::new(law) {
+            Ok(leasing) => return Some(leasing),
+            Err(SettingsError::TooSmall { min, .. }) => {
+                let burst = law.burst();
+                (
+                    format!("a burst of {burst} is too small to lease out: {min} at least"),
+                    "raise `burst`, or use `mode: exact`",
+                )
+            }
+            Err(error) => (format!("the limit cannot be leased: {error}"), "use `mode: exact`"),
+        },
+    };
+    open.reader.problem_help(open.place_of("mode").unwrap_or(open.place()), message, help);
+    None
 }
 
 /// Redis counts in doubles, in eighths of a microsecond.
