@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leat_dial::{Resolver, ResolverSettings};
-use leat_gateway::{Ledger, States};
 use leat_gateway::config::{Config, Workers};
+use leat_gateway::{Ledger, States};
 use leat_listen::{Gate, Inherited, ListenerSet, Supervisor};
 use leat_observe::Registry;
 use tokio::sync::mpsc;
