@@ -155,6 +155,26 @@ reasons! {
     LaneTurnTime => "lane.turn_time", 503, Us, "JavaScript ran for longer than one turn may, and was stopped.";
     LaneAborted => "lane.aborted", 0, Caller, "JavaScript cut the exchange off.";
 
+    // Authentication (RFC 9110 section 15.5.2) and what a client may do (section 15.5.4).
+    AuthMissing => "auth.missing", 401, Peer, "The request shows no credentials that this route takes.";
+    AuthMalformed => "auth.malformed", 401, Peer, "The credentials are not in the form that their scheme asks for, or stand twice.";
+    AuthCredentials => "auth.credentials", 401, Peer, "The key, or the user with this password, is not known.";
+    AuthTokenMalformed => "auth.token_malformed", 401, Peer, "The token is not a JSON Web Token that is taken here.";
+    AuthAlgorithm => "auth.algorithm", 401, Peer, "The token's algorithm is not one that is taken.";
+    AuthKeyUnknown => "auth.key_unknown", 401, Peer, "The token's key is not one of the issuer's.";
+    AuthSignature => "auth.signature", 401, Peer, "The token's signature is not that of its key.";
+    AuthExpired => "auth.expired", 401, Peer, "The token has expired, or never would.";
+    AuthNotYet => "auth.not_yet", 401, Peer, "The token does not hold yet.";
+    AuthIssuer => "auth.issuer", 401, Peer, "The token is another issuer's.";
+    AuthAudience => "auth.audience", 401, Peer, "The token is meant for somebody else.";
+    AuthClaims => "auth.claims", 403, Peer, "The client is known but may not do this.";
+    AuthCertificateMissing => "auth.certificate_missing", 403, Peer, "The client shows no certificate that can be verified.";
+    AuthCertificateUnknown => "auth.certificate_unknown", 403, Peer, "The client's certificate has none of the names that are taken.";
+    AuthDenied => "auth.denied", 403, Peer, "The service that decides over requests said no.";
+    AuthKeysUnavailable => "auth.keys_unavailable", 503, Us, "The issuer's keys could not be fetched so far.";
+    AuthBusy => "auth.busy", 503, Us, "More passwords wait to be checked than passwords_waiting_max.";
+    AuthServiceFailed => "auth.service_failed", 503, Us, "The service that decides over requests could not be asked.";
+
     // The upstream (RFC 9110 section 15.6).
     UpstreamResolve => "upstream.resolve", 502, Upstream, "The endpoint's name could not be resolved.";
     UpstreamConnect => "upstream.connect", 502, Upstream, "The endpoint refused the connection or could not be reached.";
@@ -202,6 +222,7 @@ impl Reason {
 fn title(status: u16) -> &'static str {
     match status {
         400 => "Bad Request",
+        401 => "Unauthorized",
         403 => "Forbidden",
         404 => "Not Found",
         405 => "Method Not Allowed",

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use leat_embedded::{PluginLimits, Plugins};
 use leat_gateway::Gateway;
 use leat_gateway::config::{self, Config, Problem};
-use leat_listen::{CertificateFiles, TicketKeys, TlsOptions, TlsSettings, TlsVersions};
+use leat_listen::{CertificateFiles, ClientAuth, TicketKeys, TlsOptions, TlsSettings};
 use tokio::task::LocalSet;
 
 use super::BAD_CONFIG;
@@ -112,11 +112,12 @@ fn report(path: &Path, problems: &[Problem]) {
 /// What is wrong with the certificates that listeners show, each looked at alone.
 fn certificates(config: &Config, file: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for certificate in
-        config.listeners().iter().filter_map(|listener| listener.tls()).flat_map(|tls| tls.certificates())
-    {
+    let encrypted = config.listeners().iter().filter_map(|listener| listener.tls());
+    for (tls, certificate) in encrypted.flat_map(|tls| tls.certificates().iter().map(move |one| (tls, one))) {
         let files = CertificateFiles { chain: certificate.cert().to_owned(), key: certificate.key().to_owned() };
-        let options = TlsOptions { certificates: vec![files], http1: true, http2: true, versions: TlsVersions::From12 };
+        let authorities = tls.clients().map(|clients| std::fs::read(clients.authorities()).unwrap_or_default());
+        let client_auth = authorities.map_or(ClientAuth::Off, |authorities| ClientAuth::Required { authorities });
+        let options = TlsOptions { client_auth, ..TlsOptions::new(vec![files]) };
         let loaded = TicketKeys::new().and_then(|tickets| TlsSettings::load(&options, &tickets));
         if let Err(error) = loaded {
             problems.push(Problem::new(file, certificate.place(), error.to_string()));

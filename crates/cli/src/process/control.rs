@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use leat_dial::{Resolver, ResolverSettings};
 use leat_gateway::config::{Config, Workers};
-use leat_gateway::{Ledger, States};
+use leat_gateway::{Fetched, Ledger, States, fetch_keys};
 use leat_listen::{Gate, Inherited, ListenerSet, Supervisor};
 use leat_observe::Registry;
 use tokio::sync::mpsc;
@@ -100,6 +100,7 @@ impl Control {
             resolver: Resolver::new(ResolverSettings::default()),
             states: States::default(),
             ledger: Ledger::new(),
+            auth: Arc::default(),
         };
         descriptors::warn_if_few(config.limits().connections_max);
         let plan = Arc::new(Plan { config, sockets: Arc::new(sockets), doors, log });
@@ -110,6 +111,7 @@ impl Control {
         }
         let readiness = Rc::new(Cell::new(Readiness::Starting));
         tokio::task::spawn_local(leat_stream::clock::run());
+        tokio::task::spawn_local(fetch_keys(Arc::clone(&shared.auth), shared.resolver.clone(), say));
         let on_ready = settings.ready.take();
         let mut control = Self {
             settings,
@@ -272,6 +274,25 @@ pub(super) async fn read_config(path: &Path) -> Result<Config, StartError> {
     let path = path.to_owned();
     let read = tokio::task::spawn_blocking(move || check::read(&path)).await;
     read.map_err(StartError::failed)?.ok_or(StartError::Config)
+}
+
+/// Says what became of the keys of a token issuer.
+fn say(fetched: Fetched) {
+    match fetched {
+        Fetched::Changed { url, keys } => {
+            let keys = keys.to_string();
+            event(
+                Level::Info,
+                "keys_fetched",
+                "the keys of an issuer were taken over",
+                &[("url", &url), ("keys", &keys)],
+            );
+        }
+        Fetched::Failed { url, problem } => {
+            let message = format!("the keys of an issuer can't be had: {problem}; trying again");
+            event(Level::Error, "keys_failed", &message, &[("url", &url)]);
+        }
+    }
 }
 
 /// The end of the upgrade that is under way, if there is one.

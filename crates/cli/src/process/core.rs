@@ -4,7 +4,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use leat_dial::{Pools, Resolver};
-use leat_gateway::{Gateway, Ledger, Observer, States, shape};
+use leat_gateway::{AuthState, Gateway, Ledger, Observer, States, shape};
 use leat_listen::Gate;
 use leat_observe::{Core as Counters, Registry};
 use leat_serve::{OnError, Site};
@@ -37,6 +37,7 @@ pub(super) struct Shared {
     pub(super) resolver: Resolver,
     pub(super) states: States,
     pub(super) ledger: Arc<Ledger>,
+    pub(super) auth: Arc<AuthState>,
 }
 
 /// A core's thread, seen from the control thread.
@@ -158,8 +159,8 @@ impl Core {
         // What the old gateway has not counted yet would be lost: the new one counts from now on.
         self.publish();
         let observer = Observer::new(counters.reshape(&shape), self.sink(plan));
-        let (ledger, states) = (&self.shared.ledger, &self.shared.states);
-        let gateway = Gateway::new(Arc::clone(&plan.config), &self.pools, ledger, observer, states);
+        let Shared { ledger, states, auth, .. } = &self.shared;
+        let gateway = Gateway::new(Arc::clone(&plan.config), &self.pools, ledger, observer, states, auth);
         let gateway = Rc::new(gateway.map_err(|error| error.to_string())?);
         self.doors.apply(plan, self.worker, |door| site(plan, door, &gateway)).map_err(|error| error.to_string())?;
         gateway.retire(&self.pools);

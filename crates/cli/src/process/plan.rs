@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use leat_gateway::config::{self, AccessLog as LogConfig, Bind, Config, LogFormat, LogTarget};
 use leat_listen::{
-    CertificateFiles, Endpoint, ListenAddress, ListenError, Listener, ListenerSet, ProxyProtocol, ServeOptions,
-    TicketKeys, TlsOptions, TlsSettings, TlsVersions, TrustedSource,
+    CertificateFiles, ClientAuth, Endpoint, ListenAddress, ListenError, Listener, ListenerSet, ProxyProtocol,
+    ServeOptions, TicketKeys, TlsOptions, TlsSettings, TlsVersions, TrustedSource,
 };
 use leat_message::Profile;
 use leat_observe::access_log::{self, AccessLog, Tally};
@@ -102,7 +102,7 @@ impl Tickets {
 pub(super) fn doors(config: &Config, tickets: &Tickets, before: &[Door]) -> Result<Vec<Door>, ListenError> {
     let mut doors: Vec<Door> = Vec::with_capacity(config.listeners().len());
     for listener in config.listeners() {
-        let tls = listener.tls().map(|tls| tls_options(tls, listener.http2()));
+        let tls = listener.tls().map(|tls| tls_options(tls, listener.http2())).transpose()?;
         let settings = match &tls {
             None => None,
             Some(wanted) => {
@@ -128,20 +128,34 @@ pub(super) fn doors(config: &Config, tickets: &Tickets, before: &[Door]) -> Resu
     Ok(doors)
 }
 
-fn tls_options(tls: &config::ServerTls, http2: bool) -> TlsOptions {
+fn tls_options(tls: &config::ServerTls, http2: bool) -> Result<TlsOptions, ListenError> {
     let certificates = tls
         .certificates()
         .iter()
         .map(|files| CertificateFiles { chain: files.cert().to_owned(), key: files.key().to_owned() });
-    TlsOptions {
+    let client_auth = match tls.clients() {
+        None => ClientAuth::Off,
+        Some(clients) => {
+            // The content, not the name: with other authorities a reload makes the listener's TLS anew.
+            let path = clients.authorities();
+            let read = std::fs::read(path);
+            let authorities = read.map_err(|error| ListenError::File { path: path.to_owned(), error })?;
+            match clients.is_required() {
+                true => ClientAuth::Required { authorities },
+                false => ClientAuth::Requested { authorities },
+            }
+        }
+    };
+    Ok(TlsOptions {
         certificates: certificates.collect(),
+        client_auth,
         http1: true,
         http2,
         versions: match tls.min_version() {
             config::TlsVersion::Tls12 => TlsVersions::From12,
             config::TlsVersion::Tls13 => TlsVersions::Only13,
         },
-    }
+    })
 }
 
 fn proxy_protocol(listener: &config::Listener) -> ProxyProtocol {

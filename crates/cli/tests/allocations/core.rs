@@ -95,7 +95,8 @@ async fn run(config: &str, base: &Path, http2: bool, listener: TcpListener, prob
     let observer = Observer::new(Counters::new(&registry, &shape(&config)), sink);
     let pools = Pools::new(Resolver::new(ResolverSettings::default()));
     let (ledger, states) = (Ledger::new(), States::default());
-    let gateway = Rc::new(Gateway::new(Arc::clone(&config), &pools, &ledger, observer, &states).unwrap());
+    let gateway = Gateway::new(Arc::clone(&config), &pools, &ledger, observer, &states, &Arc::default());
+    let gateway = Rc::new(gateway.unwrap());
     let service = Service::new(Site {
         handler: gateway,
         limits: config.limits().clone(),

@@ -10,6 +10,9 @@ mod support;
 mod table;
 mod upstream;
 
+use aws_lc_rs::hmac;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use core::Core;
 use h2::H2Client;
 use leat_testkit::{Client, Counting, Folder};
@@ -43,6 +46,28 @@ fn get(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nhost: leat.test\r\nuser-agent: test\r\naccept: */*\r\n\r\n")
 }
 
+fn authorized(path: &str, credential: &str) -> String {
+    get(path).replace("accept: */*", &format!("authorization: {credential}"))
+}
+
+/// The secret of [`token`].
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+/// A token (HS256) that does not end in our time.
+fn token() -> String {
+    let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+    let claims = r#"{"iss":"i","aud":"a","sub":"ann","org":{"id":7},"exp":4102444800}"#;
+    let text = format!("{}.{}", encode(br#"{"alg":"HS256"}"#), encode(claims.as_bytes()));
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes()), text.as_bytes());
+    format!("{text}.{}", encode(tag.as_ref()))
+}
+
+/// `ann` with the password `open sesame`.
+fn htpasswd() -> String {
+    let parts = bcrypt::hash_with_result("open sesame", 8).unwrap();
+    format!("ann:{}", parts.format_for_version(bcrypt::Version::TwoY))
+}
+
 fn paths() -> Vec<Path> {
     let h1 = |name, bytes: String, promised| Path { name, request: Request::H1 { bytes, replies: 1 }, promised };
     let h2 = |name, path| Path { name, request: Request::H2 { path }, promised: None };
@@ -58,6 +83,14 @@ fn paths() -> Vec<Path> {
         h1("h1 respond, refused by a rate limit", get("/spent"), None),
         h1("h1 route not found", get("/nothing/here"), None),
         h1("h1 method not allowed", get("/post-only"), None),
+        h1("h1 respond, remembered token", authorized("/token", &format!("Bearer {}", token())), Some(0)),
+        h1("h1 respond, API key", get("/key").replace("accept: */*", "x-api-key: key"), Some(0)),
+        h1("h1 respond, remembered password", authorized("/password", "Basic YW5uOm9wZW4gc2VzYW1l"), Some(0)),
+        h1(
+            "h1 proxy, remembered token, claims in fields",
+            authorized("/token-proxy", &format!("Bearer {}", token())),
+            None,
+        ),
         h1("h1 redirect", get("/old/12"), None),
         h1("h1 proxy", get("/proxy"), None),
         h1("h1 proxy, path parameters and field edits", get("/users/12/name"), None),
@@ -82,9 +115,17 @@ fn config(upstream: std::net::SocketAddr, log: &str) -> String {
          \x20 wide: {{ rate: 1000000000/s, key: [client, \"header:user-agent\"] }}\n\
          \x20 window: {{ rate: 4000000/365d, algorithm: sliding_window }}\n\
          \x20 spent: {{ rate: 1/365d }}\n\
+         auth:\n\
+         \x20 users: {{ jwt: {{ secret_file: secret, issuer: i, audience: a, headers: {{ x-user: sub, x-org: org.id }} }} }}\n\
+         \x20 programs: {{ api_keys: {{ keys: {{ shop: 2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683 }} }} }}\n\
+         \x20 staff: {{ basic: htpasswd }}\n\
          routes:\n\
          \x20 - match: {{ path: /limited }}\n    rate_limits: [wide, window]\n    respond: {{ body: x }}\n\
          \x20 - match: {{ path: /spent }}\n    rate_limits: spent\n    respond: {{ body: x }}\n\
+         \x20 - match: {{ path: /token }}\n    auth: users\n    respond: {{ body: x }}\n\
+         \x20 - match: {{ path: /key }}\n    auth: programs\n    respond: {{ body: x }}\n\
+         \x20 - match: {{ path: /password }}\n    auth: staff\n    respond: {{ body: x }}\n\
+         \x20 - match: {{ path: /token-proxy }}\n    auth: users\n    proxy: http://{upstream}\n\
          \x20 - match: {{ path: /raw }}\n    respond: {{ body: \"Hello world!\\n\" }}\n\
          \x20 - match: {{ path: /post-only, method: PUT }}\n    respond: {{ body: x }}\n\
          \x20 - match: {{ path: \"/old/{{id}}\" }}\n    redirect: {{ to: \"/new/{{id}}\" }}\n\
@@ -106,6 +147,8 @@ fn every_path_allocates_as_the_table_says() {
     // A file that was written a moment ago has a weak tag, which costs one more.
     let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3_600);
     std::fs::File::options().write(true).open(file).and_then(|file| file.set_modified(long_ago)).unwrap();
+    folder.write("secret", SECRET);
+    folder.write("htpasswd", htpasswd());
     let upstream = upstream::start();
     let wanted = table::read(&std::fs::read_to_string(table::path()).unwrap_or_default());
     let mut found: Vec<table::Row> = paths().iter().map(|path| (path.name.to_owned(), [0; 2])).collect();

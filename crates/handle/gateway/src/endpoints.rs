@@ -1,4 +1,5 @@
 use std::fmt;
+use std::path::Path;
 use std::rc::Rc;
 
 use leat_dial::{Endpoint, EndpointError, EndpointLimits, Host, Protocol, Target, Trust, TrustError};
@@ -69,6 +70,20 @@ pub(crate) fn seats(upstream: &config::Upstream, first: u32) -> Result<Vec<Seat>
             })
         })
         .collect()
+}
+
+/// One server beside the upstreams, with the dialer's own limits.
+///
+/// # Errors
+/// What is wrong with its TLS settings, as text.
+pub(crate) fn single(endpoint: &config::Endpoint, ca: Option<&Path>) -> Result<Endpoint, String> {
+    let trust = match (endpoint.is_tls(), ca) {
+        (false, _) => None,
+        (true, None) => Some(Trust::public()),
+        (true, Some(path)) => Some(Trust::file(path).map_err(|error| error.to_string())?),
+    };
+    Endpoint::new(target(endpoint), protocol(endpoint), trust, None, EndpointLimits::default())
+        .map_err(|error| format!("endpoint {}: {error}", endpoint.url()))
 }
 
 fn trust(upstream: &config::Upstream) -> Result<Trust, EndpointsError> {

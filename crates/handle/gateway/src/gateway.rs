@@ -9,6 +9,7 @@ use leat_files::{Files, SettingsError};
 use leat_message::{Blame, Ended, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step};
 use leat_route::{Found, Params};
 
+use crate::admit::auth::{AuthState, SchemeError, Schemes};
 use crate::admit::{Admission, Admitted, Counted, Ledger, Verdict, answer_preflight, compile_limits, preflight};
 use crate::compress::Compressed;
 use crate::config::{self, Action, Compression, Config, Problem, Redirect, Rewrite};
@@ -72,6 +73,7 @@ impl Gateway {
         ledger: &Arc<Ledger>,
         observer: Observer,
         states: &States,
+        auth: &Arc<AuthState>,
     ) -> Result<Self, GatewayError> {
         let observer = observer.believing(config.forwarded());
         let mut first = 0;
@@ -97,13 +99,15 @@ impl Gateway {
                 }
                 Action::Proxy(proxy, rewrite) => {
                     let forwarded = Rc::clone(&forwarded);
-                    let route = ProxyRoute::new(route, proxy, rewrite, &upstreams, forwarded)?;
+                    let route = ProxyRoute::new(route, config.auth(), proxy, rewrite, &upstreams, forwarded)?;
                     Compiled::Proxy(Box::new(route))
                 }
             });
         }
         let limits = compile_limits(&config, ledger, observer.core());
-        let admissions = config.routes().iter().map(|route| Admission::new(route, &config, &limits)).collect();
+        let schemes = Schemes::new(config.auth(), auth, pools).map_err(GatewayError::Auth)?;
+        let routes_of = config.routes().iter();
+        let admissions = routes_of.map(|route| Admission::new(route, &config, &limits, &schemes)).collect();
         let (params, admitted) = (RefCell::default(), RefCell::default());
         let no_edits = Edits::default();
         Ok(Self { config, routes, admissions, limits, upstreams, observer, params, admitted, no_edits })
@@ -116,6 +120,11 @@ impl Gateway {
         for upstream in config.upstreams() {
             if let Err(error) = seats(upstream, 0) {
                 problems.push(Problem::new(file, upstream.place(), error.to_string()));
+            }
+        }
+        for scheme in config.auth() {
+            if let Err(error) = scheme.endpoint_problem() {
+                problems.push(Problem::new(file, scheme.place(), error));
             }
         }
         for route in config.routes() {
@@ -155,6 +164,8 @@ impl Gateway {
 pub enum GatewayError {
     /// An endpoint's settings don't go together.
     Endpoint(EndpointsError),
+    /// A scheme of authentication can't be run.
+    Auth(SchemeError),
     /// A directory can't be served.
     Files(SettingsError),
     /// A route names an upstream by a number that there is none of: a bug in the reader.
@@ -165,6 +176,7 @@ impl fmt::Display for GatewayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Endpoint(error) => write!(f, "{error}"),
+            Self::Auth(error) => write!(f, "{error}"),
             Self::Files(error) => write!(f, "{error}"),
             Self::Upstream(number) => write!(f, "there is no upstream number {number}"),
         }

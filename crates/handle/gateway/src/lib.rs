@@ -16,6 +16,7 @@ mod proxy;
 mod refuse;
 
 pub use admit::Ledger;
+pub use admit::auth::{AuthState, Fetched, SchemeError, fetch_keys};
 pub use endpoints::EndpointsError;
 pub use gateway::{Gateway, GatewayError, Plan};
 pub use observer::{Observer, shape};

@@ -42,6 +42,8 @@ pub enum ListenError {
     },
     /// TLS without a certificate.
     CertificateMissing,
+    /// The authorities of clients' certificates cannot be used: why.
+    ClientAuthority(String),
     /// TLS with neither HTTP/1.1 nor HTTP/2, or with no version.
     ProtocolMissing,
 
@@ -96,6 +98,7 @@ impl fmt::Display for ListenError {
                 "{address} overlaps with {with}, which this process listens on: keep one of them, and restart instead of \
                  reloading to change from one to the other"
             ),
+            Self::ClientAuthority(problem) => f.write_str(problem),
             Self::PemEmpty { path, wanted } => {
                 write!(f, "{}: there is no {wanted} in this file; it must hold one in PEM form", path.display())
             }

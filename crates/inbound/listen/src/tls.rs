@@ -54,12 +54,15 @@ pub struct TlsOptions {
     pub http2: bool,
     /// The versions.
     pub versions: TlsVersions,
+    /// Whether clients are asked for a certificate, and who may have signed it.
+    pub client_auth: ClientAuth,
 }
 
 impl TlsOptions {
     /// HTTP/1.1 and HTTP/2 over TLS 1.2 and 1.3 with these certificates.
     pub fn new(certificates: Vec<CertificateFiles>) -> Self {
-        Self { certificates, http1: true, http2: true, versions: TlsVersions::default() }
+        let (versions, client_auth) = Default::default();
+        Self { certificates, http1: true, http2: true, versions, client_auth }
     }
 }
 
@@ -102,7 +105,7 @@ impl TlsSettings {
     /// Reads the certificates.
     ///
     /// # Errors
-    /// The first file that cannot be read or used, by name.
+    /// The first file that cannot be read or used, by name; authorities of clients that cannot be.
     pub fn load(options: &TlsOptions, tickets: &TicketKeys) -> Result<Self, ListenError> {
         if options.certificates.is_empty() {
             return Err(ListenError::CertificateMissing);
@@ -112,7 +115,12 @@ impl TlsSettings {
         }
         let certificates: Result<Vec<_>, _> =
             options.certificates.iter().map(|files| Certificate::load(files).map(Arc::new)).collect();
-        Self::new(certificates?, (options.http1, options.http2), options.versions, tickets, None)
+        let judge =
+            Judge::new(&options.client_auth).map_err(|error| ListenError::ClientAuthority(error.to_string()))?;
+        // A ticket carries what its client has shown: where another listener made it, that was not asked for here.
+        let own_tickets = judge.is_some().then(TicketKeys::new).transpose()?;
+        let tickets = own_tickets.as_ref().unwrap_or(tickets);
+        Self::new(certificates?, (options.http1, options.http2), options.versions, tickets, judge)
             .map_err(|_| ListenError::ProtocolMissing)
     }
 

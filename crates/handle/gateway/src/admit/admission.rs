@@ -4,6 +4,7 @@ use leat_message::{Exchange, Head, Peer, Reason};
 
 use super::access::AccessCheck;
 use super::admitted::Admitted;
+use super::auth::{AuthCheck, Schemes};
 use super::client::ClientAddress;
 use super::cors;
 use super::faults::FaultsCheck;
@@ -45,6 +46,7 @@ enum Check {
     Leased(LeasedCheck),
     Redis(RedisCheck),
     Faults(FaultsCheck),
+    Auth(AuthCheck),
 }
 
 impl Check {
@@ -60,12 +62,14 @@ impl Check {
             Self::Limit(check) => check.ask(head, peer, admitted),
             Self::Leased(check) => check.ask(head, peer, admitted),
             Self::Redis(check) => check.ask(head, peer),
+            Self::Auth(check) => check.ask(head, peer, admitted),
         }
     }
 
     /// Never says [`Verdict::Wait`].
     async fn wait<X: Exchange>(&self, x: &mut X, admitted: &mut Admitted) -> Verdict {
         match self {
+            Self::Auth(check) => check.wait(x, admitted).await,
             Self::Faults(check) => check.wait(x).await,
             Self::Leased(check) => check.wait(x.request(), x.peer(), admitted).await,
             Self::Redis(check) => check.wait(x.request(), x.peer(), admitted).await,
@@ -84,7 +88,7 @@ pub(crate) struct Admission {
 impl Admission {
     /// The checks that the configuration of a route asks for; `None` where everybody is let in.
     /// `limits` are the rate limits of the configuration.
-    pub(crate) fn new(route: &Route, config: &Config, limits: &[Rc<Counted>]) -> Option<Self> {
+    pub(crate) fn new(route: &Route, config: &Config, limits: &[Rc<Counted>], schemes: &Schemes) -> Option<Self> {
         let mut checks = Vec::new();
         if let Some(cors) = route.cors() {
             checks.push(Check::Cors(cors.clone()));
@@ -100,6 +104,10 @@ impl Admission {
         checks.extend(LimitCheck::new(route, limits, client).map(Check::Limit));
         checks.extend(LeasedCheck::new(route, limits, client).map(Check::Leased));
         checks.extend(RedisCheck::of_route(route, limits, client).into_iter().map(Check::Redis));
+        if let Some(auth) = route.auth() {
+            // Behind the limits, which bound how often somebody may guess.
+            checks.push(Check::Auth(schemes.check(auth)));
+        }
         // Behind the limits: who calls too often is told so, not failed on purpose.
         if !route.faults().is_empty() {
             checks.push(Check::Faults(FaultsCheck::new(route.faults())));

@@ -1,3 +1,7 @@
+use std::rc::Rc;
+
+use super::auth::Identity;
+
 /// What the checks of a request found out. Reused from request to request: its memory stays.
 #[derive(Debug, Default)]
 pub(crate) struct Admitted {
@@ -8,6 +12,8 @@ pub(crate) struct Admitted {
     pub(crate) upstream: FieldLines,
     /// Fields that the reply gets, whoever writes it.
     pub(crate) reply: FieldLines,
+    /// Who it is from, as the schemes of the route say; for checks that come after.
+    pub(super) identities: Vec<Rc<Identity>>,
 }
 
 impl Admitted {
@@ -16,6 +22,7 @@ impl Admitted {
         self.passed = 0;
         self.upstream.clear();
         self.reply.clear();
+        self.identities.clear();
     }
 }
 

@@ -8,6 +8,7 @@
 mod access;
 mod admission;
 mod admitted;
+pub(crate) mod auth;
 mod client;
 mod cors;
 mod faults;

@@ -3,6 +3,7 @@
 
 mod access;
 mod action;
+mod auth;
 mod compression;
 mod cors;
 mod fault;
@@ -24,14 +25,16 @@ use table::{Open, Reader};
 
 pub use access::Access;
 pub use action::{Coding, Files, Proxy, ProxyHost, Redirect, Split, SplitWhen};
+pub(crate) use auth::{AuthKind, ExternalRules, JwksUrl, JwtKeys, OnFailure};
+pub use auth::{AuthScheme, RouteAuth};
 pub use compression::Compression;
 pub use cors::{Cors, Origin, Origins};
 pub use fault::{Fault, FaultEnd};
 pub use fields::FieldEdits;
 pub use maintenance::Maintenance;
 pub use model::{
-    AccessLog, Action, Bind, Certificate, Config, Drain, Forwarded, ForwardedStyle, Listener, LogFormat, LogTarget,
-    Network, OnError, ProxyProtocol, RequestId, Route, ServerTls, TlsVersion, Workers,
+    AccessLog, Action, Bind, Certificate, ClientCertificates, Config, Drain, Forwarded, ForwardedStyle, Listener,
+    LogFormat, LogTarget, Network, OnError, ProxyProtocol, RequestId, Route, ServerTls, TlsVersion, Workers,
 };
 pub use policies::{Balance, BreakerScope, HashBy, HashTable, HealthCheck, HealthKind, Policies, Retries};
 pub use problem::{Place, Problem};

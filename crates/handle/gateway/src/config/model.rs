@@ -10,6 +10,7 @@ use leat_route::Table;
 
 use super::access::Access;
 use super::action::{Files, Proxy, Redirect};
+use super::auth::{AuthScheme, RouteAuth};
 use super::compression::Compression;
 use super::cors::Cors;
 use super::fault::Fault;
@@ -35,6 +36,7 @@ pub struct Config {
     pub(super) table: Table,
     pub(super) upstreams: Vec<Upstream>,
     pub(super) rate_limits: Vec<RateLimit>,
+    pub(super) auth: Vec<AuthScheme>,
 }
 
 impl Config {
@@ -96,6 +98,11 @@ impl Config {
     /// The rate limits, in the order of the file: [`RouteLimit::limit`] is an index.
     pub fn rate_limits(&self) -> &[RateLimit] {
         &self.rate_limits
+    }
+
+    /// The schemes of authentication, in the order of the file.
+    pub fn auth(&self) -> &[AuthScheme] {
+        &self.auth
     }
 }
 
@@ -186,6 +193,7 @@ impl Listener {
 pub struct ServerTls {
     pub(super) certificates: Vec<Certificate>,
     pub(super) min_version: TlsVersion,
+    pub(super) clients: Option<ClientCertificates>,
 }
 
 impl ServerTls {
@@ -197,6 +205,30 @@ impl ServerTls {
     /// The oldest version that is accepted.
     pub fn min_version(&self) -> TlsVersion {
         self.min_version
+    }
+
+    /// Whether clients are asked for certificates.
+    pub fn clients(&self) -> Option<&ClientCertificates> {
+        self.clients.as_ref()
+    }
+}
+
+/// What is asked of clients in the handshake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientCertificates {
+    pub(super) authorities: PathBuf,
+    pub(super) required: bool,
+}
+
+impl ClientCertificates {
+    /// Who may have signed them, PEM.
+    pub fn authorities(&self) -> &Path {
+        &self.authorities
+    }
+
+    /// Whether a handshake without one fails. Otherwise it goes on, and what cannot be verified counts as none.
+    pub fn is_required(&self) -> bool {
+        self.required
     }
 }
 
@@ -431,6 +463,7 @@ pub struct Route {
     pub(super) maintenance: Option<Maintenance>,
     pub(super) faults: Vec<Fault>,
     pub(super) rate_limits: Vec<RouteLimit>,
+    pub(super) auth: Option<RouteAuth>,
     pub(super) action: Action,
     pub(super) place: Place,
 }
@@ -489,6 +522,11 @@ impl Route {
     /// The rate limits that count its requests, at most [`super::ROUTE_LIMITS_MAX`]; one limit stands once at most.
     pub fn rate_limits(&self) -> &[RouteLimit] {
         &self.rate_limits
+    }
+
+    /// Who may use it, by what a scheme says of them; `None` for everybody.
+    pub fn auth(&self) -> Option<&RouteAuth> {
+        self.auth.as_ref()
     }
 
     /// What answers.

@@ -52,7 +52,7 @@ pub(super) fn write_request<X: Exchange>(
             id if id.is_hop_by_hop() || route.forwarded.takes_out(id, name) => false,
             _ => !tokens.contain(name) || route.forwarded.protects(id, name),
         };
-        if keep && !route.request_edits.takes_out(name) {
+        if keep && !route.request_edits.takes_out(name) && !route.owns(name) {
             call.field(name, value);
         }
     }

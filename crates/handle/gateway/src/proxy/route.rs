@@ -31,13 +31,25 @@ pub(crate) struct ProxyRoute {
     pub(super) forwarded: Rc<ForwardedPolicy>,
     /// Changes to the request's fields.
     pub(super) request_edits: Edits,
+    /// Names of fields that no client may send past the route's authentication.
+    pub(super) own_fields: Vec<Box<[u8]>>,
     /// Changes to the response's fields.
     pub(super) response_edits: Edits,
 }
 
 impl ProxyRoute {
+    /// Whether the field is the authentication's. `_` is read as `-`: to servers that turn fields into variables (RFC 3875
+    /// section 4.1.18) both are the same.
+    #[inline]
+    pub(super) fn owns(&self, name: &[u8]) -> bool {
+        let plain = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
+        let is_same = |own: &[u8]| own.len() == name.len() && own.iter().zip(name).all(|(a, b)| plain(*a) == plain(*b));
+        self.own_fields.iter().any(|own| is_same(own))
+    }
+
     pub(crate) fn new(
         route: &config::Route,
+        schemes: &[config::AuthScheme],
         proxy: &config::Proxy,
         rewrite: &Rewrite,
         upstreams: &[Rc<Upstream>],
@@ -57,6 +69,7 @@ impl ProxyRoute {
             host: proxy.host().clone(),
             forwarded,
             request_edits: Edits::new(route.request_fields()),
+            own_fields: own_fields(route, schemes),
             response_edits: match route.cors() {
                 Some(_) => Edits::new(route.response_fields()).taking_out(&CORS_FIELDS),
                 None => Edits::new(route.response_fields()),
@@ -81,4 +94,10 @@ impl ProxyRoute {
             SplitWhen::Cookie { name, value } => is(cookie(fields(), name), value),
         }
     }
+}
+
+/// The fields of all schemes that the route names, whichever of them knows the client.
+fn own_fields(route: &config::Route, schemes: &[config::AuthScheme]) -> Vec<Box<[u8]>> {
+    let named = route.auth().into_iter().flat_map(|auth| &auth.schemes).filter_map(|&index| schemes.get(index));
+    named.flat_map(|scheme| scheme.own_fields()).map(|name| name.as_bytes().into()).collect()
 }

@@ -3,7 +3,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use leat_dial::Call;
-use leat_message::{Exchange, Length, Piece, Reason};
+use leat_message::{Exchange, Fields, Length, Piece, Reason};
 use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
 
@@ -198,7 +198,9 @@ impl<'a, 'u> Transfer<'a, 'u> {
                     },
                     Poll::Ready(Ok(Piece::End)) => {
                         replay.end();
-                        call.end(x.trailers());
+                        // A server that merges trailers into the head would take them for what authentication says.
+                        let forged = |fields: &Fields<'_>| fields.iter().any(|(_, name, _)| self.route.owns(name));
+                        call.end(x.trailers().filter(|fields| !forged(fields)));
                         self.upload = Upload::Flushing;
                         moved = true;
                     }

@@ -86,7 +86,7 @@ pub(super) fn name(reader: &Reader, text: Text<'_>) -> Option<String> {
 }
 
 /// A field name that a configuration may touch.
-fn editable(reader: &Reader, text: Text<'_>, way: Way) -> Option<String> {
+pub(super) fn editable(reader: &Reader, text: Text<'_>, way: Way) -> Option<String> {
     let name = name(reader, text)?;
     let help = match Name::from_bytes(name.as_bytes()) {
         Name::ContentLength | Name::TransferEncoding | Name::Trailer => {

@@ -73,7 +73,7 @@ pub(super) fn writable(reader: &Reader, text: Text<'_>) -> Option<PathBuf> {
     Some(path)
 }
 
-fn missing(reader: &Reader, text: Text<'_>, path: &Path, error: &std::io::Error) {
+pub(super) fn missing(reader: &Reader, text: Text<'_>, path: &Path, error: &std::io::Error) {
     let message = match error.kind() {
         std::io::ErrorKind::NotFound => format!("`{}` does not exist", text.value),
         std::io::ErrorKind::IsADirectory => format!("`{}` is a directory, not a file", text.value),

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use leat_message::Profile;
 
 use super::{address, file};
-use crate::config::model::{Bind, Certificate, Listener, ProxyProtocol, ServerTls, TlsVersion};
+use crate::config::model::{Bind, Certificate, ClientCertificates, Listener, ProxyProtocol, ServerTls, TlsVersion};
 use crate::config::problem::Place;
 use crate::config::table::{Key, Kind, Open, Section, Text};
 
@@ -18,6 +18,11 @@ const PROFILES: &[(&str, &str)] = &[
 ];
 
 const VERSIONS: &[(&str, &str)] = &[("1.2", "TLS 1.2 and 1.3"), ("1.3", "TLS 1.3 alone")];
+
+const CLIENTS: &[(&str, &str)] = &[
+    ("required", "the handshake fails"),
+    ("optional", "the handshake goes on, and `auth` with `client_certificate` decides route by route"),
+];
 
 static CERTIFICATE: Section = Section::new(
     "certificate",
@@ -45,6 +50,14 @@ static TLS: Section = Section::new(
         )
         .aka(&["cert", "key", "certs"]),
         Key::default("min_version", Kind::Choice(VERSIONS), "1.2", "The oldest version that is accepted."),
+        Key::optional("client_ca", CERT, "Asks clients for a certificate that one of these authorities signed, PEM. A reload reads it again.")
+            .aka(&["client_auth", "mtls"]),
+        Key::default(
+            "client_certificate",
+            Kind::Choice(CLIENTS),
+            "required",
+            "What becomes of clients without one, where `client_ca` asks for it.",
+        ),
     ],
 );
 
@@ -134,7 +147,14 @@ fn read_tls(open: &Open<'_>) -> Option<ServerTls> {
     let min_version = open
         .choice("min_version", &[("1.2", TlsVersion::Tls12), ("1.3", TlsVersion::Tls13)])
         .unwrap_or(TlsVersion::Tls12);
-    Some(ServerTls { certificates, min_version })
+    let authorities = open.text("client_ca").map(|text| file::pem(open.reader, text, "CERTIFICATE", "certificate"));
+    let required = open.choice("client_certificate", &[("required", true), ("optional", false)]).unwrap_or(true);
+    if let (None, Some(place)) = (&authorities, open.place_of("client_certificate")) {
+        let message = "`client_certificate` without `client_ca`: no client is asked";
+        open.reader.problem_help(place, message, "add `client_ca: ca.pem`, the authorities that may have signed it");
+    }
+    let clients = authorities.flatten().map(|authorities| ClientCertificates { authorities, required });
+    Some(ServerTls { certificates, min_version, clients })
 }
 
 /// The files of a certificate and of its key.

@@ -2,6 +2,7 @@ use std::num::NonZeroUsize;
 
 use leat_message::Profile;
 
+use super::auth::{AUTH_SCHEME, Schemes};
 use super::forwarded::{FORWARDED, read_forwarded};
 use super::limits::{LIMITS, read_limits};
 use super::listener::{ADMIN, LISTENER, read_admin, read_listener};
@@ -93,6 +94,12 @@ pub(in crate::config) static ROOT: Section = Section::new(
             "Redis or Valkey servers that rate limits are counted in, by name.",
         )
         .aka(&["valkey"]),
+        Key::optional(
+            "auth",
+            Kind::Map { key: "names", of: &Kind::Section(&AUTH_SCHEME) },
+            "Ways to find out who a request is from, by name; routes name them.",
+        )
+        .aka(&["authentication"]),
     ],
 )
 .extensible();
@@ -116,9 +123,12 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
     let mut servers = Servers::read(open);
     let mut rate_limits = RateLimits::read(open, &mut servers);
     servers.warn_unused(open);
-    let routes = Routes::read(open, &limits, &mut upstreams, &mut rate_limits);
+    let mut schemes = Schemes::read(open);
+    let routes = Routes::read(open, &limits, &mut upstreams, &mut rate_limits, &mut schemes);
     upstreams.warn_unused(open);
     rate_limits.warn_unused(open);
+    schemes.warn_unused(open);
+    schemes.check_certificates(open, &listeners);
     if open.place_of("routes").is_none() {
         open.reader.warn(
             open.place(),
@@ -140,6 +150,7 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
         table,
         upstreams: upstreams.finish()?,
         rate_limits: rate_limits.finish()?,
+        auth: schemes.finish()?,
     };
     (!open.reader.has_problems()).then_some(config)
 }

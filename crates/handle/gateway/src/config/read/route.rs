@@ -4,6 +4,7 @@ use leat_message::Limits;
 use leat_route::{Conflict, Entry, Path, Table};
 
 use super::access::{ACCESS, read_access};
+use super::auth::{ROUTE_AUTH, Schemes, read_route_auth};
 use super::compression::{COMPRESSION, read_compression};
 use super::cors::{CORS, read_cors};
 use super::edits::{FIELD_EDITS, Way, read_edits};
@@ -71,6 +72,8 @@ pub(super) static ROUTE: Section = Section::new(
             "Limits of the configuration's `rate_limits` that count the requests of this route. All must admit a request; one that any refuses counts for none.",
         )
         .aka(&["rate_limit", "throttle", "limit_req"]),
+        Key::optional("auth", Kind::Section(&ROUTE_AUTH), "Who may use the route, by what schemes of the root's `auth` say of them. Without it: everybody.")
+            .aka(&["authentication", "require"]),
         Key::optional("proxy", Kind::Section(&PROXY), "Passes requests on to an upstream.")
             .aka(&["proxy_pass", "upstream", "reverse_proxy"]),
         Key::optional("respond", Kind::Section(&RESPOND), "Answers with the same reply every time.")
@@ -94,6 +97,7 @@ impl Routes {
         limits: &Limits,
         upstreams: &mut Upstreams,
         rate_limits: &mut RateLimits,
+        schemes: &mut Schemes,
     ) -> Option<(Vec<Route>, Table)> {
         let mut routes = Vec::new();
         let mut entries = Vec::new();
@@ -109,7 +113,7 @@ impl Routes {
             if let Some(matched) = &matched {
                 entries.extend(matched.patterns().map(|pattern| Entry { pattern, route: number as u32 }));
             }
-            match read_route(section, matched.as_ref(), limits, upstreams, rate_limits) {
+            match read_route(section, matched.as_ref(), limits, upstreams, rate_limits, schemes) {
                 Some(route) => {
                     complete &= claim(section, &route, &mut names);
                     routes.push(route);
@@ -137,6 +141,7 @@ fn read_route(
     limits: &Limits,
     upstreams: &mut Upstreams,
     rate_limits: &mut RateLimits,
+    schemes: &mut Schemes,
 ) -> Option<Route> {
     let named = open.text("name").and_then(|text| {
         let name = upstream_or_route_name(text.value);
@@ -163,10 +168,16 @@ fn read_route(
     let maintenance = open.section_if("maintenance").map(|section| read_maintenance(&section));
     let faults = open.sections("faults").iter().filter_map(read_fault).collect();
     let rate_limits = rate_limits.of_route(open);
+    let auth = open.section_if("auth").map(|section| read_route_auth(&section, schemes));
     let action = read_action(open, path, rewrite, &response_fields, upstreams);
     warn_idle_keys(open);
     let name = named.clone().unwrap_or_else(|| matched.map(Match::name).unwrap_or_default());
     let named = named.is_some();
+    // A route whose `auth` is wrong must never become one without.
+    let auth = match auth {
+        None => None,
+        Some(auth) => Some(auth?),
+    };
     Some(Route {
         name,
         named,
@@ -179,6 +190,7 @@ fn read_route(
         maintenance,
         faults,
         rate_limits,
+        auth,
         action: action?,
         place: open.place(),
     })

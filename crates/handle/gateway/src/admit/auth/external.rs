@@ -1,0 +1,94 @@
+use std::rc::Rc;
+use std::time::Duration;
+
+use leat_dial::{Call, Endpoint, Pools};
+use leat_message::{Address, Exchange, Reason};
+
+use super::ask::{Question, ask};
+use super::identity::Identity;
+use super::scheme::Found;
+use crate::config::{ExternalRules, OnFailure};
+
+/// The longest answer that is read, in bytes: only its head says something.
+const BYTES_MAX: usize = 64 * 1_024;
+
+/// Asks another service, with the head of the request and without its body.
+pub(super) struct ExternalCheck {
+    rules: ExternalRules,
+    endpoint: Rc<Endpoint>,
+    authority: Box<str>,
+    pools: Rc<Pools>,
+    response_fields: Vec<Rc<str>>,
+}
+
+/// What the service said.
+struct Answer {
+    status: u16,
+    challenge: Option<Box<[u8]>>,
+    fields: Vec<(Rc<str>, Vec<u8>)>,
+}
+
+impl ExternalCheck {
+    pub(super) fn new(rules: ExternalRules, endpoint: Endpoint, pools: Rc<Pools>) -> Self {
+        let response_fields = rules.response_fields.iter().map(|name| Rc::from(&**name)).collect();
+        let authority = rules.endpoint.authority().into();
+        Self { rules, endpoint: Rc::new(endpoint), authority, pools, response_fields }
+    }
+
+    /// 2xx lets the request in, 401 and 403 and every other 4xx do not. Everything else, and no answer in time, is a failure
+    /// of the service, and `on_failure` says what follows.
+    pub(super) async fn wait<X: Exchange>(&self, x: &mut X) -> Found {
+        let answer = {
+            let head = x.request();
+            let remote = match x.peer().remote {
+                Address::Ip(address) => address.ip().to_canonical().to_string(),
+                Address::Unix => "unknown".to_owned(),
+            };
+            let mut fields: Vec<(&[u8], &[u8])> = vec![
+                (b"x-forwarded-method", head.method_bytes()),
+                (b"x-forwarded-uri", head.target()),
+                (b"x-forwarded-host", head.authority()),
+                (b"x-forwarded-for", remote.as_bytes()),
+            ];
+            for (_, name, value) in head.fields() {
+                if self.rules.request_fields.iter().any(|wanted| wanted.as_bytes().eq_ignore_ascii_case(name)) {
+                    fields.push((name, value));
+                }
+            }
+            let question = Question {
+                authority: &self.authority,
+                scheme: if self.rules.endpoint.is_tls() { "https" } else { "http" },
+                target: self.rules.path.as_bytes(),
+                fields: &fields,
+                bytes_max: BYTES_MAX,
+            };
+            let time = Duration::from_millis(self.rules.time_ms);
+            tokio::time::timeout(time, ask(&self.pools, &self.endpoint, &question, |call, _| self.read(call))).await
+        };
+        match answer {
+            Ok(Ok(answer)) if (200..300).contains(&answer.status) => {
+                let mut identity = Identity::new("");
+                answer.fields.iter().for_each(|(name, value)| identity.tell(name, value));
+                Found::Known(Rc::new(identity))
+            }
+            Ok(Ok(Answer { status: 401, challenge: Some(challenge), .. })) => Found::Challenged(challenge),
+            Ok(Ok(Answer { status: 401, .. })) => Found::Refused(Reason::AuthCredentials),
+            Ok(Ok(Answer { status: 400..500, .. })) => Found::Refused(Reason::AuthDenied),
+            _ => match self.rules.on_failure {
+                OnFailure::Refuse => Found::Refused(Reason::AuthServiceFailed),
+                OnFailure::Admit => Found::Known(Rc::new(Identity::new(""))),
+            },
+        }
+    }
+
+    fn read(&self, call: &Call) -> Answer {
+        let response = call.response();
+        let wanted = self.response_fields.iter();
+        let fields = wanted.filter_map(|name| {
+            let value = response.fields().get_named(name.as_bytes())?;
+            Some((Rc::clone(name), value.to_vec()))
+        });
+        let challenge = response.fields().get_named(b"www-authenticate").map(Box::from);
+        Answer { status: response.status(), challenge, fields: fields.collect() }
+    }
+}
