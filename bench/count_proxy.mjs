@@ -4,21 +4,19 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { each, parseCallgrind } from './engine/callgrind.mjs';
 import { has } from './engine/machine.mjs';
+import { ask, get, open } from './engine/one_by_one.mjs';
 import { freePort } from './engine/process.mjs';
 
 const REQUESTS_MAX = 100_000;
 const WARM = 200;
 const START_MS_MAX = 60_000;
-const ANSWER_MS_MAX = 600_000;
-const RETRY_MS = 100;
 
 /** Keys of the upstream, by name. */
 const cases = {
@@ -105,7 +103,7 @@ upstreams: { up: { endpoints: [${endpoints}], ${keys} } }
   const ended = new Promise((done) => child.on('close', done));
   try {
     const socket = await open(port, Date.now() + START_MS_MAX);
-    await ask(socket, requestsOf);
+    await ask(socket, get(values.path), requestsOf);
     socket.destroy();
     child.kill('SIGTERM');
     await ended;
@@ -115,45 +113,4 @@ upstreams: { up: { endpoints: [${endpoints}], ${keys} } }
   } finally {
     child.kill('SIGKILL');
   }
-}
-
-async function open(port, until) {
-  while (Date.now() < until) {
-    const socket = await new Promise((done) => {
-      const attempt = connect({ port, host: '127.0.0.1', noDelay: true });
-      attempt.once('connect', () => done(attempt)).once('error', () => done(undefined));
-    });
-    if (socket !== undefined) return socket;
-    await pause(RETRY_MS);
-  }
-  throw new Error(`nothing listens on ${port}`);
-}
-
-/** Asks one after the other. Every reply is as long as the first. */
-function ask(socket, times) {
-  const request = `GET ${values.path} HTTP/1.1\r\nHost: a\r\n\r\n`;
-  return new Promise((done, failed) => {
-    const late = setTimeout(() => failed(new Error('no answer')), ANSWER_MS_MAX);
-    let [left, length, have] = [times, 0, 0];
-    socket.on('error', failed).on('close', () => failed(new Error('the connection was closed')));
-    socket.on('data', (bytes) => {
-      if (length === 0) {
-        const head = bytes.indexOf('\r\n\r\n');
-        if (!bytes.subarray(0, 15).toString('latin1').startsWith('HTTP/1.1 200')) return failed(new Error(`not a 200: ${bytes}`));
-        length = head + 4 + Number(/content-length: (\d+)/i.exec(bytes.toString('latin1'))?.[1] ?? 0);
-      }
-      have += bytes.length;
-      if (have < length) return;
-      have -= length;
-      left -= 1;
-      if (left > 0) {
-        socket.write(request);
-        return;
-      }
-      clearTimeout(late);
-      socket.removeAllListeners('close');
-      done();
-    });
-    socket.write(request);
-  });
 }

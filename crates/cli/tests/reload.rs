@@ -453,3 +453,50 @@ fn hard_limit(pid: u32) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with("Max open files")).unwrap();
     line.split_whitespace().nth(4).unwrap().parse().ok()
 }
+
+/// A plug-in that answers with its number, and counts.
+fn numbered(number: usize) -> String {
+    format!(
+        "import {{ middleware }} from 'leat/middleware';\nlet count = 0;\nexport default middleware({{ name: 'it', scope: 'call', onRequest: () => ({{ respond: {{ status: 200, headers: {{}}, body: `{number}: ${{++count}}` }} }}) }});\n"
+    )
+}
+
+const PLUGGED: &str =
+    "listeners: 127.0.0.1:0\nworkers: 1\nplugins: { it: it.mjs }\nroutes: [{ plugins: it, respond: { body: none } }]\n";
+
+#[test]
+fn a_plugin_is_replaced_as_a_whole_and_never_by_a_bad_one() {
+    let folder = Folder::new();
+    folder.write("it.mjs", numbered(1));
+    let mut leat = Leat::gateway_in(folder, PLUGGED, 1);
+    let mut client = leat.connect();
+    let mut ask = move || client.get("/").response().text().to_owned();
+    assert_eq!((ask(), ask()), ("1: 1".into(), "1: 2".into()));
+    leat.folder().write("it.mjs", numbered(2));
+    reload(&mut leat, PLUGGED);
+    assert_eq!(ask(), "2: 1", "the same connection, and a new world");
+    for (bad, told) in [
+        ("let a = ;", "it.mjs:1:9: SyntaxError"),
+        ("throw new Error('at load');", "it.mjs:1:11: Error: at load"),
+        ("export default 1;", "it exports no middleware"),
+    ] {
+        leat.folder().write("it.mjs", bad);
+        let failed = events(&leat.log(), "reload_failed");
+        leat.reload();
+        eventually("the refusal", || (events(&leat.log(), "reload_failed") > failed).then_some(()));
+        leat.wait_log("what is wrong", |line| line.contains("leat.yaml:3:12: ") && line.contains(told));
+    }
+    assert_eq!(ask(), "2: 2", "the good one goes on");
+}
+
+#[test]
+fn a_plugin_that_changes_is_noticed_where_files_are_watched() {
+    let folder = Folder::new();
+    folder.write("it.mjs", numbered(1));
+    let leat = Leat::gateway_with(folder, PLUGGED, &["--watch"], 1);
+    let mut client = leat.connect();
+    assert_eq!(client.get("/").response().text(), "1: 1");
+    leat.folder().write("it.mjs", numbered(2).replace("let count", "let  count"));
+    wait_reloaded(&leat, 1);
+    assert_eq!(client.get("/").response().text(), "2: 1");
+}

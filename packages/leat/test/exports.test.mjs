@@ -30,6 +30,11 @@ test("the messages of node:http are exported, since those of servers are instanc
     assert.equal(ServerResponse, node.ServerResponse);
 });
 
+test("leat/gateway has the same members by import and by require", async () => {
+    assert.deepEqual(Object.keys(require("leat/gateway")), ["upstream"]);
+    assert.equal((await import("leat/gateway")).upstream, require("leat/gateway").upstream);
+});
+
 test("leat/middleware has the same members by import and by require, and nothing else", async () => {
     const members = ["MiddlewareError", "compile", "middleware", "patchHeaders", "patchRequest", "patchResponse", "slot"];
     const imported = await import("leat/middleware");

@@ -30,6 +30,7 @@ test("has the entries, the files of all modules, and declarations", () => {
         "dist/bin.js",
         "dist/express/index.js",
         "dist/express/v4/index.js",
+        "dist/gateway/index.js",
         "dist/http/index.js",
         "dist/leat.js",
         "dist/leat_transport.js",
@@ -60,7 +61,7 @@ test("works without the rest of the repository, as do its declarations", (t) => 
     for (const name of readdirSync(join(root, "node_modules"))) if (name !== "leat") symlinkSync(join(root, "node_modules", name), join(modules, name));
     for (const name of Object.keys(dependencies)) assert.ok(readdirSync(modules).includes(name.split("/")[0]), name);
 
-    const program = `for (const name of ["leat/http", "leat/express", "leat/express4", "leat/middleware", "leat/register", "leat/transport", "leat/transport/kit"]) require(name);
+    const program = `for (const name of ["leat/http", "leat/express", "leat/express4", "leat/gateway", "leat/middleware", "leat/register", "leat/transport", "leat/transport/kit"]) require(name);
         const app = require("leat/express")(); app.get("/", (req, res) => res.json({ express: require("express") === require("leat/express") }));
         const server = app.listen(0, "127.0.0.1", () => require("http").get({ port: server.address().port, agent: false }, async (reply) => {
             for await (const chunk of reply) process.stdout.write(chunk);

@@ -174,6 +174,10 @@ reasons! {
     AuthKeysUnavailable => "auth.keys_unavailable", 503, Us, "The issuer's keys could not be fetched so far.";
     AuthBusy => "auth.busy", 503, Us, "More passwords wait to be checked than passwords_waiting_max.";
     AuthServiceFailed => "auth.service_failed", 503, Us, "The service that decides over requests could not be asked.";
+    PluginFailed => "plugin.failed", 500, Us, "A plug-in threw, or returned what can't be sent.";
+    PluginTurnTime => "plugin.turn_time", 503, Us, "A plug-in ran for longer than plugin_limits.turn_time, and was stopped.";
+    PluginWaitTime => "plugin.wait_time", 504, Us, "A plug-in waited for longer than plugin_limits.wait_time.";
+    PluginLost => "plugin.lost", 503, Us, "Plug-ins used up plugin_limits.memory, or ended the process: their world is made anew.";
 
     // The upstream (RFC 9110 section 15.6).
     UpstreamResolve => "upstream.resolve", 502, Upstream, "The endpoint's name could not be resolved.";

@@ -1,15 +1,17 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use leat_embedded::{PluginLimits, Plugins};
-use leat_gateway::Gateway;
+use leat_embedded::{PluginFile, PluginLimits, Plugins};
 use leat_gateway::config::{self, Config, Problem};
+use leat_gateway::{Gateway, NoPlugins};
 use leat_listen::{CertificateFiles, ClientAuth, TicketKeys, TlsOptions, TlsSettings};
 use tokio::task::LocalSet;
 
 use super::BAD_CONFIG;
 use crate::arguments::CheckArguments;
 use crate::event::say;
+use crate::process::plugins::CorePlugins;
 
 /// Looks every file over; says what is wrong with each.
 pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
@@ -59,7 +61,11 @@ fn check_plugins(files: &[PathBuf]) -> bool {
             return false;
         }
     };
-    let loaded = LocalSet::new().block_on(&runtime, async { Plugins::load(files, PluginLimits::default()) });
+    let loaded = LocalSet::new().block_on(&runtime, async {
+        let files: Vec<PluginFile> = files.iter().cloned().map(PluginFile::new).collect();
+        let all = (0..files.len()).collect();
+        Plugins::load(&files, &[all], PluginLimits::default())
+    });
     match loaded {
         Ok(plugins) => {
             println!("{}", plugins.explain());
@@ -73,14 +79,14 @@ fn check_plugins(files: &[PathBuf]) -> bool {
 }
 
 /// Reads a configuration and prints what is wrong or doubtful; `None` if it can't be run.
-pub(crate) fn check(path: &Path) -> Option<Config> {
+pub(crate) fn check(path: &Path) -> Option<Arc<Config>> {
     let config = read(path)?;
     println!("{}: good; {}", path.display(), summary(&config));
     Some(config)
 }
 
 /// Reads a configuration; says on standard error what is wrong or doubtful.
-pub(crate) fn read(path: &Path) -> Option<Config> {
+pub(crate) fn read(path: &Path) -> Option<Arc<Config>> {
     let loaded = match config::load(path) {
         Ok(loaded) => loaded,
         Err(problems) => {
@@ -92,10 +98,12 @@ pub(crate) fn read(path: &Path) -> Option<Config> {
         say(format_args!("warning: {warning}"));
     }
     let file = path.display().to_string();
-    let mut problems = Gateway::check(&loaded.config, &file);
+    let mut problems = Gateway::<NoPlugins>::check(&loaded.config, &file);
     problems.extend(certificates(&loaded.config, &file));
+    let config = Arc::new(loaded.config);
+    problems.extend(plugins(&config, &file));
     if problems.is_empty() {
-        return Some(loaded.config);
+        return Some(config);
     }
     problems.sort_by_key(Problem::place);
     report(path, &problems);
@@ -124,6 +132,20 @@ fn certificates(config: &Config, file: &str) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// What is wrong with the plug-ins: they are loaded into a world of their own, which is gone afterwards. Their top level runs.
+fn plugins(config: &Arc<Config>, file: &str) -> Option<Problem> {
+    let first = config.plugins().list().first()?;
+    let loaded = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => LocalSet::new().block_on(&runtime, async { CorePlugins::load(config).map(|_| ()) }),
+        Err(error) => Err(error.to_string()),
+    };
+    let message = loaded.err()?;
+    // An error begins with the file that it is in, where it is one of a plug-in's own.
+    let named = |plugin: &&config::Plugin| message.starts_with(&plugin.file().display().to_string());
+    let plugin = config.plugins().list().iter().find(named).unwrap_or(first);
+    Some(Problem::new(file, plugin.place(), message))
 }
 
 fn summary(config: &Config) -> String {

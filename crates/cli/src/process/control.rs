@@ -1,5 +1,5 @@
 use std::cell::Cell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +55,7 @@ pub(crate) fn run(settings: Settings) -> Result<(), StartError> {
 pub(super) struct Control {
     pub(super) settings: Settings,
     invocation: Invocation,
-    watch: Option<Watch>,
+    pub(super) watch: Option<Watch>,
     pub(super) tickets: Tickets,
     /// What was last said about certificates that could not be taken over.
     pub(super) refused_certificates: Vec<String>,
@@ -77,8 +77,11 @@ impl Control {
         let invocation = Invocation::remember().map_err(StartError::failed)?;
         let supervisor = Supervisor::from_env().map_err(StartError::failed)?;
         // Before it is read: a change after that is seen.
-        let watch = settings.watch.then(|| Watch::new(&settings.config_path));
-        let config = Arc::new(read_config(&settings.config_path).await?);
+        let mut watch = settings.watch.then(|| Watch::new(&settings.config_path));
+        let config = read_config(&settings.config_path).await?;
+        if let Some(watch) = &mut watch {
+            watch.beside(plugin_files(&config));
+        }
         let workers = workers(&settings, &config);
         let tickets = Tickets::default();
         let registry = Registry::new();
@@ -270,7 +273,7 @@ impl Control {
 
 /// Reads a configuration on a thread of its own: where that takes long (a file on a network, say) signals are heard and
 /// the admin address answers meanwhile.
-pub(super) async fn read_config(path: &Path) -> Result<Config, StartError> {
+pub(super) async fn read_config(path: &Path) -> Result<Arc<Config>, StartError> {
     let path = path.to_owned();
     let read = tokio::task::spawn_blocking(move || check::read(&path)).await;
     read.map_err(StartError::failed)?.ok_or(StartError::Config)
@@ -293,6 +296,11 @@ fn say(fetched: Fetched) {
             event(Level::Error, "keys_failed", &message, &[("url", &url)]);
         }
     }
+}
+
+/// The files of plug-ins, which are looked at like the configuration.
+pub(super) fn plugin_files(config: &Config) -> Vec<PathBuf> {
+    config.plugins().list().iter().map(|plugin| plugin.file().to_owned()).collect()
 }
 
 /// The end of the upgrade that is under way, if there is one.

@@ -14,6 +14,7 @@ use tokio::task::LocalSet;
 
 use super::doors::Doors;
 use super::plan::{Door, Plan};
+use super::plugins::CorePlugins;
 use crate::event::{Level, event};
 
 /// How often counters that are not kept up to date request by request are published.
@@ -115,7 +116,8 @@ struct Core {
     pools: Rc<Pools>,
     counters: Option<Counters>,
     doors: Doors,
-    gateway: Option<Rc<Gateway>>,
+    gateway: Option<Rc<Gateway<CorePlugins>>>,
+    plugins: Option<CorePlugins>,
     log: Option<(Arc<leat_observe::access_log::AccessLog>, Rc<leat_observe::access_log::Sink>)>,
 }
 
@@ -123,7 +125,7 @@ impl Core {
     fn new(worker: usize, shared: Shared) -> Self {
         let pools = Pools::new(shared.resolver.clone());
         let doors = Doors::new(Arc::clone(&shared.gate));
-        Self { worker, shared, pools, counters: None, doors, gateway: None, log: None }
+        Self { worker, shared, pools, counters: None, doors, gateway: None, plugins: None, log: None }
     }
 
     async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
@@ -160,7 +162,9 @@ impl Core {
         self.publish();
         let observer = Observer::new(counters.reshape(&shape), self.sink(plan));
         let Shared { ledger, states, auth, .. } = &self.shared;
-        let gateway = Gateway::new(Arc::clone(&plan.config), &self.pools, ledger, observer, states, auth);
+        let plugins = CorePlugins::load(&plan.config)?;
+        let config = Arc::clone(&plan.config);
+        let gateway = Gateway::new(config, &self.pools, ledger, observer, states, auth, plugins.clone());
         let gateway = Rc::new(gateway.map_err(|error| error.to_string())?);
         self.doors.apply(plan, self.worker, |door| site(plan, door, &gateway)).map_err(|error| error.to_string())?;
         gateway.retire(&self.pools);
@@ -168,12 +172,16 @@ impl Core {
         self.publish();
         self.counters = Some(counters);
         self.gateway = Some(gateway);
+        self.plugins = plugins;
         Ok(())
     }
 
     fn publish(&self) {
         if let Some(gateway) = &self.gateway {
             gateway.publish();
+        }
+        if let Some(plugins) = &self.plugins {
+            plugins.tell_bypassed();
         }
     }
 
@@ -194,7 +202,7 @@ impl Core {
     }
 }
 
-fn site(plan: &Plan, door: &Door, gateway: &Rc<Gateway>) -> Site<Rc<Gateway>> {
+fn site(plan: &Plan, door: &Door, gateway: &Rc<Gateway<CorePlugins>>) -> Site<Rc<Gateway<CorePlugins>>> {
     Site {
         handler: Rc::clone(gateway),
         limits: plan.config.limits().clone(),

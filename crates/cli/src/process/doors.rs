@@ -15,6 +15,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::spawn_local;
 
 use super::plan::{Door, Plan};
+use super::plugins::CorePlugins;
 use crate::event::{Level, event};
 
 /// One core's accept loops and the connections that came through them.
@@ -30,7 +31,7 @@ pub(super) struct Doors {
 
 struct OpenDoor {
     door: Door,
-    service: Rc<Service<Rc<Gateway>>>,
+    service: Rc<Service<Rc<Gateway<CorePlugins>>>>,
     accepting: Accepting,
 }
 
@@ -54,7 +55,7 @@ impl Doors {
         &mut self,
         plan: &Plan,
         worker: usize,
-        site: impl Fn(&Door) -> Site<Rc<Gateway>>,
+        site: impl Fn(&Door) -> Site<Rc<Gateway<CorePlugins>>>,
     ) -> io::Result<()> {
         let open = self.open.iter().chain(&self.gone);
         let mut unmatched: Vec<Option<&OpenDoor>> = open.map(Some).collect();
@@ -99,7 +100,12 @@ impl Doors {
         }
     }
 
-    fn accept(&self, listener: leat_listen::Listener, door: &Door, service: &Rc<Service<Rc<Gateway>>>) -> Accepting {
+    fn accept(
+        &self,
+        listener: leat_listen::Listener,
+        door: &Door,
+        service: &Rc<Service<Rc<Gateway<CorePlugins>>>>,
+    ) -> Accepting {
         let service = Rc::clone(service);
         let connections = Rc::clone(&self.connections);
         // The closure lives for as long as a handshake that will call it.
@@ -190,11 +196,11 @@ impl Drop for Counted {
 /// A connection that is open, in the count of the core and in the metrics.
 struct OpenConnection {
     _counted: Counted,
-    service: Rc<Service<Rc<Gateway>>>,
+    service: Rc<Service<Rc<Gateway<CorePlugins>>>>,
 }
 
 impl OpenConnection {
-    fn new(connections: &Rc<Count>, service: &Rc<Service<Rc<Gateway>>>) -> Self {
+    fn new(connections: &Rc<Count>, service: &Rc<Service<Rc<Gateway<CorePlugins>>>>) -> Self {
         service.current().handler.observer().core().connection_accepted();
         Self { _counted: Counted::new(connections), service: Rc::clone(service) }
     }

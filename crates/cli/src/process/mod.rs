@@ -11,6 +11,7 @@ mod descriptors;
 mod doors;
 mod drain;
 mod plan;
+pub(crate) mod plugins;
 mod reload;
 mod signals;
 mod upgrade;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use leat_listen::Supervisor;
 
 use super::StartError;
-use super::control::{Control, read_config, workers};
+use super::control::{Control, plugin_files, read_config, workers};
 use super::plan::{self, Plan};
 use crate::event::{Level, event};
 
@@ -30,7 +30,7 @@ impl Control {
     }
 
     async fn try_reload(&mut self) -> Result<(), StartError> {
-        let config = Arc::new(read_config(&self.settings.config_path).await?);
+        let config = read_config(&self.settings.config_path).await?;
         if config.routes().is_empty() && !self.plan.config.routes().is_empty() {
             // An empty file is a valid configuration, and what a full disk or a program that is still writing leaves.
             let message = "the new configuration has no routes: the file is probably not complete";
@@ -58,6 +58,9 @@ impl Control {
             return Err(StartError::Failed(error));
         }
         self.shared.gate.set_limits(&limits);
+        if let Some(watch) = &mut self.watch {
+            watch.beside(plugin_files(&plan.config));
+        }
         // With the old plan go its descriptors, so that those of the cores are the last of a listener that is gone.
         self.plan = plan;
         self.close_gone();

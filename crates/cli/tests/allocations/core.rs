@@ -18,6 +18,8 @@ use leat_testkit::{Allocations, Counting};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::{LocalSet, spawn_local};
 
+use crate::core_plugins::CorePlugins;
+
 /// Asks for the counters of the core's thread.
 const ASK: u8 = b'?';
 /// Asks to print where the core's next allocations come from.
@@ -93,9 +95,11 @@ async fn run(config: &str, base: &Path, http2: bool, listener: TcpListener, prob
     };
     let sink = log.as_ref().map(|log| Rc::new(log.sink()));
     let observer = Observer::new(Counters::new(&registry, &shape(&config)), sink);
+    let plugins = CorePlugins::load(&config).unwrap();
     let pools = Pools::new(Resolver::new(ResolverSettings::default()));
     let (ledger, states) = (Ledger::new(), States::default());
-    let gateway = Gateway::new(Arc::clone(&config), &pools, &ledger, observer, &states, &Arc::default());
+    let auth = Arc::default();
+    let gateway = Gateway::new(Arc::clone(&config), &pools, &ledger, observer, &states, &auth, plugins);
     let gateway = Rc::new(gateway.unwrap());
     let service = Service::new(Site {
         handler: gateway,

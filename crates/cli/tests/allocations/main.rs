@@ -2,6 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod core;
+#[allow(dead_code, reason = "the binary's own, of which this test uses a part")]
+#[path = "../../src/process/plugins.rs"]
+mod core_plugins;
+#[allow(dead_code, reason = "the binary's own, of which its plug-ins use a part")]
+#[path = "../../src/event.rs"]
+mod event;
 mod h2;
 mod lane;
 mod plugins;
@@ -99,6 +105,10 @@ fn paths() -> Vec<Path> {
         h1("h1 proxy, POST with a chunked body", post_chunked.to_owned(), None),
         h1("h1 proxy, outliers, breaker, retry and checks", get("/policies"), None),
         h1("h1 proxy, the same, POST with a small body", post.replace("/proxy", "/policies"), None),
+        h1("h1 proxy, plug-in that looks at nothing", get("/plug/nothing"), None),
+        h1("h1 proxy, plug-in that reads a header and sets one", get("/plug/sets"), None),
+        h1("h1 proxy, plug-in that sees the response and sets a header", get("/plug/answered"), None),
+        h1("h1 plug-in that answers itself", get("/plug/answers"), None),
         h1("h1 file", get("/files/small.txt"), None),
         h1("h1 file, not modified", get("/files/small.txt").replace("accept: */*", "if-none-match: *"), None),
         h2("h2 respond", "/raw"),
@@ -119,6 +129,7 @@ fn config(upstream: std::net::SocketAddr, log: &str) -> String {
          \x20 users: {{ jwt: {{ secret_file: secret, issuer: i, audience: a, headers: {{ x-user: sub, x-org: org.id }} }} }}\n\
          \x20 programs: {{ api_keys: {{ keys: {{ shop: 2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683 }} }} }}\n\
          \x20 staff: {{ basic: htpasswd }}\n\
+         plugins: {{ nothing: nothing.mjs, sets: sets.mjs, answered: answered.mjs, answers: answers.mjs }}\n\
          routes:\n\
          \x20 - match: {{ path: /limited }}\n    rate_limits: [wide, window]\n    respond: {{ body: x }}\n\
          \x20 - match: {{ path: /spent }}\n    rate_limits: spent\n    respond: {{ body: x }}\n\
@@ -126,6 +137,10 @@ fn config(upstream: std::net::SocketAddr, log: &str) -> String {
          \x20 - match: {{ path: /key }}\n    auth: programs\n    respond: {{ body: x }}\n\
          \x20 - match: {{ path: /password }}\n    auth: staff\n    respond: {{ body: x }}\n\
          \x20 - match: {{ path: /token-proxy }}\n    auth: users\n    proxy: http://{upstream}\n\
+         \x20 - match: {{ path: /plug/nothing }}\n    plugins: nothing\n    proxy: http://{upstream}\n\
+         \x20 - match: {{ path: /plug/sets }}\n    plugins: sets\n    proxy: http://{upstream}\n\
+         \x20 - match: {{ path: /plug/answered }}\n    plugins: answered\n    proxy: http://{upstream}\n\
+         \x20 - match: {{ path: /plug/answers }}\n    plugins: answers\n    proxy: http://{upstream}\n\
          \x20 - match: {{ path: /raw }}\n    respond: {{ body: \"Hello world!\\n\" }}\n\
          \x20 - match: {{ path: /post-only, method: PUT }}\n    respond: {{ body: x }}\n\
          \x20 - match: {{ path: \"/old/{{id}}\" }}\n    redirect: {{ to: \"/new/{{id}}\" }}\n\
@@ -140,6 +155,14 @@ fn config(upstream: std::net::SocketAddr, log: &str) -> String {
     )
 }
 
+/// The plug-ins of the configuration.
+const PLUGINS: [(&str, &str); 4] = [
+    ("nothing", "onRequest() {}"),
+    ("sets", "onRequest: ({ request }) => ({ headers: { 'x-agent': request.headers['user-agent'] } })"),
+    ("answered", "onResponse: ({ response }) => ({ headers: { 'x-was': String(response.status) } })"),
+    ("answers", "onRequest: () => ({ respond: { status: 403, headers: {}, body: 'no' } })"),
+];
+
 #[test]
 fn every_path_allocates_as_the_table_says() {
     let folder = Folder::new();
@@ -149,6 +172,11 @@ fn every_path_allocates_as_the_table_says() {
     std::fs::File::options().write(true).open(file).and_then(|file| file.set_modified(long_ago)).unwrap();
     folder.write("secret", SECRET);
     folder.write("htpasswd", htpasswd());
+    for (name, hooks) in PLUGINS {
+        let head = "import { middleware } from 'leat/middleware';";
+        let text = format!("{head}\nexport default middleware({{ name: '{name}', scope: 'call', {hooks} }});");
+        folder.write(&format!("{name}.mjs"), text);
+    }
     let upstream = upstream::start();
     let wanted = table::read(&std::fs::read_to_string(table::path()).unwrap_or_default());
     let mut found: Vec<table::Row> = paths().iter().map(|path| (path.name.to_owned(), [0; 2])).collect();

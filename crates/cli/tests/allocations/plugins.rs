@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use leat_embedded::{Decision, PluginLimits, Plugins};
+use leat_embedded::{Decision, PluginFile, PluginLimits, Plugins};
 use leat_h1::{Limits, Profile, Progress, parse_request};
 use leat_message::{Head, RequestLines};
 use leat_testkit::{Counting, Folder};
@@ -44,13 +44,14 @@ pub(crate) fn count(path: &PluginPath) -> u64 {
     let file = folder.write("it.mjs", text);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     LocalSet::new().block_on(&runtime, async {
-        let plugins = Plugins::load(&[file], PluginLimits::default()).unwrap();
+        let plugins = Plugins::load(&[PluginFile::new(file)], &[vec![0]], PluginLimits::default()).unwrap();
         let bytes = get("/users/12");
         let mut lines = RequestLines::default();
         let mut progress = Progress::default();
         parse_request(bytes.as_bytes(), &mut progress, Profile::Compatible, &Limits::default(), &mut lines).unwrap();
         let head = Head::new(bytes.as_bytes(), &lines);
-        let ask = |plugins: &Rc<Plugins>| assert_eq!(plugins.request(head).decision(), path.decision, "{}", path.name);
+        let ask =
+            |plugins: &Rc<Plugins>| assert_eq!(plugins.request(0, head).decision(), path.decision, "{}", path.name);
         (0..WARM_UP).for_each(|_| ask(&plugins));
         if std::env::var("LEAT_TRACE_ALLOCATIONS").is_ok_and(|name| name == path.name) {
             Counting::trace(100);

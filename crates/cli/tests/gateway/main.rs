@@ -19,6 +19,7 @@ mod heads;
 mod http2;
 mod interim;
 mod observed;
+mod plugins;
 mod retries;
 mod routes;
 mod splits;

@@ -1,8 +1,10 @@
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 
 use leat_dial::Pools;
 use leat_files::{Files, SettingsError};
@@ -17,14 +19,15 @@ use crate::edited::Edited;
 use crate::endpoints::{EndpointsError, seats};
 use crate::observer::Observer;
 use crate::pick::{States, Upstream};
+use crate::plugin::{Decision, NoPlugins, Opening, Patch, Plugged, PluginHost, PluginRun, Spare, opening, respond};
 use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, forward};
 use crate::refuse::{refuse, refuse_as};
 
 /// Parameter tables, and as many notes of checks, that a core keeps for reuse.
 const SPARE_MAX: usize = 256;
 
-/// The gateway's handler of one core: a configuration, compiled, and the core's connections to upstreams.
-pub struct Gateway {
+/// The gateway's handler of one core: a configuration, compiled, and the core's connections to upstreams. `P` runs its plug-ins.
+pub struct Gateway<P: PluginHost = NoPlugins> {
     config: Arc<Config>,
     /// What the routes need beyond their configuration, by route number.
     routes: Vec<Compiled>,
@@ -39,6 +42,10 @@ pub struct Gateway {
     admitted: RefCell<Vec<Box<Admitted>>>,
     /// Of `respond` routes, whose own changes are in their reply.
     no_edits: Edits,
+    plugins: Option<P>,
+    plugged: RefCell<Vec<Spare>>,
+    /// Routes with another upstream, which a plug-in has chosen, by the numbers of both.
+    chosen: RefCell<HashMap<(usize, usize), Rc<ProxyRoute>>>,
 }
 
 /// A route, ready to run.
@@ -51,19 +58,22 @@ enum Compiled {
     Files(Box<Files>, Rewrite, Edits),
 }
 
-/// What the raw step found: the route and its parameters, and what its checks noted.
-pub struct Plan {
+/// What the raw step found: the route and its parameters, and what its checks and plug-ins noted.
+pub struct Plan<R> {
     route: usize,
     params: Params,
     /// `None` for a route without checks.
     admitted: Option<Box<Admitted>>,
     /// Whether a check has yet to be waited for.
     waits: bool,
+    /// Plug-ins that have something to do with the exchange.
+    run: Option<R>,
 }
 
-impl Gateway {
+impl<P: PluginHost> Gateway<P> {
     /// Compiles a configuration for the calling core. `pools` outlives reloads, and with it the connections to endpoints
-    /// that stay; `states` and `ledger` (what rate limits have counted) do as well, and are those of all cores.
+    /// that stay; `states`, `ledger` (what rate limits have counted) and `auth` do as well, and are those of all cores.
+    /// `plugins` runs the sets of plug-ins that the configuration has; without it, routes have none.
     ///
     /// # Errors
     /// An endpoint whose TLS settings can't be used, or a directory that can't be opened.
@@ -74,6 +84,7 @@ impl Gateway {
         observer: Observer,
         states: &States,
         auth: &Arc<AuthState>,
+        plugins: Option<P>,
     ) -> Result<Self, GatewayError> {
         let observer = observer.believing(config.forwarded());
         let mut first = 0;
@@ -110,7 +121,20 @@ impl Gateway {
         let admissions = routes_of.map(|route| Admission::new(route, &config, &limits, &schemes)).collect();
         let (params, admitted) = (RefCell::default(), RefCell::default());
         let no_edits = Edits::default();
-        Ok(Self { config, routes, admissions, limits, upstreams, observer, params, admitted, no_edits })
+        Ok(Self {
+            config,
+            routes,
+            admissions,
+            limits,
+            upstreams,
+            observer,
+            params,
+            admitted,
+            no_edits,
+            plugins,
+            plugged: RefCell::default(),
+            chosen: RefCell::default(),
+        })
     }
 
     /// Finds out whether a configuration can be run, without running it: certificates are read, directories opened.
@@ -185,7 +209,7 @@ impl fmt::Display for GatewayError {
 
 impl std::error::Error for GatewayError {}
 
-impl Gateway {
+impl<P: PluginHost> Gateway<P> {
     /// Lets the request in, or not, and answers it where that takes no exchange.
     fn begin<R: Reply>(
         &self,
@@ -194,13 +218,13 @@ impl Gateway {
         request: Head<'_>,
         peer: &Peer,
         reply: &mut R,
-    ) -> Step<Plan> {
+    ) -> Step<Plan<P::Run>> {
         let mut admitted = None;
         if let Some(Some(admission)) = self.admissions.get(route) {
             let notes = admitted.insert(self.admitted.borrow_mut().pop().unwrap_or_default());
             let verdict = admission.ask(request, peer, notes);
             if verdict == Verdict::Wait {
-                return Step::Exchange(Plan { route, params, admitted, waits: true });
+                return Step::Exchange(Plan { route, params, admitted, waits: true, run: None });
             }
             if let Some((reason, status)) = verdict.refusal() {
                 refuse_as(reply, reason, status, notes.reply.iter());
@@ -209,6 +233,16 @@ impl Gateway {
             }
         }
         let added = admitted.as_deref().map(|admitted| &admitted.reply).filter(|fields| !fields.is_empty());
+        if let Some(run) = self.plug_in(route, request) {
+            match opening(&run, &mut Edited::new(reply, &self.no_edits, added)) {
+                Opening::Answered => {
+                    self.reuse(params, admitted);
+                    return Step::Done;
+                }
+                Opening::Goes => return Step::Exchange(Plan { route, params, admitted, waits: false, run: Some(run) }),
+                Opening::Unchanged => {}
+            }
+        }
         match (self.config.routes().get(route).map(config::Route::action), self.routes.get(route)) {
             (Some(Action::Respond(fixed)), _) => match added {
                 None => reply.fixed(fixed),
@@ -219,7 +253,7 @@ impl Gateway {
                 redirect.to().write(&request, &params, &mut location);
                 write_redirect(redirect, &location, &mut Edited::new(reply, edits, added));
             }
-            (Some(_), Some(_)) => return Step::Exchange(Plan { route, params, admitted, waits: false }),
+            (Some(_), Some(_)) => return Step::Exchange(Plan { route, params, admitted, waits: false, run: None }),
             _ => refuse(reply, Reason::RouteNotFound, None),
         }
         self.reuse(params, admitted);
@@ -239,16 +273,28 @@ impl Gateway {
         true
     }
 
-    /// Answers with what the route has.
+    /// Shows a request to the plug-ins of its route, if it has some.
+    fn plug_in(&self, route: usize, request: Head<'_>) -> Option<P::Run> {
+        let set = self.config.routes().get(route)?.plugins()?;
+        Some(self.plugins.as_ref()?.begin(set, request))
+    }
+
+    /// Answers with what the route has, or with `upstream` in place of its own.
     async fn answer<X: Exchange>(
         &self,
         exchange: &mut X,
         route: usize,
+        upstream: Option<usize>,
         params: &Params,
         admitted: Option<&Admitted>,
     ) -> Result<(), Fault> {
         let added = admitted.map(|admitted| &admitted.reply);
         match (self.routes.get(route), self.config.routes().get(route).map(config::Route::action)) {
+            (Some(Compiled::Proxy(proxy)), _) if upstream.is_some() => {
+                let chosen = upstream.and_then(|upstream| self.chosen(route, proxy, upstream));
+                let chosen = chosen.ok_or(Reason::PluginFailed)?;
+                forward(exchange, &chosen, params, admitted, self.observer.core()).await
+            }
             (Some(Compiled::Proxy(proxy)), _) => forward(exchange, proxy, params, admitted, self.observer.core()).await,
             // Boxed: this future would make the one of every exchange as large as itself (docs/design/memory.md).
             (Some(Compiled::Files(files, rewrite, edits)), _) => {
@@ -269,17 +315,78 @@ impl Gateway {
         }
     }
 
-    /// The same, compressed where that is right.
+    /// The route with another upstream; made when it is first asked for.
+    fn chosen(&self, number: usize, route: &ProxyRoute, upstream: usize) -> Option<Rc<ProxyRoute>> {
+        if let Some(chosen) = self.chosen.borrow().get(&(number, upstream)) {
+            return Some(Rc::clone(chosen));
+        }
+        let chosen = Rc::new(route.with_upstream(Rc::clone(self.upstreams.get(upstream)?)));
+        self.chosen.borrow_mut().insert((number, upstream), Rc::clone(&chosen));
+        Some(chosen)
+    }
+
+    /// The same with plug-ins, where they have something to do with it.
+    async fn answer_plugged<X: Exchange>(
+        &self,
+        exchange: &mut X,
+        run: Option<P::Run>,
+        route: usize,
+        params: &Params,
+        admitted: Option<&Admitted>,
+    ) -> Result<(), Fault> {
+        match run {
+            None => self.answer(exchange, route, None, params, admitted).await,
+            // Boxed, as all that is not on every exchange's way.
+            Some(run) => Box::pin(self.plugged(exchange, run, route, params, admitted)).await,
+        }
+    }
+
+    async fn plugged<X: Exchange>(
+        &self,
+        x: &mut X,
+        mut run: P::Run,
+        route: usize,
+        params: &Params,
+        admitted: Option<&Admitted>,
+    ) -> Result<(), Fault> {
+        let decided = poll_fn(|cx| match run.poll_decided(cx) {
+            Poll::Ready(decision) => Poll::Ready(Ok(decision)),
+            Poll::Pending => x.poll_gone(cx).map(Err),
+        });
+        let added = admitted.map(|admitted| &admitted.reply);
+        match decided.await? {
+            Decision::Failed(reason) => return Err(reason.into()),
+            Decision::Respond => {
+                let patch = run.patch().ok_or(Reason::PluginFailed)?;
+                return respond(&patch, &mut Edited::new(x, &self.no_edits, added)).await;
+            }
+            Decision::Unchanged | Decision::Changed | Decision::Pending => {}
+        }
+        let named = run.patch().and_then(|patch| Some(self.config.upstream_named(patch.upstream()?)));
+        let upstream = named.map(|found| found.ok_or(Reason::PluginFailed)).transpose()?;
+        let spare = self.plugged.borrow_mut().pop().unwrap_or_default();
+        let mut plugged = Plugged::new(x, run, spare, added);
+        let result = self.answer(&mut plugged, route, upstream, params, admitted).await;
+        let (result, spare) = plugged.finish(result).await;
+        let mut spares = self.plugged.borrow_mut();
+        if spares.len() < SPARE_MAX {
+            spares.push(spare);
+        }
+        result
+    }
+
+    /// The same, compressed where that is right: plug-ins see replies as they are.
     async fn answer_coded<X: Exchange>(
         &self,
         exchange: &mut X,
         compression: &Compression,
+        run: Option<P::Run>,
         route: usize,
         params: &Params,
         admitted: Option<&Admitted>,
     ) -> Result<(), Fault> {
         let mut coded = Compressed::new(exchange, compression);
-        self.answer(&mut coded, route, params, admitted).await?;
+        self.answer_plugged(&mut coded, run, route, params, admitted).await?;
         coded.finish().await.map_err(Fault::from)
     }
 
@@ -299,10 +406,10 @@ impl Gateway {
     }
 }
 
-impl Handler for Gateway {
-    type Plan = Plan;
+impl<P: PluginHost> Handler for Gateway<P> {
+    type Plan = Plan<P::Run>;
 
-    fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Plan> {
+    fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
         let mut params = self.params.borrow_mut().pop().unwrap_or_default();
         if let Some(asked) = preflight(request)
             && self.preflight(request, asked, &mut params, reply)
@@ -325,8 +432,8 @@ impl Handler for Gateway {
         Step::Done
     }
 
-    async fn exchange<X: Exchange>(&self, plan: Plan, exchange: &mut X) -> Result<(), Fault> {
-        let Plan { route, params, mut admitted, waits } = plan;
+    async fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> Result<(), Fault> {
+        let Plan { route, params, mut admitted, waits, mut run } = plan;
         if waits
             && let (Some(Some(admission)), Some(notes)) = (self.admissions.get(route), &mut admitted)
             // Boxed: its future would make that of every exchange larger.
@@ -340,11 +447,14 @@ impl Handler for Gateway {
             self.reuse(params, admitted);
             return result;
         }
+        if waits {
+            run = self.plug_in(route, exchange.request());
+        }
         let result = match self.config.routes().get(route).and_then(config::Route::compression) {
-            None => self.answer(exchange, route, &params, admitted.as_deref()).await,
+            None => self.answer_plugged(exchange, run, route, &params, admitted.as_deref()).await,
             // Boxed, as all that is not on every exchange's way.
             Some(compression) => {
-                Box::pin(self.answer_coded(exchange, compression, route, &params, admitted.as_deref())).await
+                Box::pin(self.answer_coded(exchange, compression, run, route, &params, admitted.as_deref())).await
             }
         };
         let added = admitted.as_deref().map(|admitted| &admitted.reply);
@@ -368,7 +478,9 @@ impl Handler for Gateway {
 /// Whether a client is told of this failure while its connection goes on as before. Framing errors and bugs are the
 /// engine's: it knows what becomes of the connection.
 fn says_so(reason: Reason) -> bool {
-    reason.status() != 0 && reason.blame() == Blame::Upstream
+    let plugins =
+        matches!(reason, Reason::PluginFailed | Reason::PluginTurnTime | Reason::PluginWaitTime | Reason::PluginLost);
+    plugins || reason.status() != 0 && reason.blame() == Blame::Upstream
 }
 
 /// Answers with a redirect to this place.

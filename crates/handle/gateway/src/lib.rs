@@ -12,6 +12,7 @@ mod gateway;
 pub mod health;
 mod observer;
 mod pick;
+mod plugin;
 mod proxy;
 mod refuse;
 
@@ -21,3 +22,4 @@ pub use endpoints::EndpointsError;
 pub use gateway::{Gateway, GatewayError, Plan};
 pub use observer::{Observer, shape};
 pub use pick::States;
+pub use plugin::{Decision, NoPlugins, Patch, PluginHost, PluginRun};

@@ -3,7 +3,7 @@ import { MiddlewareError } from "./error";
 import { type Layer } from "./layer";
 import { type Response } from "./message";
 import { type ErrorPatch, type HookCode, type RequestPatch, type ResponsePatch } from "./middleware";
-import { patchRequest, patchResponse, writeHeaders } from "./patch";
+import { isPatching, patchRequest, patchResponse, writeHeaders } from "./patch";
 import { frozen, type Record } from "./record";
 import { type Slot } from "./slot";
 
@@ -96,8 +96,8 @@ function change(record: Record, layer: Layer, patch: RequestPatch<Slot>): void {
         return;
     }
     record.current = changed;
-    // Headers that somebody has seen may be in it still.
-    record.isOwn ||= changed.headers !== before.headers;
+    // Headers that somebody has seen may be in it still; those of a host's own message are not to be written, nor looked at.
+    record.isOwn ||= !isPatching(changed) && changed.headers !== before.headers;
 }
 
 function patchOf(record: Record, layer: Layer, hook: string, result: unknown, keys: readonly string[]): object | undefined {

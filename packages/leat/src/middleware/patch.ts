@@ -15,6 +15,11 @@ interface Patching<M, C> {
     readonly [patched]?: (change: C) => M;
 }
 
+/** Whether a message is a host's own, with a method under `patched`. */
+export function isPatching(message: Request): boolean {
+    return (message as Request & Patching<Request, RequestChange>)[patched] !== undefined;
+}
+
 /**
  * `headers` with `patch` merged in.
  *

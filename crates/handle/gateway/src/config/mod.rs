@@ -10,6 +10,7 @@ mod fault;
 mod fields;
 mod maintenance;
 mod model;
+mod plugin;
 mod policies;
 mod problem;
 mod rate_limit;
@@ -36,6 +37,7 @@ pub use model::{
     AccessLog, Action, Bind, Certificate, ClientCertificates, Config, Drain, Forwarded, ForwardedStyle, Listener,
     LogFormat, LogTarget, Network, OnError, ProxyProtocol, RequestId, Route, ServerTls, TlsVersion, Workers,
 };
+pub use plugin::{OnPluginError, Plugin, PluginLimits, Plugins};
 pub use policies::{Balance, BreakerScope, HashBy, HashTable, HealthCheck, HealthKind, Policies, Retries};
 pub use problem::{Place, Problem};
 pub use rate_limit::{KeyPart, ROUTE_LIMITS_MAX, RateLimit, RouteLimit, StoreError};

@@ -16,6 +16,7 @@ use super::cors::Cors;
 use super::fault::Fault;
 use super::fields::FieldEdits;
 use super::maintenance::Maintenance;
+use super::plugin::Plugins;
 use super::problem::Place;
 use super::rate_limit::{RateLimit, RouteLimit};
 use super::template::Rewrite;
@@ -37,6 +38,7 @@ pub struct Config {
     pub(super) upstreams: Vec<Upstream>,
     pub(super) rate_limits: Vec<RateLimit>,
     pub(super) auth: Vec<AuthScheme>,
+    pub(super) plugins: Plugins,
 }
 
 impl Config {
@@ -103,6 +105,16 @@ impl Config {
     /// The schemes of authentication, in the order of the file.
     pub fn auth(&self) -> &[AuthScheme] {
         &self.auth
+    }
+
+    /// The number of the upstream with this name in the file.
+    pub fn upstream_named(&self, name: &[u8]) -> Option<usize> {
+        self.upstreams.iter().position(|upstream| upstream.name().as_bytes() == name)
+    }
+
+    /// The plug-ins.
+    pub fn plugins(&self) -> &Plugins {
+        &self.plugins
     }
 }
 
@@ -464,6 +476,7 @@ pub struct Route {
     pub(super) faults: Vec<Fault>,
     pub(super) rate_limits: Vec<RouteLimit>,
     pub(super) auth: Option<RouteAuth>,
+    pub(super) plugins: Option<usize>,
     pub(super) action: Action,
     pub(super) place: Place,
 }
@@ -527,6 +540,11 @@ impl Route {
     /// Who may use it, by what a scheme says of them; `None` for everybody.
     pub fn auth(&self) -> Option<&RouteAuth> {
         self.auth.as_ref()
+    }
+
+    /// Its set of plug-ins: an index into [`Plugins::sets`].
+    pub fn plugins(&self) -> Option<usize> {
+        self.plugins
     }
 
     /// What answers.

@@ -10,6 +10,7 @@ use crate::gateway::GatewayError;
 use crate::pick::{Upstream, cookie};
 
 /// A `proxy` route, compiled for one core.
+#[derive(Clone)]
 pub(crate) struct ProxyRoute {
     /// Where requests go.
     pub(super) upstream: Rc<Upstream>,
@@ -93,6 +94,11 @@ impl ProxyRoute {
             SplitWhen::Header { name, value } => is(fields().get_named(name.as_bytes()), value),
             SplitWhen::Cookie { name, value } => is(cookie(fields(), name), value),
         }
+    }
+
+    /// The same route to another upstream, whatever its splits say.
+    pub(crate) fn with_upstream(&self, upstream: Rc<Upstream>) -> Self {
+        Self { upstream, splits: Vec::new(), ..self.clone() }
     }
 }
 

@@ -1,7 +1,10 @@
-// Plug-ins: their middleware as one plan, and a request's way through it. Heads are the host's: what plug-ins see of them are
+// Plug-ins: their middleware as plans, and a request's way through one. Heads are the host's: what plug-ins see of them are
 // prepared objects with getters over a copy, used again for other requests unless somebody kept them. What plug-ins change is told
 // to the host as edits.
-import { checkName, compile, isSame, LATER, leave, patched, type HeaderPatch, type Headers, type HeaderValue, type Middleware, type Plan, type Record, type Request, type Response } from "./plan";
+import { checkName, compile, isSame, LATER, leave, patched, type HeaderPatch, type Headers, type HeaderValue, type Plan, type Record, type Request, type Response } from "./plan";
+import { upstream } from "./gateway";
+import { type Given, middlewareOf } from "./plugin_file";
+import { textOf } from "./plugin_error";
 
 /** A head of the host's, behind getters. */
 interface View {
@@ -17,6 +20,7 @@ interface Native {
     view(run: number, isRequest: boolean): View;
     line(run: number, name: "method" | "path", value: string): void;
     status(run: number, status: number): void;
+    upstream(run: number, name: string): void;
     /** Sets a field in place of all of its name, or takes them away. */
     edit(run: number, name: string, value: HeaderValue | null): void;
     body(run: number, body: string | Uint8Array | null): void;
@@ -117,18 +121,29 @@ class Merged implements ProxyHandler<Edits> {
 }
 
 const NONE: Edits = Object.freeze({});
+const { hasOwn } = Object;
+
+/** Names that were looked at, so that the same ones need not be with each request; plug-ins' own, and no more than these. */
+const CHECKED_MAX = 1_000;
+const checked = new Set<string>();
+
+function checkOnce(name: string): void {
+    if (checked.has(name)) return;
+    checkName(name);
+    if (checked.size < CHECKED_MAX) checked.add(name);
+}
 
 /** `edits` over `base` with `change` merged in; the same object if nothing changes. */
 function merge(base: Headers, edits: Edits, change: HeaderPatch): Edits {
     let merged = edits;
     for (const name in change) {
-        if (!Object.hasOwn(change, name)) continue;
+        if (!hasOwn(change, name)) continue;
         const value = (change as Edits)[name];
         if (value === undefined) continue;
-        checkName(name);
-        const before = Object.hasOwn(merged, name) ? (merged[name] ?? undefined) : base[name];
-        if (value === null ? before === undefined : isSame(before, value)) continue;
-        if (merged === edits) merged = { ...edits };
+        checkOnce(name);
+        const before = merged !== NONE && hasOwn(merged, name) ? (merged[name] ?? undefined) : base[name];
+        if (value === null ? before === undefined : before === value || isSame(before, value)) continue;
+        if (merged === edits) merged = edits === NONE ? {} : { ...edits };
         merged[name] = value;
     }
     return merged;
@@ -171,16 +186,25 @@ function patchResponse(this: Response, change: Change): Response {
 for (const prototype of [own.requests, ChangedRequest.prototype]) Object.defineProperty(prototype, patched, { value: patchRequest });
 for (const prototype of [own.responses, ChangedResponse.prototype]) Object.defineProperty(prototype, patched, { value: patchResponse });
 
-let plan: Plan;
-/** Whether a layer has anything to do with the response, and whether one may hold it up while it is under way. */
-let isOutward = false;
-let isAround = false;
+/** A plan, whether a layer of it has anything to do with the response, and whether one may hold it up while it is under way. */
+interface Compiled {
+    readonly plan: Plan;
+    readonly isOutward: boolean;
+    readonly isAround: boolean;
+    /** Whether one may name the upstream. */
+    readonly picks: boolean;
+}
 
-/** One request's way through the plan, and then another's. */
+let sets: readonly Compiled[] = [];
+
+const NOTHING: Compiled = { plan: compile([]), isOutward: false, isAround: false, picks: false };
+
+/** One request's way through a plan, and then another's. */
 class Run {
     readonly request: View & Request;
     readonly response: View & Response;
     readonly number: number;
+    private set: Compiled = NOTHING;
     /** What the request's way has come to so far. */
     private step = 0;
     private record: Record | undefined = undefined;
@@ -198,10 +222,11 @@ class Run {
         this.response = own.view(number, false) as View & Response;
     }
 
-    begin(): number {
+    begin(set: number): number {
         this.step = 0;
+        this.set = sets[set] as Compiled;
         try {
-            return this.came(plan.run(this.request, this.send));
+            return this.came(this.set.plan.run(this.request, this.send));
         } catch (error) {
             return this.fail(error);
         }
@@ -249,21 +274,29 @@ class Run {
             tellRequest(this.number, request);
             this.step |= CHANGED;
         }
-        if (isAround) {
+        if (this.set.picks) this.pick(record.get(upstream));
+        if (this.set.isAround) {
             this.step |= OPEN;
             const answer = new Promise<Response>((resolve, reject) => (this.answer = { resolve, reject }));
             if (this.isWaiting) this.tell(this.step);
             return answer;
         }
-        if (isOutward) this.step |= OPEN;
+        if (this.set.isOutward) this.step |= OPEN;
         this.record = record;
         return LATER;
+    }
+
+    private pick(name: unknown): void {
+        if (name === undefined) return;
+        if (typeof name !== "string") throw new TypeError("the slot `upstream` takes the name of an upstream, a string");
+        own.upstream(this.number, name);
+        this.step |= CHANGED;
     }
 
     /** What the plan gave. */
     private came(outcome: Response | PromiseLike<Response>): number {
         if (outcome === LATER) {
-            if (!isOutward) {
+            if (!this.set.isOutward) {
                 const { record } = this;
                 this.record = undefined;
                 // Nothing of it waits, throws, or changes what is handed in.
@@ -342,41 +375,20 @@ function tellEdits(run: number, edits: Edits): void {
     for (const name in edits) own.edit(run, name, edits[name] as HeaderValue | null);
 }
 
-function textOf(error: unknown): string {
-    if (error instanceof Error) return error.stack ?? String(error);
-    return typeof error === "object" && error !== null ? `an object was thrown: ${Object.keys(error).join(", ")}` : String(error);
-}
-
-/** A plug-in's file, and what it exports. */
-interface Given {
-    readonly file: string;
-    readonly exports: unknown;
-}
-
-function isMiddleware(value: unknown): value is Middleware {
-    return typeof (value as Partial<Middleware> | null | undefined)?.code === "object";
-}
-
-/** The middleware of one file. */
-function middlewareOf({ file, exports }: Given): readonly Middleware[] {
-    const found = (exports as { readonly default?: unknown } | null | undefined)?.default ?? exports;
-    const list: readonly unknown[] = Array.isArray(found) ? found : [found];
-    if (list.length === 0 || !list.every(isMiddleware)) {
-        throw new TypeError(`${file}: it exports no middleware; write export default middleware({ name: "…", scope: "call", onRequest(context) { … } }), or an array of such, with import { middleware } from "leat/middleware"`);
-    }
-    return list as readonly Middleware[];
-}
-
-/** Compiles the plan of all files; tells how it looks. */
-export function prepare(given: readonly Given[]): string {
-    const list = given.flatMap(middlewareOf);
-    plan = compile(list);
-    isAround = list.some(({ code }) => code.around !== undefined);
-    isOutward = isAround || list.some(({ code }) => code.onResponse !== undefined || code.onError !== undefined || code.onComplete !== undefined);
-    return plan.explain();
+/** Compiles the plans of sets of files; tells how they look. */
+export function prepare(given: readonly Given[], numbers: readonly (readonly number[])[]): string {
+    const files = given.map(middlewareOf);
+    const plans = numbers.map((set) => {
+        const list = set.flatMap((number) => files[number] ?? []);
+        const isAround = list.some(({ code }) => code.around !== undefined);
+        const isOutward = isAround || list.some(({ code }) => code.onResponse !== undefined || code.onError !== undefined || code.onComplete !== undefined);
+        return { plan: compile(list), isOutward, isAround, picks: list.some(({ writes }) => writes.includes(upstream)) };
+    });
+    sets = plans;
+    return plans.map(({ plan }) => plan.explain()).join("\n");
 }
 
 export const makeRun = (number: number): Run => new Run(number);
-export const begin = (run: Run): number => run.begin();
+export const begin = (run: Run, set: number): number => run.begin(set);
 export const answered = (run: Run): number => run.answered();
 export const unanswered = (run: Run, message: string): number => run.unanswered(message);

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use leat_message::{Field, Head, ResponseHead, Span};
+use leat_message::{Field, Fields, Head, Span};
 use rquickjs::class::{ClassKind, JsCell, JsClass, PropertyDescriptor, PropertyName, Readable, Trace, Tracer};
 use rquickjs::function::This;
 use rquickjs::object::{Accessor, Property};
@@ -28,12 +28,12 @@ impl Copied {
         (self.method, self.target, self.status) = (head.lines().method_span, head.lines().target, 0);
     }
 
-    /// The spans of a response's fields point to a buffer that it does not show, so that names and values are copied one by one.
-    pub(super) fn response(&mut self, head: ResponseHead<'_>) {
+    /// The spans of fields point to a buffer that they do not show, so that names and values are copied one by one.
+    pub(super) fn response(&mut self, status: u16, fields: Fields<'_>) {
         self.bytes.clear();
         self.fields.clear();
-        (self.method, self.target, self.status) = (Span::default(), Span::default(), head.status());
-        for (id, name, value) in head.fields() {
+        (self.method, self.target, self.status) = (Span::default(), Span::default(), status);
+        for (id, name, value) in fields {
             let start = self.bytes.len();
             self.bytes.extend_from_slice(name);
             let middle = self.bytes.len();

@@ -1,9 +1,10 @@
-//! Plug-ins in a prepared world: middleware of the package's contract (`leat/middleware`), compiled to one plan when they are loaded,
+//! Plug-ins in a prepared world: middleware of the package's contract (`leat/middleware`), compiled to plans when they are loaded,
 //! and run for one request after the other on the thread that serves it.
 //!
 //! A plug-in sees its request through an object that is prepared once and used again, whose getters read the head; what it
 //! changes comes back as a [`Patch`]. A request that no plug-in touches builds no object, and synchronous ones add no task.
 
+mod failure;
 mod head;
 mod natives;
 mod patch;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use leat_message::Head;
 
+pub use failure::Failure;
 pub(crate) use natives::group;
 pub use patch::Patch;
 use prepared::Prepared;
@@ -61,9 +63,30 @@ impl Default for PluginLimits {
     }
 }
 
-/// The plug-ins of one thread.
+/// A plug-in's file, and how it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginFile {
+    /// What messages call it.
+    pub name: String,
+    /// The file, which exports middleware, one or several, or a function that makes them.
+    pub path: PathBuf,
+    /// What the function gets, as JSON. A file that exports no function takes none.
+    pub options: Option<String>,
+    /// What a hook of it throws is told, and the request goes on as if the hook had returned nothing.
+    pub bypass: bool,
+}
+
+impl PluginFile {
+    /// A file without options, whose errors are those of the request. It is called as its path is.
+    pub fn new(path: PathBuf) -> Self {
+        Self { name: path.display().to_string(), path, options: None, bypass: false }
+    }
+}
+
+/// The plug-ins of one thread: one world, and a plan for each set of them that is used together.
 pub struct Plugins {
-    files: Vec<PathBuf>,
+    files: Vec<PluginFile>,
+    sets: Vec<Vec<usize>>,
     limits: PluginLimits,
     prepared: RefCell<Option<Rc<Prepared>>>,
     began: Cell<Instant>,
@@ -92,15 +115,16 @@ impl PluginsError {
 }
 
 impl Plugins {
-    /// Loads files that export middleware, each one or several, and compiles one plan of them, in their order. To be called in a
-    /// `LocalSet`, where timers and waiting of the plug-ins run. Costs a world: about a millisecond and 2 MB.
+    /// Loads files that export middleware, and compiles a plan for each of `sets`, which has numbers of files in their order. To be
+    /// called in a `LocalSet`, where timers and waiting of the plug-ins run. Costs a world: about a millisecond and 2 MB.
     ///
     /// # Errors
     /// What JavaScript says of a file that can't be loaded, or of middleware that don't go together: with file and place.
-    pub fn load(files: &[PathBuf], limits: PluginLimits) -> Result<Rc<Self>, PluginsError> {
-        let prepared = Prepared::new(files, &limits)?;
+    pub fn load(files: &[PluginFile], sets: &[Vec<usize>], limits: PluginLimits) -> Result<Rc<Self>, PluginsError> {
+        let prepared = Prepared::new(files, sets, &limits)?;
         Ok(Rc::new(Self {
             files: files.to_vec(),
+            sets: sets.to_vec(),
             limits,
             prepared: RefCell::new(Some(Rc::new(prepared))),
             began: Cell::new(Instant::now()),
@@ -108,18 +132,23 @@ impl Plugins {
         }))
     }
 
-    /// The plan as a table to read, outermost first.
+    /// The plans as tables to read, outermost first, in the order of their sets.
     pub fn explain(&self) -> String {
         self.prepared.borrow().as_ref().map(|prepared| prepared.explained.clone()).unwrap_or_default()
     }
 
-    /// Runs the plug-ins for a request. The head is copied, into memory that is used again. What the request came to is
+    /// Runs the plug-ins of a set for a request. The head is copied, into memory that is used again. What the request came to is
     /// [`Run::decision`].
-    pub fn request(self: &Rc<Self>, head: Head<'_>) -> Run {
+    pub fn request(self: &Rc<Self>, set: usize, head: Head<'_>) -> Run {
         match self.world() {
-            Ok(prepared) => Run::begin(Rc::clone(self), prepared, head),
+            Ok(prepared) => Run::begin(Rc::clone(self), prepared, set, head),
             Err(error) => Run::failed(Rc::clone(self), error.message),
         }
+    }
+
+    /// Hands out what plug-ins threw that goes on without them, each with its name; at most a few since the last time.
+    pub fn take_bypassed(&self) -> Vec<(String, String)> {
+        self.prepared.borrow().as_ref().map(|prepared| prepared.seats.take_bypassed()).unwrap_or_default()
     }
 
     /// The world, which is made anew if the last one was lost.
@@ -132,7 +161,8 @@ impl Plugins {
         }
         self.began.set(Instant::now());
         // One that can't be made, its files may be gone, counts as lost too.
-        let made = Prepared::new(&self.files, &self.limits).inspect_err(|_| self.lost.set(self.lost.get() + 1));
+        let made =
+            Prepared::new(&self.files, &self.sets, &self.limits).inspect_err(|_| self.lost.set(self.lost.get() + 1));
         let prepared = Rc::new(made?);
         *self.prepared.borrow_mut() = Some(Rc::clone(&prepared));
         Ok(prepared)

@@ -39,12 +39,26 @@ pub(crate) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
             refused(&ctx, set)
         }),
     )?;
+    group.set(
+        "upstream",
+        Func::from(|ctx: Ctx<'js>, run: u32, name: String| {
+            seat(&ctx, run).map(|seat| seat.patch.borrow_mut().set_upstream(&name))
+        }),
+    )?;
     group.set("edit", Func::from(edit))?;
     group.set("body", Func::from(body))?;
     group.set(
         "failed",
         Func::from(|ctx: Ctx<'js>, run: u32, message: String| {
             seat(&ctx, run).map(|seat| *seat.failure.borrow_mut() = message)
+        }),
+    )?;
+    group.set(
+        "bypassed",
+        Func::from(|ctx: Ctx<'js>, name: String, message: String| {
+            if let Some(seats) = ctx.userdata::<SeatsRef>() {
+                seats.0.bypass(name, message);
+            }
         }),
     )?;
     // Runs that were given up are told to nobody.

@@ -15,6 +15,7 @@ pub struct Patch {
     method: Option<Span>,
     target: Option<Span>,
     status: Option<u16>,
+    upstream: Option<Span>,
     /// Names in lower case; without a value all lines of the name are taken away. A name with several values comes several times,
     /// one behind the other.
     edits: Vec<(Span, Option<Span>)>,
@@ -30,6 +31,11 @@ impl Patch {
     /// Path and query, where others are wanted.
     pub fn target(&self) -> Option<&[u8]> {
         self.target.map(|span| span.of(&self.text))
+    }
+
+    /// The name of the upstream, where one is chosen.
+    pub fn upstream(&self) -> Option<&[u8]> {
+        self.upstream.map(|span| span.of(&self.text))
     }
 
     /// The status of a reply, or where another one is wanted.
@@ -53,10 +59,10 @@ impl Patch {
     }
 
     pub(super) fn clear(&mut self) {
-        let Self { text, method, target, status, edits, body } = self;
+        let Self { text, method, target, status, upstream, edits, body } = self;
         text.clear();
         edits.clear();
-        (*method, *target, *status, *body) = (None, None, None, None);
+        (*method, *target, *status, *upstream, *body) = (None, None, None, None, None);
     }
 
     fn put(&mut self, bytes: &[u8]) -> Span {
@@ -68,6 +74,9 @@ impl Patch {
     pub(super) fn set_method(&mut self, method: &str) -> Result<(), String> {
         if !is_field(method.as_bytes(), b"") {
             return Err(format!("`{}` is no method", method.escape_debug()));
+        }
+        if method == "CONNECT" {
+            return Err("a request does not become a tunnel: CONNECT is no method that a plug-in may set".to_owned());
         }
         self.method = Some(self.put(method.as_bytes()));
         Ok(())
@@ -83,6 +92,10 @@ impl Patch {
         }
         self.target = Some(self.put(target.as_bytes()));
         Ok(())
+    }
+
+    pub(super) fn set_upstream(&mut self, name: &str) {
+        self.upstream = Some(self.put(name.as_bytes()));
     }
 
     pub(super) fn set_status(&mut self, status: f64) -> Result<(), String> {

@@ -9,7 +9,7 @@ use tokio::task::{AbortHandle, LocalSet};
 
 use super::natives::SeatsRef;
 use super::seat::{Objects, Seat, Seats};
-use super::{LOAD, PluginLimits, PluginsError};
+use super::{LOAD, PluginFile, PluginLimits, PluginsError};
 use crate::builtins;
 use crate::host::{Host, Life, OnError};
 use crate::modules;
@@ -19,10 +19,16 @@ use crate::world::{Entered, World};
 
 /// A function of `leat:plugins`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Begin,
+pub(super) enum Step<'a> {
+    /// With the plan of this set.
+    Begin {
+        set: usize,
+    },
     Answered,
-    Unanswered,
+    /// Why there is no response.
+    Unanswered {
+        reason: &'a str,
+    },
 }
 
 /// What calling one came to.
@@ -58,8 +64,12 @@ struct Steps {
 }
 
 impl Prepared {
-    pub(super) fn new(files: &[PathBuf], limits: &PluginLimits) -> std::result::Result<Self, PluginsError> {
-        let first = files.first().ok_or_else(|| PluginsError::new("no plug-in is named"))?;
+    pub(super) fn new(
+        files: &[PluginFile],
+        sets: &[Vec<usize>],
+        limits: &PluginLimits,
+    ) -> std::result::Result<Self, PluginsError> {
+        let first = &files.first().ok_or_else(|| PluginsError::new("no plug-in is named"))?.path;
         let options = Options { limits: limits.of_world(), on_error: OnError::Log, ..Options::new(first.clone()) };
         let process = Process::new(options);
         let host = Host::new(vec![first.to_string_lossy().into_owned()], OnError::Log, Place::new(&process, 0));
@@ -74,7 +84,7 @@ impl Prepared {
             let mut loaded = None;
             let entered = world.try_enter(|ctx| {
                 let _ = ctx.store_userdata(SeatsRef(Rc::clone(&seats)));
-                loaded = Some(load(ctx, files));
+                loaded = Some(load(ctx, files, sets));
                 Ok(())
             });
             match (entered, loaded) {
@@ -107,7 +117,7 @@ impl Prepared {
     }
 
     /// Runs a step of the run in `seat`, and the microtasks behind it.
-    pub(super) fn call(&self, seat: &Rc<Seat>, step: Step, message: &str) -> Called {
+    pub(super) fn call(&self, seat: &Rc<Seat>, step: Step<'_>) -> Called {
         let Some(steps) = self.steps.borrow().clone() else { return Called::Lost };
         let _inside = self.tasks.enter();
         let mut came = None;
@@ -118,9 +128,9 @@ impl Prepared {
                 None => make(ctx, &steps, seat)?,
             };
             came = Some(match step {
-                Step::Begin => steps.begin.restore(ctx)?.call::<_, u32>((run,))?,
+                Step::Begin { set } => steps.begin.restore(ctx)?.call::<_, u32>((run, set))?,
                 Step::Answered => steps.answered.restore(ctx)?.call::<_, u32>((run,))?,
-                Step::Unanswered => steps.unanswered.restore(ctx)?.call::<_, u32>((run, message))?,
+                Step::Unanswered { reason } => steps.unanswered.restore(ctx)?.call::<_, u32>((run, reason))?,
             });
             Ok(())
         });
@@ -181,20 +191,26 @@ fn make<'js>(ctx: &Ctx<'js>, steps: &Steps, seat: &Rc<Seat>) -> Result<Object<'j
 
 type Loaded = (Steps, String, bool);
 
-fn load(ctx: &Ctx<'_>, files: &[PathBuf]) -> std::result::Result<Loaded, PluginsError> {
-    compile(ctx, files).catch(ctx).map_err(|error| PluginsError::new(text_of(&error)))
+fn load(ctx: &Ctx<'_>, files: &[PluginFile], sets: &[Vec<usize>]) -> std::result::Result<Loaded, PluginsError> {
+    compile(ctx, files, sets).catch(ctx).map_err(|error| PluginsError::new(text_of(&error)))
 }
 
-fn compile<'js>(ctx: &Ctx<'js>, files: &[PathBuf]) -> Result<Loaded> {
+fn compile<'js>(ctx: &Ctx<'js>, files: &[PluginFile], sets: &[Vec<usize>]) -> Result<Loaded> {
     let given = Array::new(ctx.clone())?;
-    for (at, (file, exports)) in modules::load_all(ctx, files)?.into_iter().enumerate() {
+    let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+    for (at, ((path, exports), file)) in modules::load_all(ctx, &paths)?.into_iter().zip(files).enumerate() {
         let one = Object::new(ctx.clone())?;
-        one.set("file", file)?;
+        one.set("name", file.name.as_str())?;
+        one.set("file", path)?;
         one.set("exports", exports)?;
+        if let Some(options) = &file.options {
+            one.set("options", ctx.json_parse(options.as_str())?)?;
+        }
+        one.set("bypass", file.bypass)?;
         given.set(at, one)?;
     }
     let exports = Object::from_value(builtins::require(ctx, "leat:plugins")?)?;
-    let explained: String = exports.get::<_, Function<'js>>("prepare")?.call((given,))?;
+    let explained: String = exports.get::<_, Function<'js>>("prepare")?.call((given, sets.to_vec()))?;
     let step = |name: &str| -> Result<Persistent<Function<'static>>> {
         Ok(Persistent::save(ctx, exports.get::<_, Function<'js>>(name)?))
     };

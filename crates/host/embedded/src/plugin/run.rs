@@ -1,9 +1,14 @@
 use std::cell::Ref;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
-use leat_message::{Head, ResponseHead};
+use leat_message::{Fields, Head};
+use tokio::time::Sleep;
 
 use super::Plugins;
+use super::failure::Failure;
 use super::patch::Patch;
 use super::prepared::{Called, Prepared, Step};
 use super::seat::Seat;
@@ -40,13 +45,16 @@ pub struct Run {
     /// Plug-ins want the response.
     open: bool,
     failure: String,
+    failed: Failure,
+    /// How long it may wait; there while it does.
+    wait: Option<Pin<Box<Sleep>>>,
 }
 
 impl Run {
-    pub(super) fn begin(plugins: Rc<Plugins>, prepared: Rc<Prepared>, head: Head<'_>) -> Self {
+    pub(super) fn begin(plugins: Rc<Plugins>, prepared: Rc<Prepared>, set: usize, head: Head<'_>) -> Self {
         let seat = prepared.seats.take();
         seat.request.head.borrow_mut().request(head);
-        let called = prepared.call(&seat, Step::Begin, "");
+        let called = prepared.call(&seat, Step::Begin { set });
         let mut run = Self {
             plugins,
             prepared: Some(prepared),
@@ -54,13 +62,24 @@ impl Run {
             decision: Decision::Unchanged,
             open: false,
             failure: String::new(),
+            failed: Failure::Threw,
+            wait: None,
         };
         run.take(called);
         run
     }
 
     pub(super) fn failed(plugins: Rc<Plugins>, failure: String) -> Self {
-        Self { plugins, prepared: None, seat: None, decision: Decision::Failed, open: false, failure }
+        Self {
+            plugins,
+            prepared: None,
+            seat: None,
+            decision: Decision::Failed,
+            open: false,
+            failure,
+            failed: Failure::Lost,
+            wait: None,
+        }
     }
 
     /// What they want done with what they were shown last.
@@ -83,46 +102,49 @@ impl Run {
         &self.failure
     }
 
+    /// Which kind of failure that was.
+    pub fn failed_by(&self) -> Failure {
+        self.failed
+    }
+
     /// Waits until a pending decision is made, not longer than plug-ins may wait.
     pub async fn decided(&mut self) -> Decision {
-        let (Some(seat), Decision::Pending) = (self.seat.clone(), self.decision) else { return self.decision };
-        let wait = self.plugins.limits.wait;
-        let step = tokio::time::timeout(wait, async {
-            loop {
-                if let Some(step) = seat.take_decided() {
-                    return Some(step);
-                }
-                if self.is_lost() {
-                    return None;
-                }
-                seat.moved.notified().await;
+        poll_fn(|cx| self.poll_decided(cx)).await
+    }
+
+    /// The same for whoever polls. One allocation where it waits for the first time since the last decision.
+    pub fn poll_decided(&mut self, cx: &mut Context<'_>) -> Poll<Decision> {
+        let (Some(seat), Decision::Pending) = (&self.seat, self.decision) else { return Poll::Ready(self.decision) };
+        if let Some(step) = seat.take_decided() {
+            self.take(Called::Step(step));
+        } else if self.is_lost() {
+            self.take(Called::Lost);
+        } else {
+            seat.wait(cx.waker());
+            let wait = self.plugins.limits.wait;
+            let timer = self.wait.get_or_insert_with(|| Box::pin(tokio::time::sleep(wait)));
+            if timer.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
             }
-        });
-        match step.await {
-            Ok(Some(step)) => self.take(Called::Step(step)),
-            Ok(None) => self.take(Called::Lost),
-            Err(_) => {
-                let message = format!("a plug-in waited for more than {} ms", wait.as_millis());
-                self.fail(message, false);
-            }
+            self.fail(Failure::WaitTime, format!("a plug-in waited for more than {} ms", wait.as_millis()), false);
         }
-        self.decision
+        Poll::Ready(self.decision)
     }
 
     /// Shows plug-ins the response. Only where they want it.
-    pub fn response(&mut self, head: ResponseHead<'_>) -> Decision {
+    pub fn response(&mut self, status: u16, fields: Fields<'_>) -> Decision {
         if let Some(seat) = &self.seat {
-            seat.response.head.borrow_mut().response(head);
+            seat.response.head.borrow_mut().response(status, fields);
         }
-        self.next(Step::Answered, "")
+        self.next(Step::Answered)
     }
 
     /// Tells plug-ins that there is no response, and why: a reason such as `upstream.connect`. They may respond instead.
     pub fn no_response(&mut self, reason: &str) -> Decision {
-        self.next(Step::Unanswered, reason)
+        self.next(Step::Unanswered { reason })
     }
 
-    fn next(&mut self, step: Step, reason: &str) -> Decision {
+    fn next(&mut self, step: Step<'_>) -> Decision {
         let (Some(prepared), Some(seat), true) = (self.prepared.clone(), self.seat.clone(), self.open) else {
             return Decision::Unchanged;
         };
@@ -131,7 +153,7 @@ impl Run {
         // One that gave up while it was under way has decided before.
         let called = match seat.take_decided() {
             Some(early) => Called::Step(early),
-            None => prepared.call(&seat, step, reason),
+            None => prepared.call(&seat, step),
         };
         self.take(called);
         self.decision
@@ -142,18 +164,23 @@ impl Run {
     }
 
     fn take(&mut self, called: Called) {
+        self.wait = None;
         let step = match called {
             // What it waited for may have come in the same turn.
             Called::Step(PENDING) => self.seat.as_ref().and_then(|seat| seat.take_decided()).unwrap_or(PENDING),
             Called::Step(step) => step,
             Called::Stopped => {
                 let limit = self.plugins.limits.turn.as_millis();
-                return self.fail(format!("a plug-in ran for more than {limit} ms and was stopped"), false);
+                return self.fail(
+                    Failure::TurnTime,
+                    format!("a plug-in ran for more than {limit} ms and was stopped"),
+                    false,
+                );
             }
             Called::Lost => {
                 let why =
                     self.prepared.as_ref().map_or("the world of plug-ins is lost", |prepared| prepared.why_lost());
-                self.fail(why.to_owned(), false);
+                self.fail(Failure::Lost, why.to_owned(), false);
                 if let Some(prepared) = self.prepared.take() {
                     self.plugins.lose(&prepared);
                 }
@@ -165,7 +192,7 @@ impl Run {
             PENDING => Decision::Pending,
             step if step & FAILED != 0 => {
                 let failure = self.seat.as_ref().map(|seat| std::mem::take(&mut *seat.failure.borrow_mut()));
-                return self.fail(failure.unwrap_or_default(), true);
+                return self.fail(Failure::Threw, failure.unwrap_or_default(), true);
             }
             step if step & RESPONDED != 0 => Decision::Respond,
             step if step & CHANGED != 0 => Decision::Changed,
@@ -173,7 +200,9 @@ impl Run {
         };
     }
 
-    fn fail(&mut self, failure: String, whole: bool) {
+    fn fail(&mut self, failed: Failure, failure: String, whole: bool) {
+        self.wait = None;
+        self.failed = failed;
         self.decision = Decision::Failed;
         self.open = false;
         self.failure = failure;

@@ -3,15 +3,17 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::task::Waker;
 
 use rquickjs::{Ctx, Object, Persistent, Result};
-use tokio::sync::Notify;
 
 use super::head::Prepared;
 use super::patch::Patch;
 
 /// Seats without a request that are kept for the next ones.
 const SPARE_MAX: usize = 256;
+/// Messages of plug-ins that are kept until somebody takes them.
+const BYPASSED_MAX: usize = 16;
 
 /// A request's place. Its memory and its objects are another's afterwards.
 pub(super) struct Seat {
@@ -24,8 +26,8 @@ pub(super) struct Seat {
     pub(super) objects: RefCell<Option<Objects>>,
     /// What it came to while nobody asked.
     decided: Cell<Option<u32>>,
-    /// Tells of that, and of the end of the world.
-    pub(super) moved: Notify,
+    /// Who waits for that, or for the end of the world.
+    waiting: RefCell<Option<Waker>>,
 }
 
 /// The run's objects in JavaScript.
@@ -39,7 +41,22 @@ pub(super) struct Objects {
 impl Seat {
     pub(super) fn decide(&self, step: u32) {
         self.decided.set(Some(step));
-        self.moved.notify_one();
+        self.wake();
+    }
+
+    fn wake(&self) {
+        if let Some(waiting) = self.waiting.take() {
+            waiting.wake();
+        }
+    }
+
+    /// Wakes a task when it has come to something, or its world has ended.
+    pub(super) fn wait(&self, waker: &Waker) {
+        let mut waiting = self.waiting.borrow_mut();
+        match &*waiting {
+            Some(known) if known.will_wake(waker) => {}
+            _ => *waiting = Some(waker.clone()),
+        }
     }
 
     /// What it came to, once.
@@ -73,6 +90,8 @@ pub(super) struct Seats {
     taken: RefCell<HashMap<u32, Rc<Seat>>>,
     spare: RefCell<Vec<Rc<Seat>>>,
     last: Cell<u32>,
+    /// What plug-ins threw that requests go on without.
+    bypassed: RefCell<Vec<(String, String)>>,
 }
 
 impl Seats {
@@ -93,11 +112,23 @@ impl Seats {
                 failure: RefCell::default(),
                 objects: RefCell::default(),
                 decided: Cell::new(None),
-                moved: Notify::new(),
+                waiting: RefCell::default(),
             })
         });
         self.taken.borrow_mut().insert(seat.number, Rc::clone(&seat));
         seat
+    }
+
+    /// A plug-in threw, and its request goes on without it.
+    pub(super) fn bypass(&self, name: String, message: String) {
+        let mut bypassed = self.bypassed.borrow_mut();
+        if bypassed.len() < BYPASSED_MAX {
+            bypassed.push((name, message));
+        }
+    }
+
+    pub(super) fn take_bypassed(&self) -> Vec<(String, String)> {
+        self.bypassed.take()
     }
 
     /// A run is over. Its seat is used again if `whole`: nothing of it goes on, and nobody has kept its objects.
@@ -107,6 +138,7 @@ impl Seats {
         if whole && spare.len() < SPARE_MAX && !seat.is_kept(ctx) {
             seat.patch.borrow_mut().clear();
             seat.decided.set(None);
+            seat.waiting.take();
             spare.push(Rc::clone(seat));
             return Ok(());
         }
@@ -121,7 +153,7 @@ impl Seats {
             seat.objects.take();
             seat.request.forget();
             seat.response.forget();
-            seat.moved.notify_one();
+            seat.wake();
         }
     }
 }

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use leat_h1::{Limits, Method, Profile, Progress, ResponseLimits, parse_request, parse_response};
-use leat_message::{Head, RequestLines, ResponseHead, ResponseLines};
+use leat_message::{Fields, Head, RequestLines, ResponseLines};
 use leat_testkit::Folder;
 
-use super::{Decision, PluginLimits, Plugins, PluginsError, Run};
+use super::{Decision, Failure, PluginFile, PluginLimits, Plugins, PluginsError, Run};
 use crate::size::Size;
 
 const GET: &str = "GET /a?b=1 HTTP/1.1\r\nHost: leat.test\r\nX-One: 1\r\nCookie: a\r\nX-Many: x\r\nx-many: y\r\n\r\n";
@@ -18,11 +18,15 @@ fn limits() -> PluginLimits {
     PluginLimits { turn: Duration::from_millis(50), wait: Duration::from_millis(200), memory: Size::new(32_000_000) }
 }
 
+fn given(paths: &[PathBuf]) -> Vec<PluginFile> {
+    paths.iter().cloned().map(PluginFile::new).collect()
+}
+
 /// Loads files into one folder, in the order of their names.
 fn load(files: &[(&str, &str)]) -> (Folder, Result<Rc<Plugins>, PluginsError>) {
     let folder = Folder::new();
     let paths: Vec<PathBuf> = files.iter().map(|(name, text)| folder.write(name, text)).collect();
-    let plugins = Plugins::load(&paths, limits());
+    let plugins = Plugins::load(&given(&paths), &[(0..paths.len()).collect()], limits());
     (folder, plugins)
 }
 
@@ -43,7 +47,7 @@ fn run(plugins: &Rc<Plugins>, head: &str) -> Run {
     let mut progress = Progress::default();
     let length = parse_request(head.as_bytes(), &mut progress, Profile::Compatible, &Limits::default(), &mut lines);
     let length = length.unwrap().unwrap();
-    plugins.request(Head::new(&head.as_bytes()[..length], &lines))
+    plugins.request(0, Head::new(&head.as_bytes()[..length], &lines))
 }
 
 fn answer(run: &mut Run, head: &str) -> Decision {
@@ -51,7 +55,7 @@ fn answer(run: &mut Run, head: &str) -> Decision {
     let mut progress = Progress::default();
     let limits = ResponseLimits::default();
     parse_response(head.as_bytes(), &mut progress, &limits, Method::Get, &mut lines).unwrap().unwrap();
-    run.response(ResponseHead::new(head.as_bytes(), &lines))
+    run.response(lines.status, Fields::new(head.as_bytes(), &lines.fields))
 }
 
 /// The patch in one line.
@@ -222,6 +226,7 @@ fn one_that_waits_is_pending_until_it_has_decided() {
         let mut never = run(&plugins, GET);
         assert_eq!(never.decided().await, Decision::Failed);
         assert_eq!(never.failure(), "a plug-in waited for more than 200 ms");
+        assert_eq!(never.failed_by(), Failure::WaitTime);
         let plugins = hooks(
             "async around(context, next) { await new Promise((done) => setTimeout(done, 5)); return next({ path: '/late' }); }",
         );
@@ -322,6 +327,7 @@ fn an_endless_loop_costs_its_request_and_nothing_else() {
         let stopped = run(&plugins, &GET.replace("/a?b=1", "/loop"));
         assert_eq!(stopped.decision(), Decision::Failed);
         assert_eq!(stopped.failure(), "a plug-in ran for more than 50 ms and was stopped");
+        assert_eq!(stopped.failed_by(), Failure::TurnTime);
         assert_eq!(patch(&run(&plugins, GET)), "x-count: 2", "the world is the same");
     });
 }
@@ -336,6 +342,7 @@ fn memory_that_is_used_up_costs_the_world_which_is_made_anew() {
         let eaten = run(&plugins, &GET.replace("/a?b=1", "/eat"));
         assert_eq!(eaten.decision(), Decision::Failed);
         assert_eq!(eaten.failure(), "plug-ins are out of memory: their world is made anew");
+        assert_eq!(eaten.failed_by(), Failure::Lost);
         assert_eq!(answer(&mut open, OK), Decision::Failed, "what was under way is lost with it");
         assert_eq!(patch(&run(&plugins, GET)), "x-kept: 0");
         let plugins = hooks("onRequest() { process.exit(3); }");
@@ -394,7 +401,90 @@ fn files_that_are_no_plugins_are_refused_with_their_place() {
             let Err(error) = loaded else { panic!("{text}") };
             assert!(error.to_string().contains(wanted), "{text}: {error}");
         }
-        let Err(error) = Plugins::load(&[PathBuf::from("/none.mjs")], limits()) else { panic!() };
+        let Err(error) = Plugins::load(&given(&[PathBuf::from("/none.mjs")]), &[vec![0]], limits()) else { panic!() };
         assert!(error.to_string().contains("Cannot find module '/none.mjs'"), "{error}");
+    });
+}
+
+#[test]
+fn sets_of_plugins_are_plans_of_one_world() {
+    on_a_core(async {
+        let folder = Folder::new();
+        let text = "import { middleware } from 'leat/middleware';\nlet count = 0;\nexport default ({ as }) => middleware({ name: as, scope: 'call', onRequest: () => ({ headers: { [`x-${as}`]: String(++count) } }) });";
+        let file = |name: &str| PluginFile {
+            options: Some(format!("{{\"as\": \"{name}\"}}")),
+            name: name.to_owned(),
+            ..PluginFile::new(folder.write("it.mjs", text))
+        };
+        let files = [file("a"), file("b")];
+        let plugins = Plugins::load(&files, &[vec![0], vec![1, 0]], limits()).unwrap();
+        let ask = |set: usize| {
+            let mut lines = RequestLines::default();
+            let mut progress = Progress::default();
+            parse_request(GET.as_bytes(), &mut progress, Profile::Compatible, &Limits::default(), &mut lines).unwrap();
+            let run = plugins.request(set, Head::new(GET.as_bytes(), &lines));
+            assert_eq!(run.decision(), Decision::Changed, "{}", run.failure());
+            patch(&run)
+        };
+        assert_eq!((ask(0).as_str(), ask(1).as_str()), ("x-a: 1", "x-b: 2, x-a: 3"));
+    });
+}
+
+#[test]
+fn options_are_for_files_that_export_a_function() {
+    on_a_core(async {
+        for (text, wanted) in [
+            (
+                "module.exports = () => 1;",
+                "its function returns no middleware; write export default (options) => middleware({",
+            ),
+            ("module.exports = {};", "it gets options, and exports no function that takes them"),
+            ("module.exports = () => { throw new RangeError('no'); };", "it.cjs:1:36: RangeError: no"),
+        ] {
+            let folder = Folder::new();
+            let file = PluginFile { options: Some("{}".to_owned()), ..PluginFile::new(folder.write("it.cjs", text)) };
+            let Err(error) = Plugins::load(&[file], &[vec![0]], limits()) else { panic!("{text}") };
+            assert!(error.to_string().contains(wanted), "{text}: {error}");
+        }
+    });
+}
+
+#[test]
+fn what_a_bypassed_plugin_throws_is_told_and_costs_nobody_else() {
+    on_a_core(async {
+        let second = "import { middleware } from 'leat/middleware';\nexport default middleware({ name: 'second', scope: 'call', onRequest: () => ({ headers: { 'x-two': '2' } }) });";
+        for (hooks, answered, told) in [
+            ("onRequest() { throw new Error('sync'); }", Decision::Unchanged, Some("Error: sync")),
+            ("async onRequest() { throw 1; }", Decision::Unchanged, Some("1")),
+            ("onResponse() { throw new Error('late'); }", Decision::Unchanged, Some("Error: late")),
+            ("around() { throw new Error('before'); }", Decision::Unchanged, Some("Error: before")),
+            (
+                "async around(c, next) { await next(); throw new Error('after'); }",
+                Decision::Unchanged,
+                Some("Error: after"),
+            ),
+            (
+                "async around(c, next) { const r = await next(); return patchResponse(r, { status: 201 }); }",
+                Decision::Changed,
+                None,
+            ),
+            ("onRequest() {}", Decision::Unchanged, None),
+        ] {
+            let folder = Folder::new();
+            let head = "import { middleware, patchResponse } from 'leat/middleware';";
+            let text = format!("{head}\nexport default middleware({{ name: 'it', scope: 'call', {hooks} }});");
+            let first = PluginFile { bypass: true, name: "it".into(), ..PluginFile::new(folder.write("it.mjs", text)) };
+            let files = [first, PluginFile::new(folder.write("second.mjs", second))];
+            let plugins = Plugins::load(&files, &[vec![0, 1]], limits()).unwrap();
+            let mut run = run(&plugins, GET);
+            assert_eq!((run.decided().await, patch(&run).as_str()), (Decision::Changed, "x-two: 2"), "{hooks}");
+            if run.wants_response() {
+                answer(&mut run, OK);
+                assert_eq!(run.decided().await, answered, "{hooks}: {}", run.failure());
+            }
+            let bypassed = plugins.take_bypassed();
+            let found = bypassed.first().map(|(name, message)| (name.as_str(), message.lines().next().unwrap()));
+            assert_eq!(found, told.map(|told| ("it", told)), "{hooks}");
+        }
     });
 }

@@ -30,6 +30,32 @@ pub(super) fn pem(reader: &Reader, text: Text<'_>, label: &str, what: &str) -> O
     Some(path)
 }
 
+/// A file of JavaScript or TypeScript.
+pub(super) fn script(reader: &Reader, text: Text<'_>) -> Option<PathBuf> {
+    const KNOWN: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
+    let path = reader.path(text.value);
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if !KNOWN.contains(&extension) {
+        reader.problem_help(
+            text.place,
+            format!("`{}` is neither JavaScript nor TypeScript by its name", text.value),
+            "name a file that ends in `.js`, `.mjs`, `.cjs` or `.ts`",
+        );
+        return None;
+    }
+    match std::fs::metadata(&path) {
+        Ok(metadata) if metadata.is_file() => Some(path),
+        Ok(_) => {
+            reader.problem_help(text.place, format!("`{}` is not a file", text.value), "name the file itself");
+            None
+        }
+        Err(error) => {
+            missing(reader, text, &path, &error);
+            None
+        }
+    }
+}
+
 /// A directory.
 pub(super) fn directory(reader: &Reader, text: Text<'_>) -> Option<PathBuf> {
     let path = reader.path(text.value);

@@ -20,6 +20,7 @@ mod log;
 mod maintenance;
 mod matching;
 mod outliers;
+mod plugin;
 mod policies;
 mod proxy;
 mod rate_limit;

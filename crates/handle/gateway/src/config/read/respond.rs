@@ -65,7 +65,7 @@ fn apply(edits: &FieldEdits, fields: &mut Vec<(String, String)>) {
 }
 
 /// YAML's core schema: what is not quoted may be a number, a truth value or null.
-fn to_json(node: &Node) -> serde_json::Value {
+pub(super) fn to_json(node: &Node) -> serde_json::Value {
     match &node.value {
         Value::Null => serde_json::Value::Null,
         Value::Quoted(text) => text.as_str().into(),

@@ -7,6 +7,7 @@ use super::forwarded::{FORWARDED, read_forwarded};
 use super::limits::{LIMITS, read_limits};
 use super::listener::{ADMIN, LISTENER, read_admin, read_listener};
 use super::log::{ACCESS_LOG, read_access_log};
+use super::plugin::{PLUGIN, PLUGIN_LIMITS, PluginSets};
 use super::rate_limit::{RATE_LIMIT, RateLimits};
 use super::redis::{REDIS, Servers};
 use super::route::{ROUTE, Routes};
@@ -100,6 +101,13 @@ pub(in crate::config) static ROOT: Section = Section::new(
             "Ways to find out who a request is from, by name; routes name them.",
         )
         .aka(&["authentication"]),
+        Key::optional(
+            "plugins",
+            Kind::Map { key: "names", of: &Kind::Section(&PLUGIN) },
+            "JavaScript that sees requests and responses of the routes that name it.",
+        )
+        .aka(&["middleware", "middlewares", "scripts"]),
+        Key::optional("plugin_limits", Kind::Section(&PLUGIN_LIMITS), "What plug-ins may use."),
     ],
 )
 .extensible();
@@ -124,11 +132,16 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
     let mut rate_limits = RateLimits::read(open, &mut servers);
     servers.warn_unused(open);
     let mut schemes = Schemes::read(open);
-    let routes = Routes::read(open, &limits, &mut upstreams, &mut rate_limits, &mut schemes);
-    upstreams.warn_unused(open);
+    let mut plugins = PluginSets::read(open);
+    let routes = Routes::read(open, &limits, &mut upstreams, &mut rate_limits, &mut schemes, &mut plugins);
     rate_limits.warn_unused(open);
     schemes.warn_unused(open);
     schemes.check_certificates(open, &listeners);
+    // A plug-in may send requests to any of them.
+    if plugins.is_empty() {
+        upstreams.warn_unused(open);
+    }
+    plugins.warn_unused(open);
     if open.place_of("routes").is_none() {
         open.reader.warn(
             open.place(),
@@ -151,6 +164,7 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
         upstreams: upstreams.finish()?,
         rate_limits: rate_limits.finish()?,
         auth: schemes.finish()?,
+        plugins: plugins.finish()?,
     };
     (!open.reader.has_problems()).then_some(config)
 }

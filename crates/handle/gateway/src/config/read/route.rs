@@ -13,6 +13,7 @@ use super::files::{FILES, read_files};
 use super::limits::{ROUTE_LIMITS, read_route_limits};
 use super::maintenance::{MAINTENANCE, read_maintenance};
 use super::matching::{MATCH, Match, read_match};
+use super::plugin::PluginSets;
 use super::proxy::{PROXY, read_proxy};
 use super::rate_limit::{ROUTE_RATE_LIMIT, RateLimits};
 use super::redirect::{REDIRECT, read_redirect};
@@ -74,6 +75,12 @@ pub(super) static ROUTE: Section = Section::new(
         .aka(&["rate_limit", "throttle", "limit_req"]),
         Key::optional("auth", Kind::Section(&ROUTE_AUTH), "Who may use the route, by what schemes of the root's `auth` say of them. Without it: everybody.")
             .aka(&["authentication", "require"]),
+        Key::optional(
+            "plugins",
+            Kind::List { of: &Kind::Text { what: "the name of a plug-in", example: "tenant" }, one: true },
+            "Plug-ins that see its requests and responses, outermost first.",
+        )
+        .aka(&["plugin", "middleware"]),
         Key::optional("proxy", Kind::Section(&PROXY), "Passes requests on to an upstream.")
             .aka(&["proxy_pass", "upstream", "reverse_proxy"]),
         Key::optional("respond", Kind::Section(&RESPOND), "Answers with the same reply every time.")
@@ -98,6 +105,7 @@ impl Routes {
         upstreams: &mut Upstreams,
         rate_limits: &mut RateLimits,
         schemes: &mut Schemes,
+        plugins: &mut PluginSets,
     ) -> Option<(Vec<Route>, Table)> {
         let mut routes = Vec::new();
         let mut entries = Vec::new();
@@ -113,8 +121,10 @@ impl Routes {
             if let Some(matched) = &matched {
                 entries.extend(matched.patterns().map(|pattern| Entry { pattern, route: number as u32 }));
             }
+            let plugins = plugins.of_route(section);
             match read_route(section, matched.as_ref(), limits, upstreams, rate_limits, schemes) {
-                Some(route) => {
+                Some(mut route) => {
+                    route.plugins = plugins;
                     complete &= claim(section, &route, &mut names);
                     routes.push(route);
                 }
@@ -191,6 +201,7 @@ fn read_route(
         faults,
         rate_limits,
         auth,
+        plugins: None,
         action: action?,
         place: open.place(),
     })

@@ -1,0 +1,16 @@
+//! The phase between match and everything else: plug-ins see the request, and later the response. Who runs them is not known
+//! here: a [`PluginHost`] of the process's own does, and says what becomes of a message.
+
+mod changes;
+mod host;
+mod none;
+mod opening;
+mod plugged;
+mod respond;
+mod rewritten;
+
+pub use host::{Decision, Patch, PluginHost, PluginRun};
+pub use none::NoPlugins;
+pub(crate) use opening::{Opening, opening};
+pub(crate) use plugged::{Plugged, Spare};
+pub(crate) use respond::respond;
