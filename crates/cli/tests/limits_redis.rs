@@ -4,8 +4,10 @@
 mod support;
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicU8;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,7 +18,7 @@ use support::metric;
 /// A server of this test's own, in a folder of its own; it is gone with its owner.
 struct Redis {
     folder: Folder,
-    port: u16,
+    address: SocketAddr,
     process: Child,
     arguments: Vec<String>,
 }
@@ -28,25 +30,26 @@ impl Redis {
             leat_testkit::skip("rate limits in Redis", "redis-server is not installed");
             return None;
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let address = own_address();
         let folder = Folder::new();
         let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        let process = Self::spawn(&folder, port, &arguments);
-        let redis = Self { folder, port, process, arguments };
+        let process = Self::spawn(&folder, address, &arguments);
+        let redis = Self { folder, address, process, arguments };
         redis.wait_ready();
         Some(redis)
     }
 
-    fn spawn(folder: &Folder, port: u16, arguments: &[String]) -> Child {
+    fn spawn(folder: &Folder, address: SocketAddr, arguments: &[String]) -> Child {
         let mut command = Command::new("redis-server");
-        command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+        let (port, ip) = (address.port().to_string(), address.ip().to_string());
+        command.args(["--port", &port, "--bind", &ip, "--save", "", "--appendonly", "no"]);
         command.arg("--dir").arg(folder.path()).args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
     fn wait_ready(&self) {
         eventually("Redis", || {
-            let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+            let mut stream = TcpStream::connect(self.address).ok()?;
             stream.write_all(b"PING\r\n").ok()?;
             let mut answer = [0; 5];
             stream.read_exact(&mut answer).ok().filter(|()| answer == *b"+PONG" || answer == *b"-NOAU")
@@ -59,7 +62,7 @@ impl Redis {
     }
 
     fn restart(&mut self) {
-        self.process = Self::spawn(&self.folder, self.port, &self.arguments);
+        self.process = Self::spawn(&self.folder, self.address, &self.arguments);
         self.wait_ready();
     }
 
@@ -69,7 +72,7 @@ impl Redis {
 
     /// What the server answers to an inline command, until it ends the connection.
     fn ask(&self, command: &str) -> String {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let mut stream = TcpStream::connect(self.address).unwrap();
         stream.write_all(format!("{command}\r\nQUIT\r\n").as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -82,17 +85,26 @@ impl Redis {
 admin: 127.0.0.1:0
 workers: 2
 redis:
-  shared: {{ url: 'redis://127.0.0.1:{}'{server} }}
+  shared: {{ url: 'redis://{}'{server} }}
 rate_limits:
   {}
 routes:
   - {{ rate_limits: {route}, respond: {{ body: a }} }}
 ",
-            self.port,
+            self.address,
             limits.replace('\n', "\n  ")
         );
         Leat::gateway(&config, 1)
     }
+}
+
+/// A free port of an address that no other server of these tests has: a server that finds its port taken ends, and its test
+/// would talk to the other one.
+fn own_address() -> SocketAddr {
+    static NEXT: AtomicU8 = AtomicU8::new(1);
+    let [_, _, high, low] = std::process::id().to_be_bytes();
+    let ip = Ipv4Addr::new(127, high, low, NEXT.fetch_add(1, Relaxed));
+    TcpListener::bind((ip, 0)).unwrap().local_addr().unwrap()
 }
 
 impl Drop for Redis {

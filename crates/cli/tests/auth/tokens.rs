@@ -8,7 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use leat_testkit::{Folder, Leat, Peer, Script};
 
 use crate::issuer::{Key, claims, now_s, set};
-use crate::support::{gateway, get, lines_of, outcome, proxy, upstream};
+use crate::support::{gateway, get, lines_of, outcome, proxy, sha256, upstream};
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
@@ -210,4 +210,51 @@ fn a_client_that_is_known_may_still_not_do_all() {
         assert_eq!(outcome(&response), (wanted, code.to_owned()), "{more}");
         assert_eq!(response.field("www-authenticate"), None);
     }
+}
+
+/// Users with one API key each, and `carol`, who has a token.
+#[test]
+fn limits_count_whom_auth_has_found() {
+    let folder = Folder::new();
+    folder.write("secret", SECRET);
+    let config = format!(
+        "listeners: 127.0.0.1:0
+workers: 1
+auth:
+  keys: {{ api_keys: {{ keys: {{ ann: {}, bob: {} }} }} }}
+  tokens: {{ jwt: {{ secret_file: secret }} }}
+rate_limits:
+  users: {{ rate: 2/h, key: user }}
+  teams: {{ rate: 3/h, key: \"claim:org.id\" }}
+routes:
+  - {{ match: {{ path: / }}, auth: [keys, tokens], rate_limits: users, respond: {{ body: in }} }}
+  - {{ match: {{ path: /team }}, auth: tokens, rate_limits: teams, respond: {{ body: in }} }}
+",
+        sha256("a-key"),
+        sha256("b-key")
+    );
+    let leat = Leat::gateway_in(folder, &config, 1);
+    let mut client = leat.connect();
+    let team = |org: &str, nonce: u32| {
+        let claims = claims(&format!("\"org\":{{\"id\":{org}}},\"jti\":{nonce}"));
+        bearer(&hs256("{\"alg\":\"HS256\"}", &claims, SECRET))
+    };
+    let mut ask = |path: &str, fields: &str| {
+        client.send(format!("GET {path} HTTP/1.1\r\nhost: h\r\n{fields}\r\n"));
+        outcome(&client.response())
+    };
+    let (limited, unknown) = ((429, "limit.rate".to_owned()), (401, "auth.credentials".to_owned()));
+    for _ in 0..2 {
+        assert_eq!(ask("/", "x-api-key: a-key\r\n").0, 200);
+        // Whoever is not known is counted under nobody's name.
+        assert_eq!(ask("/", "x-api-key: c-key\r\n"), unknown);
+    }
+    assert_eq!(ask("/", "x-api-key: a-key\r\n"), limited);
+    assert_eq!(ask("/", "x-api-key: b-key\r\n").0, 200, "another user's requests are not ann's");
+    // Every token of a team counts for it; 7 and "7" are two teams.
+    for nonce in 0..3 {
+        assert_eq!(ask("/team", &team("7", nonce)).0, 200);
+    }
+    assert_eq!(ask("/team", &team("7", 3)), limited);
+    assert_eq!(ask("/team", &team("\"7\"", 4)).0, 200);
 }

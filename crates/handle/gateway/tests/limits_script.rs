@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -19,24 +19,21 @@ const START_US: u64 = 217_000_000_000_000;
 struct Redis {
     _folder: Folder,
     process: Child,
-    stream: BufReader<TcpStream>,
+    stream: BufReader<UnixStream>,
     script: String,
 }
 
 impl Redis {
     fn start() -> Option<Self> {
         let folder = Folder::new();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let socket = folder.path().join("redis.sock");
         let mut command = Command::new("redis-server");
-        command
-            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
-            .arg("--dir")
-            .arg(folder.path());
+        command.args(["--port", "0", "--save", "", "--unixsocket"]).arg(&socket).arg("--dir").arg(folder.path());
         let Ok(process) = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn() else {
             skip("the script of rate limits", "redis-server is not installed");
             return None;
         };
-        let stream = eventually("Redis", || TcpStream::connect(("127.0.0.1", port)).ok());
+        let stream = eventually("Redis", || UnixStream::connect(&socket).ok());
         let text = include_str!("../src/admit/limit/limits.lua");
         let mut script = text.to_owned();
         // The clock is the test's, and states must not end by the server's own.

@@ -10,7 +10,7 @@ use super::cors;
 use super::faults::FaultsCheck;
 use super::limit::{Counted, LeasedCheck, LimitCheck, RedisCheck};
 use super::maintenance::MaintenanceCheck;
-use crate::config::{Config, Cors, Route};
+use crate::config::{Config, Cors, RateLimit, Route};
 
 /// What a check says of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,14 +100,19 @@ impl Admission {
         if let Some(maintenance) = route.maintenance() {
             checks.push(Check::Maintenance(MaintenanceCheck::new(maintenance.clone(), client)));
         }
+        let auth = route.auth().map(|auth| Check::Auth(schemes.check(auth)));
+        let counts_users = route
+            .rate_limits()
+            .iter()
+            .any(|named| config.rate_limits().get(named.limit()).is_some_and(RateLimit::counts_users));
+        // Behind the limits, which bound how often somebody may guess; but who counts users has to know them.
+        let (before, behind) = if counts_users { (auth, None) } else { (None, auth) };
+        checks.extend(before);
         // Those of this process first: what they refuse costs nobody a round trip.
         checks.extend(LimitCheck::new(route, limits, client).map(Check::Limit));
         checks.extend(LeasedCheck::new(route, limits, client).map(Check::Leased));
         checks.extend(RedisCheck::of_route(route, limits, client).into_iter().map(Check::Redis));
-        if let Some(auth) = route.auth() {
-            // Behind the limits, which bound how often somebody may guess.
-            checks.push(Check::Auth(schemes.check(auth)));
-        }
+        checks.extend(behind);
         // Behind the limits: who calls too often is told so, not failed on purpose.
         if !route.faults().is_empty() {
             checks.push(Check::Faults(FaultsCheck::new(route.faults())));

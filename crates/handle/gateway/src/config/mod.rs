@@ -40,7 +40,8 @@ pub use model::{
 pub use plugin::{OnPluginError, Plugin, PluginLimits, Plugins};
 pub use policies::{Balance, BreakerScope, HashBy, HashTable, HealthCheck, HealthKind, Policies, Retries};
 pub use problem::{Place, Problem};
-pub use rate_limit::{KeyPart, ROUTE_LIMITS_MAX, RateLimit, RouteLimit, StoreError};
+pub(crate) use rate_limit::KeyPart;
+pub use rate_limit::{ROUTE_LIMITS_MAX, RateLimit, RouteLimit, StoreError};
 pub use template::{Rewrite, Template};
 pub use upstream::{ClientTls, Endpoint, EndpointAddress, Protocol, Upstream};
 pub use yaml::FILE_BYTES_MAX;

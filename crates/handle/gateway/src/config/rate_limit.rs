@@ -1,5 +1,6 @@
 //! Rate limits as the configuration has them: what is counted, by which key, and how much of it may come.
 
+use crate::admit::auth::ClaimName;
 use leat_policy::limit::{Leasing, Limit};
 use leat_redis::Server;
 
@@ -39,7 +40,7 @@ impl RateLimit {
     }
 
     /// What requests are told apart by; at least one part.
-    pub fn key(&self) -> &[KeyPart] {
+    pub(crate) fn key(&self) -> &[KeyPart] {
         &self.key
     }
 
@@ -88,6 +89,11 @@ impl RateLimit {
         self.leasing.as_ref()
     }
 
+    /// Whether its key is known only after `auth`.
+    pub fn counts_users(&self) -> bool {
+        self.key.iter().any(|part| matches!(part, KeyPart::User | KeyPart::Claim(_)))
+    }
+
     /// Where the file speaks of it.
     pub fn place(&self) -> Place {
         self.place
@@ -118,7 +124,7 @@ pub enum StoreError {
 
 /// A part of what requests are told apart by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeyPart {
+pub(crate) enum KeyPart {
     /// Nothing: all requests count together.
     All,
     /// The client's address, or its network.
@@ -131,6 +137,10 @@ pub enum KeyPart {
     Method,
     /// The values of this field; requests without it count together.
     Header(String),
+    /// Who the route's `auth` says the client is: the subject of a token, the owner of a key, a user.
+    User,
+    /// A claim of the client's token; requests without it count together.
+    Claim(ClaimName),
 }
 
 /// A limit as a route uses it.

@@ -7,7 +7,6 @@ type Line = (Rc<str>, Box<[u8]>);
 /// Who a request is from, as one scheme found out. Made once for a credential and shared by all of its requests.
 pub(crate) struct Identity {
     /// What tells this client from others under its scheme: the subject of a token, the name of a key, a user.
-    #[cfg_attr(not(test), expect(dead_code, reason = "limits that count by client"))]
     subject: Box<str>,
     /// What the upstream is told.
     fields: Vec<Line>,
@@ -45,7 +44,6 @@ impl Identity {
     }
 
     /// What tells this client from others under its scheme.
-    #[cfg(test)]
     pub(crate) fn subject(&self) -> &str {
         &self.subject
     }

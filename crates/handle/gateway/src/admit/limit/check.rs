@@ -44,7 +44,8 @@ impl LimitCheck {
     /// Asks the limits and debits them, and notes what the client is told. No allocation of its own; one look at the clock,
     /// and a hash, a look-up and an atomic for each limit.
     pub(crate) fn ask(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
-        let asked = Asked { head, client: self.client.of(head, peer), route: &self.route };
+        let asked =
+            Asked { head, client: self.client.of(head, peer), route: &self.route, identities: &admitted.identities };
         let Some((any, _)) = self.enforced.first().or_else(|| self.shadow.first()) else {
             return admission::Verdict::Admit;
         };
@@ -56,7 +57,7 @@ impl LimitCheck {
             _ => self.ask_several(&asked, now),
         };
         if let Some((limit, verdict)) = &answer {
-            told::tell(&self.policy, limit, verdict, admitted);
+            told::tell(&self.policy, limit, verdict, &mut admitted.reply);
             if !verdict.is_admitted() {
                 return admission::Verdict::Refuse(Reason::LimitRate);
             }

@@ -1,7 +1,9 @@
 use std::net::IpAddr;
+use std::rc::Rc;
 
 use leat_message::Head;
 
+use crate::admit::auth::Identity;
 use crate::config::{KeyPart, RateLimit};
 
 /// What tells a limit's requests apart, as bytes: equal for requests that count together, different for all others.
@@ -23,6 +25,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) client: Option<IpAddr>,
     /// The name of the route.
     pub(crate) route: &'a str,
+    /// Who it is from; empty before `auth` has said so.
+    pub(crate) identities: &'a [Rc<Identity>],
 }
 
 impl Key {
@@ -43,6 +47,18 @@ impl Key {
                     let start = out.len() - asked.head.host().len();
                     out.iter_mut().skip(start).for_each(u8::make_ascii_lowercase);
                 }
+                KeyPart::User => {
+                    asked.identities.iter().for_each(|identity| put(out, b'i', identity.subject().as_bytes()));
+                    if asked.identities.is_empty() {
+                        put(out, b'-', &[]);
+                    }
+                }
+                KeyPart::Claim(name) => match asked.identities.iter().find_map(|identity| identity.claim(name)) {
+                    Some(serde_json::Value::String(text)) => put(out, b'c', text.as_bytes()),
+                    // As it is written; the one part that allocates.
+                    Some(value) => put(out, b'j', value.to_string().as_bytes()),
+                    None => put(out, b'-', &[]),
+                },
                 KeyPart::Header(name) => {
                     let mut there = false;
                     let named = |field: &[u8]| field.eq_ignore_ascii_case(name.as_bytes());

@@ -13,7 +13,7 @@ use super::leases::Leases;
 use super::redis::{Asking, SCRIPT, verdict_of};
 use super::told;
 use crate::admit::admission;
-use crate::admit::admitted::Admitted;
+use crate::admit::admitted::{Admitted, FieldLines};
 use crate::admit::client::ClientAddress;
 use crate::config::{ROUTE_LIMITS_MAX, Route, StoreError};
 
@@ -56,7 +56,8 @@ impl LeasedCheck {
 
     /// Spends what there is. No allocation, unless the next lease has to be asked for.
     pub(crate) fn ask(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
-        let asked = Asked { head, client: self.client.of(head, peer), route: &self.route };
+        let asked =
+            Asked { head, client: self.client.of(head, peer), route: &self.route, identities: &admitted.identities };
         let mut taken = [None; ROUTE_LIMITS_MAX];
         let mut tightest: Option<(&Counted, Verdict)> = None;
         for (leased, place) in self.limits.iter().zip(0..ROUTE_LIMITS_MAX) {
@@ -71,7 +72,7 @@ impl LeasedCheck {
                 }
                 Said::Refuse(verdict) => {
                     self.give_back(&taken, &asked);
-                    return self.refuse(limit, &verdict, admitted);
+                    return self.refuse(limit, &verdict, &mut admitted.reply);
                 }
                 Said::Ask | Said::Closed => {
                     self.give_back(&taken, &asked);
@@ -79,12 +80,13 @@ impl LeasedCheck {
                 }
             }
         }
-        self.admit(tightest, &asked, admitted)
+        self.admit(tightest, &asked, &mut admitted.reply)
     }
 
     /// Spends what there is, and asks for what there is not: one round trip for each such limit.
     pub(crate) async fn wait(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
-        let asked = Asked { head, client: self.client.of(head, peer), route: &self.route };
+        let asked =
+            Asked { head, client: self.client.of(head, peer), route: &self.route, identities: &admitted.identities };
         let mut taken = [None; ROUTE_LIMITS_MAX];
         let mut tightest: Option<(&Counted, Verdict)> = None;
         for (leased, place) in self.limits.iter().zip(0..ROUTE_LIMITS_MAX) {
@@ -103,7 +105,7 @@ impl LeasedCheck {
                 }
                 Said::Refuse(verdict) => {
                     self.give_back(&taken, &asked);
-                    return self.refuse(limit, &verdict, admitted);
+                    return self.refuse(limit, &verdict, &mut admitted.reply);
                 }
                 Said::Ask | Said::Closed => {
                     self.give_back(&taken, &asked);
@@ -111,27 +113,27 @@ impl LeasedCheck {
                 }
             }
         }
-        self.admit(tightest, &asked, admitted)
+        self.admit(tightest, &asked, &mut admitted.reply)
     }
 
     fn admit(
         &self,
         tightest: Option<(&Counted, Verdict)>,
         asked: &Asked<'_>,
-        admitted: &mut Admitted,
+        reply: &mut FieldLines,
     ) -> admission::Verdict {
         for leased in self.limits.iter().filter(|leased| leased.asking.limit.applies_to(asked.client)) {
             leased.asking.limit.count(true);
         }
         if let Some((limit, verdict)) = tightest {
-            told::tell(&self.policy, limit, &verdict, admitted);
+            told::tell(&self.policy, limit, &verdict, reply);
         }
         admission::Verdict::Admit
     }
 
-    fn refuse(&self, limit: &Counted, verdict: &Verdict, admitted: &mut Admitted) -> admission::Verdict {
+    fn refuse(&self, limit: &Counted, verdict: &Verdict, reply: &mut FieldLines) -> admission::Verdict {
         limit.count(false);
-        told::tell(&self.policy, limit, verdict, admitted);
+        told::tell(&self.policy, limit, verdict, reply);
         admission::Verdict::Refuse(Reason::LimitRate)
     }
 

@@ -10,7 +10,7 @@ use super::counted::Counted;
 use super::key::Asked;
 use super::told;
 use crate::admit::admission;
-use crate::admit::admitted::Admitted;
+use crate::admit::admitted::{Admitted, FieldLines};
 use crate::admit::client::ClientAddress;
 use crate::config::{ROUTE_LIMITS_MAX, Route, StoreError};
 
@@ -132,15 +132,16 @@ impl RedisCheck {
 
     /// Asks the server: one round trip, and one more where there are limits in shadow mode.
     pub(crate) async fn wait(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
-        let asked = Asked { head, client: self.client.of(head, peer), route: &self.route };
+        let asked =
+            Asked { head, client: self.client.of(head, peer), route: &self.route, identities: &admitted.identities };
         self.redis.started().await;
         let enforced: Vec<&Asking> = self.applying(&self.enforced, &asked).collect();
         if !enforced.is_empty() {
             let verdict = match self.call(&enforced, &asked).await {
-                Ok(numbers) => self.decided(&enforced, &numbers, admitted),
+                Ok(numbers) => self.decided(&enforced, &numbers, &mut admitted.reply),
                 Err(_) => None,
             };
-            match verdict.unwrap_or_else(|| self.without_answer(&enforced, &asked, admitted)) {
+            match verdict.unwrap_or_else(|| self.without_answer(&enforced, &asked, &mut admitted.reply)) {
                 admission::Verdict::Admit => {}
                 refused => return refused,
             }
@@ -176,10 +177,10 @@ impl RedisCheck {
     }
 
     /// What the server decided; `None` where that makes no sense.
-    fn decided(&self, asking: &[&Asking], numbers: &Numbers, admitted: &mut Admitted) -> Option<admission::Verdict> {
+    fn decided(&self, asking: &[&Asking], numbers: &Numbers, reply: &mut FieldLines) -> Option<admission::Verdict> {
         let (number, verdict) = verdict_of(numbers)?;
         let limit = &asking.get(number)?.limit;
-        told::tell(&self.policy, limit, &verdict, admitted);
+        told::tell(&self.policy, limit, &verdict, reply);
         if verdict.is_admitted() {
             asking.iter().for_each(|one| one.limit.count(true));
             return Some(admission::Verdict::Admit);
@@ -189,7 +190,7 @@ impl RedisCheck {
     }
 
     /// The server has no answer: every limit has its own way to go on.
-    fn without_answer(&self, asking: &[&Asking], asked: &Asked<'_>, admitted: &mut Admitted) -> admission::Verdict {
+    fn without_answer(&self, asking: &[&Asking], asked: &Asked<'_>, reply: &mut FieldLines) -> admission::Verdict {
         asking.iter().for_each(|one| one.limit.count_error());
         if asking.iter().any(|one| one.limit.on_error == StoreError::Closed) {
             return admission::Verdict::Refuse(Reason::LimitStore);
@@ -197,7 +198,7 @@ impl RedisCheck {
         for one in asking.iter().filter(|one| one.limit.on_error == StoreError::Local) {
             let verdict = one.limit.admit(asked, one.cost, one.limit.now());
             if !verdict.is_admitted() {
-                told::tell(&self.policy, &one.limit, &verdict, admitted);
+                told::tell(&self.policy, &one.limit, &verdict, reply);
                 return admission::Verdict::Refuse(Reason::LimitRate);
             }
         }

@@ -1,7 +1,7 @@
 use leat_policy::limit::{Limit, Verdict};
 
 use super::counted::Counted;
-use crate::admit::admitted::Admitted;
+use crate::admit::admitted::FieldLines;
 use crate::config::RateLimit;
 
 /// The largest number of a structured field (RFC 9651 section 3.3.1).
@@ -15,15 +15,15 @@ pub(super) fn policies<'a>(limits: impl Iterator<Item = &'a Counted>) -> Box<[u8
 
 /// Notes what a client is told of the limit that decided: `RateLimit-Policy` and `RateLimit`, and `Retry-After` (RFC 9110
 /// section 10.2.3) where it may come again.
-pub(super) fn tell(policies: &[u8], limit: &Counted, verdict: &Verdict, admitted: &mut Admitted) {
+pub(super) fn tell(policies: &[u8], limit: &Counted, verdict: &Verdict, reply: &mut FieldLines) {
     if let Some(seconds) = verdict.retry_after_seconds() {
-        admitted.reply.put(b"retry-after", |out| write_number(seconds, out));
+        reply.put(b"retry-after", |out| write_number(seconds, out));
     }
     if !policies.is_empty() {
-        admitted.reply.put(b"ratelimit-policy", |out| out.extend_from_slice(policies));
+        reply.put(b"ratelimit-policy", |out| out.extend_from_slice(policies));
     }
     if !limit.policy.is_empty() {
-        admitted.reply.put(b"ratelimit", |out| write_state(&limit.name, verdict, out));
+        reply.put(b"ratelimit", |out| write_state(&limit.name, verdict, out));
     }
 }
 

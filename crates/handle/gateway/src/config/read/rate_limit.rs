@@ -5,6 +5,7 @@ use leat_policy::limit::{Gcra, Leasing, Limit, SlidingWindow};
 use leat_redis::Server;
 
 use super::address;
+use super::auth::read_claim;
 use super::edits;
 use super::redis::{Found, Servers};
 use super::route::upstream_or_route_name;
@@ -61,7 +62,7 @@ pub(super) static RATE_LIMIT: Section = Section::new(
             "key",
             Kind::List { of: &Kind::Text { what: "a part of a key", example: "client" }, one: true },
             "client",
-            "What tells requests apart: `client` (the address), `header:NAME`, `route`, `host`, `method`, several of them, or `all` for one count of everything. Requests without the header count together.",
+            "What tells requests apart: `client` (the address), `user` (whom the route's `auth` finds), `claim:NAME` (of the user's token), `header:NAME`, `route`, `host`, `method`, several of them, or `all` for one count of everything. Requests without the claim or header count together.",
         )
         .aka(&["by", "keys"]),
         Key::default(
@@ -194,6 +195,19 @@ impl RateLimits {
             );
         }
         limits
+    }
+
+    /// Finds limits that count users in a route that knows none.
+    pub(super) fn check_users(&self, open: &Open<'_>, limits: &[RouteLimit]) {
+        let counts_users = |named: &&Named| named.limit.as_ref().is_some_and(RateLimit::counts_users);
+        let counting = limits.iter().filter_map(|limit| self.list.get(limit.limit)).filter(counts_users);
+        for named in counting {
+            open.reader.problem_help(
+                open.place_of("rate_limits").unwrap_or(open.place()),
+                format!("the rate limit `{}` counts users, and this route asks nobody who they are", named.name),
+                "add `auth` to the route, or count by `client`",
+            );
+        }
     }
 
     fn find(&mut self, reader: &Reader, text: Text<'_>) -> Option<usize> {
@@ -472,9 +486,10 @@ fn read_key(open: &Open<'_>) -> Option<Vec<KeyPart>> {
 }
 
 fn read_part(reader: &Reader, text: Text<'_>) -> Option<KeyPart> {
-    const WORDS: [(&str, KeyPart); 5] = [
+    const WORDS: [(&str, KeyPart); 6] = [
         ("all", KeyPart::All),
         ("client", KeyPart::Client),
+        ("user", KeyPart::User),
         ("route", KeyPart::Route),
         ("host", KeyPart::Host),
         ("method", KeyPart::Method),
@@ -482,6 +497,9 @@ fn read_part(reader: &Reader, text: Text<'_>) -> Option<KeyPart> {
     if let Some(name) = text.value.strip_prefix("header:") {
         let name = edits::name(reader, Text { value: name, ..text })?;
         return Some(KeyPart::Header(name.to_ascii_lowercase()));
+    }
+    if let Some(name) = text.value.strip_prefix("claim:") {
+        return read_claim(reader, Text { value: name, ..text }).map(KeyPart::Claim);
     }
     if let Some((_, part)) = WORDS.iter().find(|(word, _)| *word == text.value) {
         return Some(part.clone());
@@ -491,7 +509,9 @@ fn read_part(reader: &Reader, text: Text<'_>) -> Option<KeyPart> {
         value => match nearest(value, WORDS.iter().map(|(word, _)| *word)) {
             Some(word) => format!("write `{word}`"),
             None if edits::is_token(value) => format!("write `header:{value}` for a field of the request"),
-            None => "write `client`, `header:NAME`, `route`, `host`, `method` or `all`".to_owned(),
+            None => {
+                "write `client`, `user`, `claim:NAME`, `header:NAME`, `route`, `host`, `method` or `all`".to_owned()
+            }
         },
     };
     reader.problem_help(text.place, format!("`{}` is not a part of a key", shorten(text.value)), help);

@@ -177,8 +177,11 @@ fn read_route(
     let compression = open.section_if("compression").map(|section| read_compression(&section));
     let maintenance = open.section_if("maintenance").map(|section| read_maintenance(&section));
     let faults = open.sections("faults").iter().filter_map(read_fault).collect();
-    let rate_limits = rate_limits.of_route(open);
+    let named_limits = rate_limits.of_route(open);
     let auth = open.section_if("auth").map(|section| read_route_auth(&section, schemes));
+    if auth.is_none() {
+        rate_limits.check_users(open, &named_limits);
+    }
     let action = read_action(open, path, rewrite, &response_fields, upstreams);
     warn_idle_keys(open);
     let name = named.clone().unwrap_or_else(|| matched.map(Match::name).unwrap_or_default());
@@ -199,7 +202,7 @@ fn read_route(
         compression,
         maintenance,
         faults,
-        rate_limits,
+        rate_limits: named_limits,
         auth,
         plugins: None,
         action: action?,

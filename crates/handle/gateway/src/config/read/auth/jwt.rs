@@ -7,7 +7,7 @@ use super::{Read, own_field, secret, url};
 use crate::admit::auth::{Algorithm, Algorithms, ClaimName, JwtRules, KeySet, VerifyKey, parse_jwks};
 use crate::config::auth::{AuthKind, JwksUrl, JwtAuth, JwtKeys};
 use crate::config::read::file;
-use crate::config::table::{Group, Key, Kind, Open, Section, Text, nearest};
+use crate::config::table::{Group, Key, Kind, Open, Reader, Section, Text, nearest};
 use crate::config::upstream::EndpointAddress;
 
 const ISSUER: Kind = Kind::Text { what: "an issuer", example: "https://issuer.example" };
@@ -248,7 +248,7 @@ fn read_headers(open: &Open<'_>) -> Vec<(Arc<str>, ClaimName)> {
     for (pair, values) in open.text_pairs("headers") {
         let Some(name) = own_field(open, Text { value: &pair.key, place: pair.place }) else { continue };
         for text in values {
-            if let Some(claim) = read_claim(open, text) {
+            if let Some(claim) = read_claim(open.reader, text) {
                 fields.push((name.as_str().into(), claim));
             }
         }
@@ -256,10 +256,10 @@ fn read_headers(open: &Open<'_>) -> Vec<(Arc<str>, ClaimName)> {
     fields
 }
 
-pub(super) fn read_claim(open: &Open<'_>, text: Text<'_>) -> Option<ClaimName> {
+pub(in crate::config::read) fn read_claim(reader: &Reader, text: Text<'_>) -> Option<ClaimName> {
     let claim = ClaimName::parse(text.value);
     if claim.is_none() {
-        open.reader.problem_help(
+        reader.problem_help(
             text.place,
             format!("`{}` is not the name of a claim", text.value.escape_debug()),
             "write for example `sub`, or `org.id` for a member of a member",

@@ -18,6 +18,7 @@ use crate::config::model::Listener;
 use crate::config::problem::Place;
 use crate::config::table::{Group, Key, Kind, Open, Section, Text};
 
+pub(super) use jwt::read_claim;
 pub(super) use route::{ROUTE_AUTH, read_route_auth};
 
 /// What reading one kind yields: the kind, and the fields that clients may not send past it.

@@ -44,7 +44,7 @@ pub(in crate::config::read) fn read_route_auth(open: &Open<'_>, schemes: &mut Sc
         if values.is_empty() {
             open.reader.problem_help(pair.place, "a claim without a value", "write the values that will do");
         }
-        let claim = read_claim(open, Text { value: &pair.key, place: pair.place });
+        let claim = read_claim(open.reader, Text { value: &pair.key, place: pair.place });
         claims.extend(claim.map(|claim| (claim, values.iter().map(|text| text.value.into()).collect())));
     }
     let named: Vec<usize> = named.into_iter().collect::<Option<_>>()?;
