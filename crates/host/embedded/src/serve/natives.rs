@@ -314,9 +314,20 @@ fn reasons(ctx: Ctx<'_>) -> Result<Array<'_>> {
 /// Whether text may stand in a field's value: tabs and what Latin-1 can show.
 fn is_value(text: String<'_>) -> Result<bool> {
     let text = text.to_cstring()?;
-    let text = text.as_str();
-    let plain = |byte: &u8| matches!(byte, b'\t' | b' '..=b'~');
-    Ok(text.as_bytes().iter().all(plain) || text.chars().all(|c| matches!(c, '\t' | ' '..='~' | '\u{80}'..='\u{ff}')))
+    // As bytes: half of a surrogate pair, which a program's text may have, is no UTF-8 and must not be read as such.
+    let mut bytes = AsRef::<[u8]>::as_ref(&text).iter();
+    while let Some(byte) = bytes.next() {
+        let is_fine = match byte {
+            b'\t' | b' '..=b'~' => true,
+            // U+0080 to U+00FF.
+            0xc2 | 0xc3 => bytes.next().is_some_and(|next| matches!(next, 0x80..=0xbf)),
+            _ => false,
+        };
+        if !is_fine {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The entity tag of a body, without `W/`: its length in hexadecimal and 27 characters of its SHA-1 in base64, as npm's `etag`
