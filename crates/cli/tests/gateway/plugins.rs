@@ -267,6 +267,8 @@ fn a_bypassed_plugin_costs_nobody_its_request() {
         "onRequest() { throw new TypeError('it broke'); }",
         "onResponse() { throw new TypeError('it broke'); }",
         "async around(context, next) { await next(); throw new TypeError('it broke'); }",
+        "when() { throw new TypeError('it broke'); }, around: (context, next) => next()",
+        "when: () => 1, around: (context, next) => next()",
         "onRequest() { for (;;); }",
         "onRequest: () => new Promise(() => {})",
         "onResponse() { process.exit(1); }",
@@ -284,7 +286,7 @@ fn a_bypassed_plugin_costs_nobody_its_request() {
 }
 
 #[test]
-fn a_client_that_leaves_ends_what_a_plugin_waits_for() {
+fn a_client_that_leaves_a_plugin_that_waits_costs_nobody_else() {
     let peer = Peer::listen([answers(OK, 1)]);
     let hooks = "count: 0, onRequest({ request }) { if (request.path === '/wait') return new Promise(() => {}); return { headers: { 'x-count': String(this.count) } }; }, onComplete() { this.count++; }";
     let mut leat = gateway(&url(&peer), hooks, "");

@@ -20,6 +20,7 @@ export function bypassing(one: Middleware, plugin: string): Middleware {
         code: Object.freeze({
             owner: code.owner,
             around: code.around && aroundOf(code.around, tell),
+            when: code.when && whenOf(code.when, tell),
             onRequest: hook(code.onRequest),
             onResponse: hook(code.onResponse),
             onError: hook(code.onError),
@@ -40,6 +41,20 @@ function hookOf(hook: Hook, tell: (error: unknown) => undefined): Hook {
         } catch (error) {
             return tell(error);
         }
+    };
+}
+
+/** What can't say whether it wants a request does not see it. */
+function whenOf(when: Hook, tell: (error: unknown) => undefined): Hook {
+    return function (context) {
+        try {
+            const wanted: unknown = when.call(this, context);
+            if (typeof wanted === "boolean") return wanted;
+            tell(new TypeError("`when` has to return true or false, at once"));
+        } catch (error) {
+            tell(error);
+        }
+        return false;
     };
 }
 
