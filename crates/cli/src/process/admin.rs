@@ -2,7 +2,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use leat_gateway::States;
+use leat_gateway::Lasting;
 use leat_listen::{Gate, ServeOptions};
 use leat_message::{Exchange, Fault, Handler, Head, Length, Limits, Method, Peer, Profile, Reason, Reply, Step};
 use leat_observe::{Registry, exposition};
@@ -24,7 +24,7 @@ pub(super) enum Readiness {
 pub(super) struct Admin {
     registry: Arc<Registry>,
     gate: Arc<Gate>,
-    states: States,
+    lasting: Lasting,
     readiness: Rc<Cell<Readiness>>,
 }
 
@@ -37,11 +37,11 @@ impl Admin {
     ) -> std::io::Result<Vec<tokio::task::JoinHandle<()>>> {
         let Some(endpoint) = plan.admin() else { return Ok(Vec::new()) };
         let limits = Limits { connections_max: 64, body_bytes_max: 64 * 1024, ..Limits::default() };
-        let Shared { registry, gate, states, .. } = shared;
+        let Shared { registry, gate, lasting, .. } = shared;
         let admin = Self {
             registry: Arc::clone(registry),
             gate: Arc::clone(gate),
-            states: states.clone(),
+            lasting: lasting.clone(),
             readiness: Rc::clone(readiness),
         };
         let service = Service::new(Site {
@@ -89,7 +89,7 @@ impl Admin {
         }
         let mut text = String::new();
         exposition::write(&snapshot, &mut text);
-        self.states.metrics(&mut text);
+        self.lasting.states.metrics(&mut text);
         text
     }
 }
@@ -104,7 +104,7 @@ impl Handler for Admin {
         }
         match (request.path(), self.readiness.get()) {
             (b"/metrics", _) => text(reply, 200, exposition::CONTENT_TYPE, &self.metrics()),
-            (b"/upstreams", _) => text(reply, 200, "application/json", &self.states.json()),
+            (b"/upstreams", _) => text(reply, 200, "application/json", &self.lasting.states.json()),
             (b"/healthz", _) => text(reply, 200, "text/plain; charset=utf-8", "ok\n"),
             (b"/readyz", Readiness::Ready) => text(reply, 200, "text/plain; charset=utf-8", "ready\n"),
             (b"/readyz", Readiness::Starting) => text(reply, 503, "text/plain; charset=utf-8", "starting\n"),

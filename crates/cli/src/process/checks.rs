@@ -10,7 +10,7 @@ impl Control {
         for check in self.checks.drain(..) {
             check.abort();
         }
-        match health::checks(&self.plan.config, &self.shared.states, &self.shared.resolver) {
+        match health::checks(&self.plan.config, &self.shared.lasting.states, &self.shared.resolver) {
             Ok(checks) => self.checks.extend(checks.into_iter().map(|check| spawn_local(check.run(tell)))),
             // The cores have made the same endpoints, so that this is hardly ever seen.
             Err(error) => event(Level::Error, "checks_failed", &format!("no health checks: {error}"), &[]),

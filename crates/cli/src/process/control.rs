@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use leat_dial::{Resolver, ResolverSettings};
 use leat_gateway::config::{Config, Workers};
-use leat_gateway::{Fetched, Ledger, States, fetch_keys};
+use leat_gateway::{Fetched, Lasting, fetch_keys};
 use leat_listen::{Gate, Inherited, ListenerSet, Supervisor};
 use leat_observe::Registry;
 use tokio::sync::mpsc;
@@ -101,9 +101,7 @@ impl Control {
             gate: Gate::new(config.limits()),
             registry,
             resolver: Resolver::new(ResolverSettings::default()),
-            states: States::default(),
-            ledger: Ledger::new(),
-            auth: Arc::default(),
+            lasting: Lasting::default(),
         };
         descriptors::warn_if_few(config.limits().connections_max);
         let plan = Arc::new(Plan { config, sockets: Arc::new(sockets), doors, log });
@@ -114,7 +112,7 @@ impl Control {
         }
         let readiness = Rc::new(Cell::new(Readiness::Starting));
         tokio::task::spawn_local(leat_stream::clock::run());
-        tokio::task::spawn_local(fetch_keys(Arc::clone(&shared.auth), shared.resolver.clone(), say));
+        tokio::task::spawn_local(fetch_keys(Arc::clone(&shared.lasting.auth), shared.resolver.clone(), say));
         let on_ready = settings.ready.take();
         let mut control = Self {
             settings,

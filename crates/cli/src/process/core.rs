@@ -4,7 +4,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use leat_dial::{Pools, Resolver};
-use leat_gateway::{AuthState, Gateway, Ledger, Observer, States, shape};
+use leat_gateway::{Gateway, Lasting, Observer, shape};
 use leat_listen::Gate;
 use leat_observe::{Core as Counters, Registry};
 use leat_serve::{OnError, Site};
@@ -36,9 +36,7 @@ pub(super) struct Shared {
     pub(super) gate: Arc<Gate>,
     pub(super) registry: Arc<Registry>,
     pub(super) resolver: Resolver,
-    pub(super) states: States,
-    pub(super) ledger: Arc<Ledger>,
-    pub(super) auth: Arc<AuthState>,
+    pub(super) lasting: Lasting,
 }
 
 /// A core's thread, seen from the control thread.
@@ -161,10 +159,9 @@ impl Core {
         // What the old gateway has not counted yet would be lost: the new one counts from now on.
         self.publish();
         let observer = Observer::new(counters.reshape(&shape), self.sink(plan));
-        let Shared { ledger, states, auth, .. } = &self.shared;
         let plugins = CorePlugins::load(&plan.config)?;
         let config = Arc::clone(&plan.config);
-        let gateway = Gateway::new(config, &self.pools, ledger, observer, states, auth, plugins.clone());
+        let gateway = Gateway::new(config, &self.pools, &self.shared.lasting, observer, plugins.clone());
         let gateway = Rc::new(gateway.map_err(|error| error.to_string())?);
         self.doors.apply(plan, self.worker, |door| site(plan, door, &gateway)).map_err(|error| error.to_string())?;
         gateway.retire(&self.pools);

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use leat_dial::{Pools, Resolver, ResolverSettings};
 use leat_gateway::config::{LogTarget, parse};
-use leat_gateway::{Gateway, Ledger, Observer, States, shape};
+use leat_gateway::{Gateway, Lasting, Observer, shape};
 use leat_message::{Address, Peer, Scheme};
 use leat_observe::access_log::{AccessLog, Format, Settings, Target};
 use leat_observe::{Core as Counters, Registry};
@@ -97,9 +97,7 @@ async fn run(config: &str, base: &Path, http2: bool, listener: TcpListener, prob
     let observer = Observer::new(Counters::new(&registry, &shape(&config)), sink);
     let plugins = CorePlugins::load(&config).unwrap();
     let pools = Pools::new(Resolver::new(ResolverSettings::default()));
-    let (ledger, states) = (Ledger::new(), States::default());
-    let auth = Arc::default();
-    let gateway = Gateway::new(Arc::clone(&config), &pools, &ledger, observer, &states, &auth, plugins);
+    let gateway = Gateway::new(Arc::clone(&config), &pools, &Lasting::default(), observer, plugins);
     let gateway = Rc::new(gateway.unwrap());
     let service = Service::new(Site {
         handler: gateway,

@@ -11,14 +11,15 @@ use leat_files::{Files, SettingsError};
 use leat_message::{Blame, Ended, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step};
 use leat_route::{Found, Params};
 
-use crate::admit::auth::{AuthState, SchemeError, Schemes};
-use crate::admit::{Admission, Admitted, Counted, Ledger, Verdict, answer_preflight, compile_limits, preflight};
+use crate::admit::auth::{SchemeError, Schemes};
+use crate::admit::{Admission, Admitted, Counted, Verdict, answer_preflight, compile_limits, preflight};
 use crate::compress::Compressed;
 use crate::config::{self, Action, Compression, Config, Problem, Redirect, Rewrite};
 use crate::edited::Edited;
 use crate::endpoints::{EndpointsError, seats};
+use crate::lasting::Lasting;
 use crate::observer::Observer;
-use crate::pick::{States, Upstream};
+use crate::pick::Upstream;
 use crate::plugin::{Decision, NoPlugins, Opening, Patch, Plugged, PluginHost, PluginRun, Spare, opening, respond};
 use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, forward};
 use crate::refuse::{refuse, refuse_as};
@@ -72,7 +73,7 @@ pub struct Plan<R> {
 
 impl<P: PluginHost> Gateway<P> {
     /// Compiles a configuration for the calling core. `pools` outlives reloads, and with it the connections to endpoints
-    /// that stay; `states`, `ledger` (what rate limits have counted) and `auth` do as well, and are those of all cores.
+    /// that stay; `lasting` does as well, and is that of all cores.
     /// `plugins` runs the sets of plug-ins that the configuration has; without it, routes have none.
     ///
     /// # Errors
@@ -80,10 +81,8 @@ impl<P: PluginHost> Gateway<P> {
     pub fn new(
         config: Arc<Config>,
         pools: &Rc<Pools>,
-        ledger: &Arc<Ledger>,
+        lasting: &Lasting,
         observer: Observer,
-        states: &States,
-        auth: &Arc<AuthState>,
         plugins: Option<P>,
     ) -> Result<Self, GatewayError> {
         let observer = observer.believing(config.forwarded());
@@ -96,7 +95,7 @@ impl<P: PluginHost> Gateway<P> {
                 seat.counts = counted.insert(Arc::clone(seat.endpoint.identity()));
             }
             first += seats.len() as u32;
-            upstreams.push(Rc::new(Upstream::new(upstream, seats, states, Rc::clone(pools))));
+            upstreams.push(Rc::new(Upstream::new(upstream, seats, &lasting.states, Rc::clone(pools))));
         }
         let forwarded = Rc::new(ForwardedPolicy::new(config.forwarded()));
         let mut routes = Vec::with_capacity(config.routes().len());
@@ -115,8 +114,8 @@ impl<P: PluginHost> Gateway<P> {
                 }
             });
         }
-        let limits = compile_limits(&config, ledger, observer.core());
-        let schemes = Schemes::new(config.auth(), auth, pools).map_err(GatewayError::Auth)?;
+        let limits = compile_limits(&config, &lasting.ledger, observer.core());
+        let schemes = Schemes::new(config.auth(), &lasting.auth, pools).map_err(GatewayError::Auth)?;
         let routes_of = config.routes().iter();
         let admissions = routes_of.map(|route| Admission::new(route, &config, &limits, &schemes)).collect();
         let (params, admitted) = (RefCell::default(), RefCell::default());

@@ -1,0 +1,23 @@
+use std::sync::Arc;
+
+use crate::admit::Ledger;
+use crate::admit::auth::AuthState;
+use crate::pick::States;
+
+/// What a gateway knows and has counted beyond its configuration. Shared by all cores, kept by name and identity, so that a
+/// reload changes none of it. Cheap to clone.
+#[derive(Clone)]
+pub struct Lasting {
+    /// What is known of upstreams and their endpoints.
+    pub states: States,
+    /// What rate limits have counted.
+    pub ledger: Arc<Ledger>,
+    /// Keys that were fetched, and passwords that wait to be checked.
+    pub auth: Arc<AuthState>,
+}
+
+impl Default for Lasting {
+    fn default() -> Self {
+        Self { states: States::default(), ledger: Ledger::new(), auth: Arc::default() }
+    }
+}
