@@ -2,7 +2,7 @@
 // package that brings it. `command` is what runs on the load's core; `read` makes a sample of what it printed. A kind
 // with `drive` runs otherwise (it keeps the load open while it looks, or starts the subject itself).
 //
-// A load is given: load (the scenario's settings), seconds, port, rate (for an open loop), out (a file that it may
+// A load is given: load (the scenario's settings), seconds, port, upstreamPort, rate (for an open loop), out (a file that it may
 // write), rival(name) = path of a program of bench/rivals.
 
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,10 @@ import { parseH2load, parseLine, parseLogLatencies } from './engine/parse.mjs';
 import { median } from './engine/statistics.mjs';
 
 const script = fileURLToPath(new URL('load/wrk.lua', import.meta.url));
+const firstByte = fileURLToPath(new URL('load/first_byte.mjs', import.meta.url));
 const many = fileURLToPath(new URL('load/many.mjs', import.meta.url));
+/** Fields of every request. They are functions, so that what a client shows of itself stands in no result. */
+const fields = (load) => Object.entries(load.headers?.() ?? {}).map(([name, value]) => `field=${name}: ${value}`);
 const url = ({ port, load }) => `http://127.0.0.1:${port}${load.path}`;
 
 export const loads = {
@@ -21,7 +24,7 @@ export const loads = {
     command: (given) => {
       const { load, seconds } = given;
       const settings = ['pipeline', 'body', 'json'].filter((name) => load[name]).map((name) => `${name}=${load[name]}`);
-      return ['wrk', '-t1', `-c${load.connections}`, `-d${Math.max(1, Math.round(seconds))}s`, '--timeout', '10s', '-s', script, url(given), '--', ...settings];
+      return ['wrk', '-t1', `-c${load.connections}`, `-d${Math.max(1, Math.round(seconds))}s`, '--timeout', '10s', '-s', script, url(given), '--', ...settings, ...fields(load)];
     },
     read: ({ stdout }) => {
       const report = parseLine(stdout);
@@ -80,7 +83,7 @@ export const loads = {
     needs: [],
     drive: async ({ port, load, run, memory, pause }) => {
       const ask = async (requests) => {
-        await run([process.execPath, many, String(port), load.path, String(load.connections), String(requests), ...(load.json ? [load.json] : [])]).finish();
+        await run([process.execPath, many, String(port), load.path, String(load.connections), String(requests), JSON.stringify(load.headers?.() ?? {}), ...(load.json ? [load.json] : [])]).finish();
         await pause(2000);
         return memory();
       };
@@ -93,6 +96,32 @@ export const loads = {
         grown_mb: (after.rss_kb - warm.rss_kb) / 1024,
         errors: 0,
       };
+    },
+  },
+
+  // The closed loop at several widths in turn, each on connections of its own, from the one process: `rps_N` for each.
+  widths: {
+    needs: [{ tool: 'wrk', debian: 'wrk' }],
+    drive: async (given) => {
+      const { load, seconds, run, memory } = given;
+      const sample = { errors: 0 };
+      for (const connections of load.widths) {
+        const { command, read } = loads.wrk;
+        const { rps, errors } = read({ stdout: await run(command({ ...given, load: { ...load, connections }, seconds })).finish() });
+        sample[`rps_${connections}`] = rps;
+        sample.errors += errors;
+      }
+      const rates = load.widths.map((connections) => sample[`rps_${connections}`]);
+      return { ...sample, kept: rates.at(-1) / rates.at(-2), rss_mb: memory().peak_kb / 1024 };
+    },
+  },
+
+  // The first byte of a body that is as long as one likes, one request at a time: behind the subject, and at the origin itself.
+  first_byte: {
+    needs: [],
+    drive: async ({ port, upstreamPort, load, run, memory }) => {
+      const asked = parseLine(await run([process.execPath, firstByte, String(port), String(upstreamPort), load.path, String(load.times)]).finish());
+      return { ...asked, rss_mb: memory().peak_kb / 1024 };
     },
   },
 

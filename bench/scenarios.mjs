@@ -1,7 +1,7 @@
 // What is measured, as data: one entry a scenario. A run takes them in this order.
 //
 // role      what the subjects are started as (a key of `roles` in subjects.mjs)
-// upstream  whether the origin runs behind them
+// upstream  whether the origin runs behind them; `redis` whether a Redis server does
 // flags     switches that subjects may know (`pipelined`: many requests in one buffer; `large`: bodies of megabytes)
 // load      how they are asked: `kind` is a key of loads.mjs, the rest are its settings
 // expect    the reply that every subject must give before it is measured
@@ -10,6 +10,7 @@
 //           that figure, or an absolute figure
 
 import { expressScenarios } from './express_scenarios.mjs';
+import { gatewayScenarios } from './gateway_scenarios.mjs';
 import { runScenarios } from './run_scenarios.mjs';
 import { nodeScenarios } from './node_scenarios.mjs';
 import { transportScenarios } from './transport_scenarios.mjs';
@@ -91,11 +92,22 @@ export const scenarios = [
     title: 'a 128-byte JSON reply through a proxy, keep-alive on both sides',
     load: { kind: 'wrk', connections: 64, path: '/small' },
     targets: [
+      { measure: 'rps', against: 'nginx', atLeast: 1 },
+      { measure: 'rps', against: 'haproxy', atLeast: 1 },
+      { measure: 'cpu_us', atMost: 12 },
       { measure: 'cpu_us', against: 'nginx', atMost: 1 },
       { measure: 'cpu_us', against: 'haproxy', atMost: 1 },
       { measure: 'rss_mb', atMost: 25 },
     ],
   },
+  ...[['1k', 1000], ['10k', 10_000], ['1m', 1_000_000]].map(([size, bytes]) => ({
+    ...bodies,
+    name: `proxy-${size}`,
+    title: `a body of ${bytes.toLocaleString('en')} bytes through a proxy`,
+    load: { kind: 'wrk', connections: 64, path: `/bytes/${bytes}` },
+    expect: { bytes },
+    compare: ['mb_s', 'cpu_us', 'p99_us'],
+  })),
   {
     ...bodies,
     name: 'proxy-100k',
@@ -131,6 +143,7 @@ export const scenarios = [
     name: 'proxy-latency-70',
     title: 'open loop through a proxy, at 70 % of what the slowest of these subjects carries',
     load: { kind: 'open', connections: 64, path: '/small', share: 0.7 },
+    targets: [...steady.targets, { measure: 'p999_us', against: 'nginx', atMost: 1 }],
   },
   {
     ...steady,
@@ -159,6 +172,7 @@ export const scenarios = [
     compare: ['first_answer_ms'],
     targets: [{ measure: 'first_answer_ms', atMost: 15 }],
   },
+  ...gatewayScenarios,
   ...nodeScenarios,
   ...expressScenarios,
   ...runScenarios,

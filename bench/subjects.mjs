@@ -2,11 +2,12 @@
 // into a fresh directory, and a command line that runs there. Every subject has one worker and no access log; proxies
 // keep connections to the origin alive, stream bodies in both directions, and add X-Forwarded-For.
 //
-// A role is given: port, upstreamPort, dir, flags (of the scenario), rival(name) = path of a program of bench/rivals,
+// A role is given: port, upstreamPort, redisPort, dir, flags (of the scenario), rival(name) = path of a program of bench/rivals,
 // leat = path of the binary, descriptors = how many it may open, root = whether it runs as root.
 
 import { fileURLToPath } from 'node:url';
 import { expressSubjects } from './express_subjects.mjs';
+import { gatewaySubjects } from './gateway_subjects.mjs';
 import { nodeSubjects } from './node_subjects.mjs';
 import { runSubjects } from './run_subjects.mjs';
 import { transportSubjects } from './transport_subjects.mjs';
@@ -140,6 +141,7 @@ export const subjects = {
     needs: { tool: 'node', debian: 'nodejs', package: 'undici' },
     roles: { reply: node, proxy: node },
   },
+  ...gatewaySubjects,
   ...nodeSubjects,
   ...expressSubjects,
   ...runSubjects,

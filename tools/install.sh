@@ -97,6 +97,7 @@ case "${1:-}" in
         debian haproxy haproxy
         debian wrk wrk
         debian h2load nghttp2-client
+        debian redis-server redis-server
         node_packages bench
         node tools/nodes.mjs
         ;;

@@ -69,14 +69,14 @@ export function endedChildrenSeconds() {
 
 /**
  * Starts to watch both cores: the subject on its own, and on the load's core the load (a child that will have ended)
- * and the origin, if any. The function returned says what everybody did since. `shared`: the subject may use both cores.
+ * and what stands beside it, such as the origin. The function returned says what everybody did since. `shared`: the subject may use both cores.
  */
-export function watch({ subject, upstream, core, loadCore, shared = false }) {
+export function watch({ subject, beside, core, loadCore, shared = false }) {
   const look = () => {
     const stat = read('/proc/stat') ?? '';
     return {
       subject: cpuSeconds(subject),
-      load: endedChildrenSeconds() + (upstream ? cpuSeconds(upstream) : 0),
+      load: endedChildrenSeconds() + beside.reduce((sum, pid) => sum + cpuSeconds(pid), 0),
       core: parseCore(stat, core),
       loadCore: parseCore(stat, loadCore),
     };

@@ -2,18 +2,19 @@
 
 import http from 'node:http';
 import http2 from 'node:http2';
+import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const READY_PATIENCE_MS = 10_000;
 
 /** Waits until the process answers, and checks that it answers what every other subject does. `body` is a number of bytes, `json` a text. */
-export async function ready(process, { port, path, body, json, expect }) {
+export async function ready(process, { port, path, body, json, headers, expect }) {
   const ask = expect.protocol === 'h2' ? askH2 : askH1;
   const begin = Date.now();
   for (;;) {
     if (process.child.exitCode !== null) throw new Error(`ended before it answered: ${process.output.stderr.trim().slice(-1000) || `exit ${process.child.exitCode}`}`);
     try {
-      const { status, bytes } = await ask(port, path, json ?? (body && Buffer.alloc(body, 'x')), json && 'application/json');
+      const { status, bytes } = await ask(port, path, json ?? (body && Buffer.alloc(body, 'x')), { ...headers?.(), ...(json && { 'content-type': 'application/json' }) });
       if (status !== 200 || bytes !== expect.bytes) {
         throw Object.assign(new Error(`answered ${status} with ${bytes} bytes where 200 with ${expect.bytes} is expected`), { wrong: true });
       }
@@ -25,9 +26,25 @@ export async function ready(process, { port, path, body, json, expect }) {
   }
 }
 
-function askH1(port, path, body, type) {
+/** Waits until somebody accepts connections there. */
+export async function listening(process, port) {
+  const begin = Date.now();
+  while (!await accepts(port)) {
+    if (process.child.exitCode !== null || Date.now() - begin > READY_PATIENCE_MS) throw new Error(`does not listen: ${process.output.stderr.trim().slice(-1000)}`);
+    await pause(10);
+  }
+}
+
+function accepts(port) {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' }, () => { socket.destroy(); resolve(true); });
+    socket.on('error', () => resolve(false));
+  });
+}
+
+function askH1(port, path, body, more) {
   return new Promise((resolve, reject) => {
-    const headers = body ? { 'content-length': body.length, ...(type && { 'content-type': type }) } : {};
+    const headers = { ...more, ...(body && { 'content-length': body.length }) };
     const request = http.request({ port, host: '127.0.0.1', path, method: body ? 'POST' : 'GET', headers, agent: false }, (response) => {
       let bytes = 0;
       response.on('data', (chunk) => { bytes += chunk.length; });

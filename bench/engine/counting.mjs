@@ -24,7 +24,7 @@ export async function count(scenario, name, context, upstream) {
   const kind = loads[scenario.load.kind];
   const dir = mkdtempSync(join(tmpdir(), 'bench-'));
   const port = await freePort();
-  const plan = planned(scenario, name, context, { port, upstreamPort: upstream.port, dir });
+  const plan = planned(scenario, name, context, { port, upstream, dir });
   const given = { load: scenario.load, port, seconds: SECONDS, out: join(dir, 'load.log'), rival: context.rival };
   if (kind.count) {
     try {

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { loads } from '../loads.mjs';
 import { subjects } from '../subjects.mjs';
 import { activity, memory, watch } from './accounting.mjs';
-import { ready } from './ask.mjs';
+import { listening, ready } from './ask.mjs';
 import { converse, descriptors, finish, freePort, start, stop } from './process.mjs';
 
 /** Core of the subject, and core of the load and of the origin. */
@@ -17,16 +17,19 @@ export const LOAD_CORE = 1;
 /** The discard port: what configurations name as origin where a scenario has none. */
 const NO_UPSTREAM = 9;
 
-/** Runs the origin, where the scenario has one, for as long as `body` takes. */
+/** Runs the origin, and the Redis server, where the scenario has one, for as long as `body` takes. */
 export async function withUpstream(scenario, context, body) {
-  if (!scenario.upstream) return body({ port: NO_UPSTREAM });
-  const port = await freePort();
+  if (!scenario.upstream) return body({ port: NO_UPSTREAM, pids: [] });
+  const [port, redisPort] = [await freePort(), await freePort()];
   const origin = start([context.rival('bench-upstream'), '--listen', `127.0.0.1:${port}`], { core: LOAD_CORE });
+  const redis = scenario.redis && start(['redis-server', '--port', String(redisPort), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { core: LOAD_CORE });
   try {
     await ready(origin, { port, path: '/small', expect: { bytes: 128 } });
-    return await body({ port, pid: origin.pid });
+    if (redis) await listening(redis, redisPort);
+    return await body({ port, redisPort, pids: [origin.pid, ...(redis ? [redis.pid] : [])] });
   } finally {
     await stop(origin);
+    if (redis) await stop(redis);
   }
 }
 
@@ -59,8 +62,8 @@ export async function measure(scenario, name, context, upstream, { seconds, warm
   const kind = loads[scenario.load.kind];
   const dir = mkdtempSync(join(tmpdir(), 'bench-'));
   const port = await freePort();
-  const plan = planned(scenario, name, context, { port, upstreamPort: upstream.port, dir });
-  const given = { load: scenario.load, port, rate, seconds, out: join(dir, 'load.log'), rival: context.rival };
+  const plan = planned(scenario, name, context, { port, upstream, dir });
+  const given = { load: scenario.load, port, upstreamPort: upstream.port, rate, seconds, out: join(dir, 'load.log'), rival: context.rival };
   let subject;
   try {
     if (kind.startsSubject) {
@@ -72,7 +75,7 @@ export async function measure(scenario, name, context, upstream, { seconds, warm
       return await kind.drive({ ...given, run: talk(dir), memory: () => memory(subject.pid), pause });
     }
     if (warmup) await finish(kind.command({ ...given, seconds: warmup }), { core: LOAD_CORE, dir });
-    return await asked(kind, given, { subject: subject.pid, upstream: upstream.pid, shared: subjects[name].cores === 2 }, scenario, dir);
+    return await asked(kind, given, { subject: subject.pid, beside: upstream.pids, shared: subjects[name].cores === 2 }, scenario, dir);
   } catch (error) {
     const said = subject?.output.stderr.trim().slice(-1000);
     throw new Error(`${name} in ${scenario.name}: ${error.message}${said && !error.message.includes(said) ? `\nit said: ${said}` : ''}`);
@@ -83,9 +86,9 @@ export async function measure(scenario, name, context, upstream, { seconds, warm
 }
 
 /** How a subject is started for a scenario; the files that it needs are written into `dir`. */
-export function planned(scenario, name, context, { port, upstreamPort, dir }) {
+export function planned(scenario, name, context, { port, upstream, dir }) {
   const plan = subjects[name].roles[scenario.role]({
-    port, upstreamPort, dir, flags: scenario.flags ?? {}, rival: context.rival, leat: context.leat,
+    port, upstreamPort: upstream.port, redisPort: upstream.redisPort, dir, flags: scenario.flags ?? {}, rival: context.rival, leat: context.leat,
     node: scenario.node && context.node(scenario.node), descriptors: descriptors(), root: process.getuid() === 0,
   });
   for (const [file, text] of Object.entries(plan.files)) writeFileSync(join(dir, file), text);

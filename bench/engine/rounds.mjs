@@ -109,5 +109,7 @@ export function summarise(scenario, samples) {
   return { reference, figures, ratios, targets: judge(scenario, samples) };
 }
 
-/** The tools that a scenario's load needs and this machine lacks. */
-export const missingTools = (scenario, has) => loads[scenario.load.kind].needs.filter(({ tool }) => !has(tool));
+const REDIS = { tool: 'redis-server', debian: 'redis-server' };
+
+/** The tools that a scenario needs and this machine lacks. */
+export const missingTools = (scenario, has) => [...loads[scenario.load.kind].needs, ...(scenario.redis ? [REDIS] : [])].filter(({ tool }) => !has(tool));

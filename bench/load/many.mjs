@@ -1,13 +1,14 @@
-// Asks so many times and ends: `node many.mjs PORT PATH CONNECTIONS REQUESTS [JSON]`. A closed loop of pipelined requests on
+// Asks so many times and ends: `node many.mjs PORT PATH CONNECTIONS REQUESTS FIELDS [JSON]`, FIELDS as JSON too. A closed loop of pipelined requests on
 // connections that stay; with a text they are POSTs of JSON. Every reply must be a 200 as long as the first. Prints `{ "requests" }`.
 import { connect } from 'node:net';
 
 const PIPELINED = 8;
 const ANSWERS_MS_MAX = 600_000;
 
-const [port, path, connections, requests, json] = process.argv.slice(2);
-const head = json === undefined ? `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
-  : `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
+const [port, path, connections, requests, fields, json] = process.argv.slice(2);
+const more = Object.entries(JSON.parse(fields)).map(([name, value]) => `${name}: ${value}\r\n`).join('');
+const head = json === undefined ? `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`
+  : `POST ${path} HTTP/1.1\r\nHost: a\r\n${more}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
 const late = setTimeout(() => { throw new Error(`not answered within ${ANSWERS_MS_MAX / 1000} s`); }, ANSWERS_MS_MAX);
 const share = Math.ceil(Number(requests) / Number(connections));
 await Promise.all(Array.from({ length: Number(connections) }, () => askOn(share)));

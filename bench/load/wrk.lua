@@ -1,4 +1,4 @@
--- What wrk sends, and a report as one line of JSON. Arguments after `--`: pipeline=N, body=BYTES, json=TEXT.
+-- What wrk sends, and a report as one line of JSON. Arguments after `--`: pipeline=N, body=BYTES, json=TEXT, field=NAME: VALUE.
 
 function init(args)
   local settings = {}
@@ -6,6 +6,8 @@ function init(args)
     local name, value = argument:match("^(%a+)=(%d+)$")
     if name then settings[name] = tonumber(value) end
     settings.json = settings.json or argument:match("^json=(.*)$")
+    local field, text = argument:match("^field=([^:]+): (.*)$")
+    if field then wrk.headers[field] = text end
   end
   if settings.body then
     wrk.method = "POST"
