@@ -254,6 +254,10 @@ fn every_line_of_the_demo_works() {
             _ if command.contains("/any/path") => "\"target\":\"/any/path?q=1\"",
             _ if command.contains("/echo") => "some bytes",
             _ if command.contains("/events") => "id: 1\ndata: ",
+            _ if command.contains("/partners") && command.contains(" -d ") => "say idempotency-key",
+            _ if command.contains("mill-key") => "[\"x-partner\",\"mill\"]",
+            _ if command.contains("/partners") => "\"code\":\"auth.missing\"",
+            _ if command.contains("/upstreams") => "\"breaker\"",
             _ if command.contains("/metrics") => "leat_requests_total",
             _ if command.contains("--http2-prior-knowledge") => "HTTP/2 200",
             _ if command.contains("/notices --json") => "HTTP/1.1 201 Created",
@@ -263,7 +267,7 @@ fn every_line_of_the_demo_works() {
         assert!(text.contains(wanted), "curl {command}: {text}");
         tried += 1;
     }
-    assert_eq!(tried, 9);
+    assert_eq!(tried, 13);
     let missing = missing.unwrap();
     assert!(missing.contains(folder.path().to_str().unwrap()) && missing.contains("make build"), "{missing}");
 }

@@ -9,12 +9,21 @@ pub(super) fn write(folder: &Path, listen: SocketAddr, admin: SocketAddr, upstre
     let public = folder.join("public");
     std::fs::create_dir_all(&public)?;
     std::fs::write(public.join("index.html"), PAGE)?;
+    std::fs::write(folder.join("once.mjs"), ONCE)?;
     let config = format!(
         "# The demo's configuration. Change it and save: the gateway takes it over without losing a request.
 listeners:
   - address: {listen}
 admin:
   address: {admin}
+auth:
+  partners:
+    # printf %s mill-key | sha256sum
+    api_keys: {{ owner_header: x-partner, keys: {{ mill: d525cacbf0044489b91c7e484c45f791f8f0f332cb5fd122dcad2fc4d2adb938 }} }}
+rate_limits:
+  per_partner: {{ rate: 1/s, burst: 5, key: user }}
+plugins:
+  once: {{ file: once.mjs }}
 routes:
   - name: hello
     match: {{ path: /hello }}
@@ -27,12 +36,20 @@ routes:
     strip_prefix: /api
     response_headers: {{ set: {{ x-served-by: leat }} }}
     proxy: {{ upstream: demo }}
+  - name: partners
+    match: {{ prefix: /partners }}
+    auth: partners
+    rate_limits: per_partner
+    plugins: once
+    proxy: {{ upstream: demo }}
   - name: site
     match: {{ prefix: / }}
     files: {{ root: public }}
 upstreams:
   demo:
     endpoints: [\"http://{upstream}\"]
+    breaker: {{}}
+    retry: {{}}
 "
     );
     let path = folder.join("leat.yaml");
@@ -60,7 +77,11 @@ Leat demo: a gateway on {gateway} in front of an upstream on {upstream}
   curl -iL http://{gateway}/old                       a redirect
   curl -i --http2-prior-knowledge http://{gateway}/hello   the same over HTTP/2
   open  http://{gateway}/                             a file, in a browser
+  curl -i http://{gateway}/partners                   401: only with a key
+  curl -i http://{gateway}/partners -H 'x-api-key: mill-key'        let in, and told to the upstream; five at once, then 429
+  curl -i http://{gateway}/partners -H 'x-api-key: mill-key' -d 1   400, by a plug-in in JavaScript: once.mjs beside the configuration
   curl http://{admin}/metrics                         what the gateway counts
+  curl http://{admin}/upstreams                       breakers and retries, as they stand
 
 The configuration is {}; change it and watch.
 {apps}
@@ -127,6 +148,9 @@ An Express app in TypeScript without Node.js, by `leat run`, on {base} (examples
         Err(why) => format!("\nNo app by `leat run`: {why}\n"),
     }
 }
+
+/// Answers orders that have no number of the client's own.
+const ONCE: &str = include_str!("../../../../../examples/gateway/plugins/once.mjs");
 
 const PAGE: &str = "<!doctype html>
 <html lang=\"en\">
