@@ -3,18 +3,22 @@
 
 mod handler;
 mod head;
+mod layer;
 mod limits;
 mod method;
 mod name;
+mod owned_fields;
 mod peer;
 mod reason;
 mod record;
 
 pub use handler::{Ended, Exchange, Fault, Fixed, Handler, Piece, Reply, Step, WHOLE_BODY_BYTES_MAX};
 pub use head::{Field, FieldIter, Fields, Head, Length, RequestLines, ResponseHead, ResponseLines, Span, Version};
+pub use layer::Layer;
 pub use limits::{BodyLimits, LeftToHandler, Limits, Profile};
 pub use method::Method;
 pub use name::Name;
+pub use owned_fields::OwnedFields;
 pub use peer::{Address, ClientCertificate, HostPolicy, Peer, Scheme, TlsInfo};
 pub use reason::{Blame, Reason};
 pub use record::Record;

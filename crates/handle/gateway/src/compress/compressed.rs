@@ -1,9 +1,7 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 
-use leat_message::{
-    BodyLimits, Exchange, Field, Fields, Fixed, Head, Length, Peer, Piece, Reason, Record, Reply, Span,
-};
+use leat_message::{Exchange, Fields, Fixed, Layer, Length, OwnedFields, Reason};
 
 use super::choice::{Choice, choose};
 use super::encoder::Encoder;
@@ -40,7 +38,7 @@ enum Body {
     /// All of it was compressed; what has not gone out yet, and the trailers.
     Ended {
         rest: Vec<u8>,
-        trailers: Trailers,
+        trailers: Option<OwnedFields>,
     },
     Failed,
 }
@@ -56,7 +54,7 @@ impl<'a, X: Exchange> Compressed<'a, X> {
     /// The client went, or the encoder failed: the reply is not whole.
     pub(crate) async fn finish(mut self) -> Result<(), Reason> {
         if matches!(self.body, Body::Coded { left: 0, .. }) {
-            self.end(None);
+            Layer::end(&mut self, None);
         }
         poll_fn(|cx| match self.poll_drain(cx) {
             Poll::Pending => self.inner.poll_gone(cx).map(Err),
@@ -64,7 +62,7 @@ impl<'a, X: Exchange> Compressed<'a, X> {
         })
         .await?;
         match self.body {
-            Body::Ended { trailers, .. } => trailers.lend(|fields| self.inner.end(fields)),
+            Body::Ended { trailers, .. } => self.inner.end(trailers.as_ref().map(OwnedFields::fields)),
             // The handler itself did not end it.
             Body::Plain | Body::Coded { .. } => {}
             Body::Failed => return Err(Reason::HandlerFailed),
@@ -117,7 +115,17 @@ impl<'a, X: Exchange> Compressed<'a, X> {
     }
 }
 
-impl<X: Exchange> Reply for Compressed<'_, X> {
+impl<X: Exchange> Layer for Compressed<'_, X> {
+    type Inner = X;
+
+    fn inner(&self) -> &X {
+        self.inner
+    }
+
+    fn inner_mut(&mut self) -> &mut X {
+        self.inner
+    }
+
     fn status(&mut self, status: u16) {
         self.status = status;
     }
@@ -149,7 +157,7 @@ impl<X: Exchange> Reply for Compressed<'_, X> {
                 if encoder.write(bytes).is_err() {
                     self.body = Body::Failed;
                 }
-                self.end(None);
+                Layer::end(self, None);
             }
             Body::Plain => self.inner.body(bytes),
             Body::Ended { .. } | Body::Failed => {}
@@ -158,44 +166,6 @@ impl<X: Exchange> Reply for Compressed<'_, X> {
 
     fn fixed(&mut self, reply: &Fixed) {
         self.inner.fixed(reply);
-    }
-
-    fn record(&mut self) -> &mut Record {
-        self.inner.record()
-    }
-}
-
-impl<X: Exchange> Exchange for Compressed<'_, X> {
-    fn request(&self) -> Head<'_> {
-        self.inner.request()
-    }
-
-    fn peer(&self) -> &Peer {
-        self.inner.peer()
-    }
-
-    fn limit_body(&mut self, limits: BodyLimits) {
-        self.inner.limit_body(limits);
-    }
-
-    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece<'_>, Reason>> {
-        self.inner.poll_body(cx)
-    }
-
-    fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
-        self.inner.poll_gone(cx)
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.inner.consume(count);
-    }
-
-    fn trailers(&self) -> Option<Fields<'_>> {
-        self.inner.trailers()
-    }
-
-    fn interim(&mut self, status: u16, fields: Fields<'_>) {
-        self.inner.interim(status, fields);
     }
 
     fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>> {
@@ -225,7 +195,7 @@ impl<X: Exchange> Exchange for Compressed<'_, X> {
             }
             Body::Coded { encoder, .. } => {
                 if let Ok(rest) = encoder.finish() {
-                    self.body = Body::Ended { rest, trailers: Trailers::keep(trailers) };
+                    self.body = Body::Ended { rest, trailers: trailers.map(OwnedFields::from_iter) };
                 }
             }
             ended => self.body = ended,
@@ -240,59 +210,5 @@ impl<X: Exchange> Exchange for Compressed<'_, X> {
         }
         ready!(self.poll_drain(cx))?;
         self.inner.poll_flush(cx)
-    }
-
-    fn head_sent(&self) -> bool {
-        self.inner.head_sent()
-    }
-
-    fn verbatim(&mut self, status: u16, head: &[u8]) {
-        self.inner.verbatim(status, head);
-    }
-
-    fn keep_alive(&mut self, keep: bool) {
-        self.inner.keep_alive(keep);
-    }
-
-    fn interim_verbatim(&mut self, status: u16, head: &[u8]) {
-        self.inner.interim_verbatim(status, head);
-    }
-
-    fn waive_continue(&mut self) {
-        self.inner.waive_continue();
-    }
-
-    fn take_over(&mut self) -> bool {
-        self.inner.take_over()
-    }
-
-    fn reset(&mut self) {
-        self.inner.reset();
-    }
-}
-
-/// Trailers that are kept until the body before them has gone out.
-#[derive(Default)]
-struct Trailers {
-    bytes: Vec<u8>,
-    list: Option<Vec<Field>>,
-}
-
-impl Trailers {
-    fn keep(fields: Option<Fields<'_>>) -> Self {
-        let mut bytes = Vec::new();
-        let mut put = |text: &[u8]| {
-            let start = bytes.len();
-            bytes.extend_from_slice(text);
-            Span::new(start, bytes.len())
-        };
-        let list = fields.map(|fields| {
-            fields.into_iter().map(|(id, name, value)| Field { id, name: put(name), value: put(value) }).collect()
-        });
-        Self { bytes, list }
-    }
-
-    fn lend(&self, take: impl FnOnce(Option<Fields<'_>>)) {
-        take(self.list.as_ref().map(|list| Fields::new(&self.bytes, list)));
     }
 }

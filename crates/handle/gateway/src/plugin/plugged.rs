@@ -1,10 +1,7 @@
 use std::future::poll_fn;
-use std::mem::MaybeUninit;
 use std::task::{Context, Poll, ready};
 
-use leat_message::{
-    BodyLimits, Exchange, Fault, Field, Fields, Head, Length, Name, Peer, Piece, Reason, Record, Reply, Span,
-};
+use leat_message::{Exchange, Fault, Fields, Head, Layer, Length, Name, OwnedFields, Piece, Reason, Reply};
 
 use super::changes::Changed;
 use super::rewritten::Rewritten;
@@ -43,8 +40,7 @@ struct Memory {
     length: Length,
     /// A whole body that came with the head, or the one that a plug-in put in its place.
     body: Vec<u8>,
-    trailers: Vec<Field>,
-    trailers_text: Vec<u8>,
+    trailers: OwnedFields,
 }
 
 /// Where the response is.
@@ -139,7 +135,7 @@ impl<'a, X: Exchange, R: PluginRun> Plugged<'a, X, R> {
                 Ended::No => {}
                 Ended::Yes => self.inner.end(None),
                 Ended::WithTrailers => {
-                    self.inner.end(Some(Fields::new(&self.spare.0.trailers_text, &self.spare.0.trailers)));
+                    self.inner.end(Some(self.spare.0.trailers.fields()));
                 }
             }
         }
@@ -224,7 +220,17 @@ fn write<R: Reply>(reply: &mut R, status: u16, fields: Fields<'_>, length: Lengt
     reply.length(length);
 }
 
-impl<X: Exchange, R: PluginRun> Reply for Plugged<'_, X, R> {
+impl<X: Exchange, R: PluginRun> Layer for Plugged<'_, X, R> {
+    type Inner = X;
+
+    fn inner(&self) -> &X {
+        self.inner
+    }
+
+    fn inner_mut(&mut self) -> &mut X {
+        self.inner
+    }
+
     fn status(&mut self, status: u16) {
         if !self.run.wants_response() {
             return self.inner.status(status);
@@ -267,22 +273,8 @@ impl<X: Exchange, R: PluginRun> Reply for Plugged<'_, X, R> {
         }
     }
 
-    fn record(&mut self) -> &mut Record {
-        self.inner.record()
-    }
-}
-
-impl<X: Exchange, R: PluginRun> Exchange for Plugged<'_, X, R> {
     fn request(&self) -> Head<'_> {
         if self.is_rewritten { self.spare.0.request.head() } else { self.inner.request() }
-    }
-
-    fn peer(&self) -> &Peer {
-        self.inner.peer()
-    }
-
-    fn limit_body(&mut self, limits: BodyLimits) {
-        self.inner.limit_body(limits);
     }
 
     fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece<'_>, Reason>> {
@@ -294,22 +286,6 @@ impl<X: Exchange, R: PluginRun> Exchange for Plugged<'_, X, R> {
         let gone = self.inner.poll_gone(cx);
         self.look_at_expect();
         gone
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.inner.consume(count);
-    }
-
-    fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut [MaybeUninit<u8>]) -> Poll<Result<usize, Reason>> {
-        self.inner.poll_read(cx, into)
-    }
-
-    fn trailers(&self) -> Option<Fields<'_>> {
-        self.inner.trailers()
-    }
-
-    fn interim(&mut self, status: u16, fields: Fields<'_>) {
-        self.inner.interim(status, fields);
     }
 
     fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>> {
@@ -338,18 +314,8 @@ impl<X: Exchange, R: PluginRun> Exchange for Plugged<'_, X, R> {
                 *ended = Ended::Yes;
                 if let Some(trailers) = trailers {
                     *ended = Ended::WithTrailers;
-                    let memory = &mut *self.spare.0;
-                    memory.trailers.clear();
-                    memory.trailers_text.clear();
-                    for (id, name, value) in trailers {
-                        let mut put = |bytes: &[u8]| {
-                            let start = memory.trailers_text.len();
-                            memory.trailers_text.extend_from_slice(bytes);
-                            Span::new(start, memory.trailers_text.len())
-                        };
-                        let (name, value) = (put(name), put(value));
-                        memory.trailers.push(Field { id, name, value });
-                    }
+                    self.spare.0.trailers.clear();
+                    self.spare.0.trailers.extend(trailers);
                 }
             }
             State::Replaced { .. } | State::Failed(_) => {}
@@ -366,29 +332,5 @@ impl<X: Exchange, R: PluginRun> Exchange for Plugged<'_, X, R> {
     fn head_sent(&self) -> bool {
         // One that is held back can't be written again either.
         self.state != State::Through || self.inner.head_sent()
-    }
-
-    fn verbatim(&mut self, status: u16, head: &[u8]) {
-        self.inner.verbatim(status, head);
-    }
-
-    fn keep_alive(&mut self, keep: bool) {
-        self.inner.keep_alive(keep);
-    }
-
-    fn interim_verbatim(&mut self, status: u16, head: &[u8]) {
-        self.inner.interim_verbatim(status, head);
-    }
-
-    fn waive_continue(&mut self) {
-        self.inner.waive_continue();
-    }
-
-    fn take_over(&mut self) -> bool {
-        self.inner.take_over()
-    }
-
-    fn reset(&mut self) {
-        self.inner.reset();
     }
 }

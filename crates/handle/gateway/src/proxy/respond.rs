@@ -1,4 +1,4 @@
-use leat_message::{Exchange, Field, Fields, Head, Length, Name, Reason, ResponseHead, Span};
+use leat_message::{Exchange, Fields, Head, Length, Name, OwnedFields, Reason, ResponseHead};
 
 use super::connection_tokens::ConnectionTokens;
 use super::route::ProxyRoute;
@@ -96,13 +96,6 @@ pub(super) fn write_interim<X: Exchange>(x: &mut X, head: ResponseHead<'_>) {
     if fields.iter().all(|(id, name, _)| stays(id, name)) {
         return x.interim(head.status(), fields);
     }
-    let mut bytes = Vec::new();
-    let mut put = |text: &[u8]| {
-        let start = bytes.len();
-        bytes.extend_from_slice(text);
-        Span::new(start, bytes.len())
-    };
-    let kept = fields.iter().filter(|(id, name, _)| stays(*id, name));
-    let list: Vec<Field> = kept.map(|(id, name, value)| Field { id, name: put(name), value: put(value) }).collect();
-    x.interim(head.status(), Fields::new(&bytes, &list));
+    let kept: OwnedFields = fields.iter().filter(|(id, name, _)| stays(*id, name)).collect();
+    x.interim(head.status(), kept.fields());
 }
