@@ -4,7 +4,9 @@
 
 pub mod balance;
 pub mod breaker;
+pub mod concurrency;
 mod deadline;
+pub mod hedge;
 pub mod limit;
 mod random;
 pub mod retry;

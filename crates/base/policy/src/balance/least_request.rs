@@ -32,11 +32,20 @@ pub fn two(count: u32, random: &mut impl Random) -> Option<(u32, u32)> {
 }
 
 /// The less busy of two endpoints that chance names, the first of them if they are equal; `count` is that of the
-/// usable ones, and the choice a position among them.
+/// usable ones, and the choice a position among them. Of two idle ones with different weights, one by chance as the weights
+/// say, which takes a draw more: compared, the heavier one would get every request for as long as there is little load.
 ///
 /// Mitzenmacher, "The Power of Two Choices in Randomized Load Balancing", IEEE TPDS 2001: nearly as even as to ask all, without
 /// sending a whole herd to the one that looks idle.
 pub fn least_request(count: u32, load: impl Fn(u32) -> Load, random: &mut impl Random) -> Option<u32> {
     let (first, second) = two(count, random)?;
-    Some(if load(first).is_at_most(load(second)) { first } else { second })
+    let (here, there) = (load(first), load(second));
+    let takes_first = match (here.in_flight, there.in_flight) {
+        (0, 0) if here.weight.max(1) != there.weight.max(1) => {
+            let whole = u64::from(here.weight.max(1)) + u64::from(there.weight.max(1));
+            random.part(whole) < u64::from(here.weight.max(1))
+        }
+        _ => here.is_at_most(there),
+    };
+    Some(if takes_first { first } else { second })
 }

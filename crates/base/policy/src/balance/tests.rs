@@ -209,3 +209,14 @@ fn settings_that_cannot_be_are_refused_by_name() {
     fails(Priorities::new(&tier, 99).map(drop), "overprovision must be at least 100");
     fails(Priorities::new(&tier, 10_001).map(drop), "overprovision must be at most 10000");
 }
+
+#[test]
+fn idle_endpoints_of_different_weights_get_requests_as_their_weights_say() {
+    let mut random = SplitMix64::new(15);
+    for (weights, share) in [([3, 1], 0.75), ([1, 3], 0.25), ([1, 1], 0.5), ([0, 1], 0.5)] {
+        let load = |index: u32| Load { in_flight: 0, weight: weights[index as usize] };
+        let first = (0..20_000).filter(|_| least_request(2, load, &mut random) == Some(0)).count();
+        // The standard deviation is 70.
+        assert!((first as f64 - share * 20_000.0).abs() < 400.0, "{weights:?}: {first}");
+    }
+}

@@ -5,6 +5,7 @@
 mod balance;
 mod breaker;
 mod case;
+mod concurrency;
 mod limits;
 mod retry;
 
@@ -32,6 +33,11 @@ fn retries_and_deadlines_are_as_the_corpus_says() {
 #[test]
 fn a_breaker_steps_as_the_corpus_says() {
     all("breaker.json", 16, breaker::run);
+}
+
+#[test]
+fn a_limit_of_requests_under_way_moves_as_the_corpus_says() {
+    all("concurrency.json", 5, concurrency::run);
 }
 
 #[test]
