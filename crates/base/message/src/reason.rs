@@ -188,6 +188,7 @@ reasons! {
     UpstreamNone => "upstream.none", 503, Upstream, "The upstream has no endpoint to try.";
     UpstreamBreaker => "upstream.breaker", 503, Upstream, "The breaker lets nothing through: the upstream has failed too often.";
     UpstreamUnhealthy => "upstream.unhealthy", 503, Upstream, "Every endpoint of the upstream fails its health checks.";
+    UpstreamConcurrency => "upstream.concurrency", 503, Upstream, "The upstream has as many requests under way as it can take, and the queue is full or took too long.";
     UpstreamStatus => "upstream.status", 502, Upstream, "A try was answered with a status that is tried again; never the end of a request.";
     UpstreamReset => "upstream.reset", 502, Upstream, "The endpoint ended the connection before its response was complete.";
     UpstreamInvalid => "upstream.invalid", 502, Upstream, "The endpoint sent something that is not a valid response.";

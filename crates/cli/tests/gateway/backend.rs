@@ -13,6 +13,8 @@ pub(crate) enum Manner {
     Answer(u16, &'static str),
     /// Answers with 200 after this time.
     Slow(Duration),
+    /// Answers with 200 after this time, one request at a time over all connections.
+    InTurn(Duration),
     /// Closes the connection without a byte.
     Close,
 }
@@ -34,6 +36,12 @@ pub(crate) struct Backend {
 struct Shared {
     manner: Mutex<Manner>,
     requests: AtomicUsize,
+    /// Requests that are being answered, and the most that ever were.
+    at_once: AtomicUsize,
+    most: AtomicUsize,
+    turn: Mutex<()>,
+    /// The heads that arrived.
+    heads: Mutex<Vec<String>>,
     gone: AtomicBool,
     open: Mutex<Vec<TcpStream>>,
 }
@@ -48,6 +56,10 @@ impl Backend {
         let shared = Arc::new(Shared {
             manner: Mutex::new(manner),
             requests: AtomicUsize::new(0),
+            at_once: AtomicUsize::new(0),
+            most: AtomicUsize::new(0),
+            turn: Mutex::default(),
+            heads: Mutex::default(),
             gone: AtomicBool::new(false),
             open: Mutex::default(),
         });
@@ -73,6 +85,16 @@ impl Backend {
     /// Requests that arrived so far.
     pub(crate) fn requests(&self) -> usize {
         self.shared.requests.load(SeqCst)
+    }
+
+    /// The most requests that it was given at once.
+    pub(crate) fn most(&self) -> usize {
+        self.shared.most.load(SeqCst)
+    }
+
+    /// The heads that arrived so far.
+    pub(crate) fn heads(&self) -> Vec<String> {
+        self.shared.heads.lock().unwrap().clone()
     }
 
     pub(crate) fn behave(&self, manner: Manner) {
@@ -117,9 +139,11 @@ impl Shared {
                 continue;
             };
             let head = received.windows(4).position(|window| window == b"\r\n\r\n").unwrap() + 4;
+            self.heads.lock().unwrap().push(String::from_utf8_lossy(&received[..head]).into_owned());
             let body = String::from_utf8_lossy(&received[head..end]).into_owned();
             received.drain(..end);
             self.requests.fetch_add(1, SeqCst);
+            self.most.fetch_max(self.at_once.fetch_add(1, SeqCst) + 1, SeqCst);
             let manner = self.manner.lock().unwrap().clone();
             let (status, fields) = match manner {
                 Manner::Answer(status, fields) => (status, fields),
@@ -127,11 +151,18 @@ impl Shared {
                     std::thread::sleep(time);
                     (200, "")
                 }
+                Manner::InTurn(time) => {
+                    let _turn = self.turn.lock().unwrap();
+                    std::thread::sleep(time);
+                    (200, "")
+                }
                 Manner::Close => {
+                    self.at_once.fetch_sub(1, SeqCst);
                     let _ = connection.shutdown(Shutdown::Both);
                     return;
                 }
             };
+            self.at_once.fetch_sub(1, SeqCst);
             let length = name.len() + body.len();
             let reply = format!("HTTP/1.1 {status} X\r\n{fields}content-length: {length}\r\n\r\n{name}{body}");
             if connection.write_all(reply.as_bytes()).is_err() {

@@ -159,7 +159,7 @@ fn a_further_tier_gets_what_the_nearer_one_cannot_carry() {
 fn an_endpoint_that_comes_with_a_reload_grows_into_its_weight() {
     for method in ["round_robin", "least_request"] {
         let [old, new] = [Backend::start("o", WELL), Backend::start("n", WELL)];
-        for (slow_start, least, most) in [("10m", 5, 25), ("off", 70, 130)] {
+        for (slow_start, least, most) in [("10m", 2, 25), ("off", 70, 130)] {
             let keys = format!("balance: {{ method: {method}, slow_start: {slow_start} }}");
             let mut leat = Leat::gateway(&config(&[&old], "", &keys), 1);
             leat.rewrite(&config(&[&old, &new], "", &keys));
@@ -168,12 +168,9 @@ fn an_endpoint_that_comes_with_a_reload_grows_into_its_weight() {
             let mut client = leat.connect();
             let all: String = (0..200).map(|_| ask(&mut client, "/", "")).collect();
             let count = all.matches('n').count();
-            if method == "round_robin" {
-                assert!((least..=most).contains(&count), "{method}, {slow_start}: {count} of 200");
-            } else {
-                // Without others under way the one of more weight always looks less busy.
-                assert_eq!(count == 0, slow_start == "10m", "{slow_start}: {count} of 200");
-            }
+            // By turns the share is exact but for its growth; by chance, 45 are six times its spread.
+            let most = if method == "least_request" { most.max(45) } else { most };
+            assert!((least..=most).contains(&count), "{method}, {slow_start}: {count} of 200");
         }
     }
 }

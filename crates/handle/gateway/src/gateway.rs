@@ -18,6 +18,7 @@ use crate::config::{self, Action, Compression, Config, Problem, Redirect, Rewrit
 use crate::edited::Edited;
 use crate::endpoints::{EndpointsError, seats};
 use crate::lasting::Lasting;
+use crate::mirror::Mirror;
 use crate::observer::Observer;
 use crate::pick::Upstream;
 use crate::plugin::{Decision, NoPlugins, Opening, Patch, Plugged, PluginHost, PluginRun, Spare, opening, respond};
@@ -109,7 +110,9 @@ impl<P: PluginHost> Gateway<P> {
                 }
                 Action::Proxy(proxy, rewrite) => {
                     let forwarded = Rc::clone(&forwarded);
-                    let route = ProxyRoute::new(route, config.auth(), proxy, rewrite, &upstreams, forwarded)?;
+                    let mirror = proxy.mirror().map(|mirror| compile_mirror(mirror, &config, &upstreams, lasting));
+                    let mirror = mirror.transpose()?;
+                    let route = ProxyRoute::new(route, config.auth(), proxy, rewrite, &upstreams, forwarded, mirror)?;
                     Compiled::Proxy(Box::new(route))
                 }
             });
@@ -472,6 +475,20 @@ impl<P: PluginHost> Handler for Gateway<P> {
     fn ended(&self, ended: Ended<'_>) {
         self.observer.ended(&ended);
     }
+}
+
+/// Where a route's copies go.
+fn compile_mirror(
+    mirror: &config::Mirror,
+    config: &Config,
+    upstreams: &[Rc<Upstream>],
+    lasting: &Lasting,
+) -> Result<Rc<Mirror>, GatewayError> {
+    let number = mirror.upstream();
+    let (Some(upstream), Some(named)) = (upstreams.get(number), config.upstreams().get(number)) else {
+        return Err(GatewayError::Upstream(number));
+    };
+    Ok(Rc::new(Mirror::new(Rc::clone(upstream), mirror, lasting.states.mirror(named.name()))))
 }
 
 /// Whether a client is told of this failure while its connection goes on as before. Framing errors and bugs are the

@@ -11,6 +11,7 @@ mod files;
 mod gateway;
 pub mod health;
 mod lasting;
+mod mirror;
 mod observer;
 mod pick;
 mod plugin;

@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use super::mirror::Mirror;
 use super::template::Template;
 
 /// A redirect.
@@ -74,6 +75,7 @@ pub enum Coding {
 pub struct Proxy {
     pub(super) upstream: usize,
     pub(super) splits: Vec<Split>,
+    pub(super) mirror: Option<Mirror>,
     pub(super) host: ProxyHost,
     pub(super) response_time_ms: Option<u64>,
     pub(super) idle_time_ms: Option<u64>,
@@ -89,6 +91,11 @@ impl Proxy {
     /// Requests that go elsewhere; the first that takes a request gets it.
     pub fn splits(&self) -> &[Split] {
         &self.splits
+    }
+
+    /// Copies of the requests that go to another upstream as well.
+    pub fn mirror(&self) -> Option<&Mirror> {
+        self.mirror.as_ref()
     }
 
     /// Which host the upstream is asked for.

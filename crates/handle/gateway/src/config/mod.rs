@@ -5,10 +5,12 @@ mod access;
 mod action;
 mod auth;
 mod compression;
+mod concurrency;
 mod cors;
 mod fault;
 mod fields;
 mod maintenance;
+mod mirror;
 mod model;
 mod plugin;
 mod policies;
@@ -29,10 +31,12 @@ pub use action::{Coding, Files, Proxy, ProxyHost, Redirect, Split, SplitWhen};
 pub(crate) use auth::{AuthKind, ExternalRules, JwksUrl, JwtKeys, OnFailure};
 pub use auth::{AuthScheme, RouteAuth};
 pub use compression::Compression;
+pub use concurrency::Concurrency;
 pub use cors::{Cors, Origin, Origins};
 pub use fault::{Fault, FaultEnd};
 pub use fields::FieldEdits;
 pub use maintenance::Maintenance;
+pub use mirror::Mirror;
 pub use model::{
     AccessLog, Action, Bind, Certificate, ClientCertificates, Config, Drain, Forwarded, ForwardedStyle, Listener,
     LogFormat, LogTarget, Network, OnError, ProxyProtocol, RequestId, Route, ServerTls, TlsVersion, Workers,

@@ -1,5 +1,7 @@
+use super::concurrency::Concurrency;
 use leat_policy::balance::OutlierSettings;
 use leat_policy::breaker;
+use leat_policy::hedge::Hedge;
 use leat_policy::retry::{Budget, Retry};
 
 /// Which endpoint of an upstream gets a request, when one is put aside, and what follows a failure.
@@ -11,6 +13,8 @@ pub struct Policies {
     pub(super) breaker: Option<(BreakerScope, breaker::Settings)>,
     pub(super) retries: Option<Retries>,
     pub(super) health: Option<HealthCheck>,
+    pub(super) concurrency: Option<Concurrency>,
+    pub(super) hedge: Option<Hedge>,
     pub(super) failure_statuses: Vec<u16>,
 }
 
@@ -43,6 +47,16 @@ impl Policies {
     /// How endpoints are asked whether they are well; `None` for not at all.
     pub fn health(&self) -> Option<&HealthCheck> {
         self.health.as_ref()
+    }
+
+    /// How many requests are under way at once; `None` for as many as there are connections.
+    pub fn concurrency(&self) -> Option<&Concurrency> {
+        self.concurrency.as_ref()
+    }
+
+    /// When a second try begins beside one that takes long; `None` for never. Only where there are [`Policies::retries`].
+    pub fn hedge(&self) -> Option<&Hedge> {
+        self.hedge.as_ref()
     }
 
     /// Statuses that count as failures of the endpoint.

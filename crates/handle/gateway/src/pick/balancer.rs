@@ -9,6 +9,7 @@ use leat_policy::{Instant, SplitMix64};
 
 use super::clock::now;
 use super::key::key;
+use super::start::start;
 use super::turns::Turns;
 use crate::config::{Balance, HashBy, HashTable};
 
@@ -226,8 +227,8 @@ impl Balancer {
 impl Kind {
     fn new(balance: &Balance, identities: &[&str], weights: &[u32], steady: bool, now: Instant) -> Self {
         // Errors are those of settings that a configuration can't have; then endpoints simply take turns.
-        let turns = || Self::Turns(Turns::new(weights));
-        let weighted = || Weighted::new(weights.len()).ok().map(RefCell::new);
+        let turns = || Self::Turns(Turns::new(weights, start()));
+        let weighted = || Weighted::new(weights.len()).ok().map(|made| RefCell::new(begun(made, weights)));
         match balance {
             Balance::RoundRobin if steady => turns(),
             Balance::RoundRobin => weighted().map_or_else(turns, Self::Weighted),
@@ -259,6 +260,14 @@ impl Kind {
             }
         }
     }
+}
+
+/// The same as if this core's first turns had been taken.
+fn begun(mut weighted: Weighted, weights: &[u32]) -> Weighted {
+    for _ in 0..start() % weights.len().max(1) {
+        weighted.pick(|at| weights.get(at).copied().unwrap_or_default());
+    }
+    weighted
 }
 
 /// Another one for every core and start, so that cores don't choose in step.

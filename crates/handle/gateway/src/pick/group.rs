@@ -9,7 +9,8 @@ use leat_policy::retry::{Budget, BudgetCell};
 use leat_policy::{Instant, breaker::State};
 
 use super::fuse::Fuse;
-use crate::config::{BreakerScope, Policies};
+use super::gate::{Gate, GateReport};
+use crate::config::{BreakerScope, Concurrency, Policies};
 
 /// What all cores know together of one upstream: who is aside, whose breaker is open, how many retries are left.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct Group {
     /// The breaker of the upstream as a whole.
     whole: Option<Arc<Fuse>>,
     budget: Option<(Budget, Arc<BudgetCell>)>,
+    /// What is under way at once.
+    gate: Option<Arc<Gate>>,
     counts: Arc<Counts>,
 }
 
@@ -51,14 +54,30 @@ struct Health {
 struct Counts {
     retries: AtomicU64,
     retries_denied: AtomicU64,
+    hedges: AtomicU64,
+    hedges_won: AtomicU64,
+    hedges_denied: AtomicU64,
+}
+
+/// What became of a hedge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HedgeEnd {
+    /// It was sent.
+    Made,
+    /// It was the first to answer.
+    Won,
+    /// There was no budget or no room for it.
+    Denied,
 }
 
 /// What the state belongs to: with other settings a part of it begins anew.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Settings {
     outliers: Option<OutlierSettings>,
     breaker: Option<(BreakerScope, breaker::Settings)>,
     budget: Option<Budget>,
+    concurrency: Option<Concurrency>,
+    hedges: bool,
     is_checked: bool,
     starts_slowly: bool,
 }
@@ -82,10 +101,13 @@ impl Settings {
             outliers: policies.outliers().cloned(),
             breaker: policies.breaker().cloned(),
             budget,
+            concurrency: policies.concurrency().cloned(),
+            hedges: policies.hedge().is_some(),
             is_checked: policies.health().is_some(),
             starts_slowly: policies.slow_start_ms().is_some(),
         };
-        let has_policy = made.outliers.is_some() || made.breaker.is_some() || made.budget.is_some();
+        let has_policy =
+            made.outliers.is_some() || made.breaker.is_some() || made.budget.is_some() || made.concurrency.is_some();
         (has_policy || made.is_checked || made.starts_slowly).then_some(made)
     }
 
@@ -141,8 +163,13 @@ impl Group {
             let cell = old.unwrap_or_else(|| Arc::new(budget.cell()));
             (budget, cell)
         });
+        let gate = settings.concurrency.as_ref().map(|concurrency| {
+            let same = before.filter(|before| before.settings.concurrency == settings.concurrency);
+            let old = same.and_then(|before| before.gate.as_ref()).map(Arc::clone);
+            old.unwrap_or_else(|| Arc::new(Gate::new(concurrency)))
+        });
         let counts = before.map(|before| Arc::clone(&before.counts)).unwrap_or_default();
-        Self { settings, members, outliers, whole, budget, counts }
+        Self { settings, members, outliers, whole, budget, gate, counts }
     }
 
     /// Whether it is what would be made of this.
@@ -244,6 +271,15 @@ impl Group {
         self.budget.as_ref().map(|(budget, cell)| (budget, &**cell))
     }
 
+    /// Where requests ask to be under way; `None` where as many may as want.
+    pub(crate) fn gate(&self) -> Option<&Arc<Gate>> {
+        self.gate.as_ref()
+    }
+
+    pub(super) fn gate_report(&self) -> Option<GateReport> {
+        self.gate.as_deref().map(Gate::report)
+    }
+
     pub(crate) fn count_retry(&self) {
         self.counts.retries.fetch_add(1, Relaxed);
     }
@@ -256,6 +292,23 @@ impl Group {
     pub(super) fn retries(&self) -> Option<(u64, u64)> {
         let counts = &self.counts;
         self.budget.as_ref().map(|_| (counts.retries.load(Relaxed), counts.retries_denied.load(Relaxed)))
+    }
+
+    pub(crate) fn count_hedge(&self, end: HedgeEnd) {
+        let counts = &self.counts;
+        let count = match end {
+            HedgeEnd::Made => &counts.hedges,
+            HedgeEnd::Won => &counts.hedges_won,
+            HedgeEnd::Denied => &counts.hedges_denied,
+        };
+        count.fetch_add(1, Relaxed);
+    }
+
+    /// Hedges that were made, those of them that won, and those that there was no budget or room for.
+    pub(super) fn hedges(&self) -> Option<[u64; 3]> {
+        let counts = &self.counts;
+        let all = [&counts.hedges, &counts.hedges_won, &counts.hedges_denied];
+        self.settings.hedges.then(|| all.map(|count| count.load(Relaxed)))
     }
 
     /// The breaker of the upstream as a whole, and how often it stopped everything.

@@ -20,7 +20,15 @@ fn settings(failures: u32, breaker: Option<u32>) -> Settings {
         let raw = Raw { consecutive_failures: Some(failures), ..Raw::default() };
         (BreakerScope::Endpoint, BreakerSettings::new(&raw).unwrap())
     });
-    Settings { outliers: Some(outliers.unwrap()), breaker, budget: None, is_checked: false, starts_slowly: false }
+    Settings {
+        outliers: Some(outliers.unwrap()),
+        breaker,
+        budget: None,
+        concurrency: None,
+        hedges: false,
+        is_checked: false,
+        starts_slowly: false,
+    }
 }
 
 fn fail(group: &Group, endpoint: usize, times: usize, now: Instant) {

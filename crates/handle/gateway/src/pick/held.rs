@@ -5,6 +5,7 @@ use leat_message::Reason;
 use leat_policy::breaker::Permit;
 
 use super::clock::now;
+use super::gate::Slot;
 use super::upstream::{Seat, Upstream};
 
 /// A try's hold on its endpoint. It must be told how the try went; dropped before, the try says nothing of the endpoint.
@@ -13,6 +14,8 @@ pub(crate) struct Held<'a> {
     seat: &'a Seat,
     at: usize,
     permit: Cell<Option<Permit>>,
+    /// What lets it be under way, until the response's head.
+    slot: Cell<Option<Slot>>,
     is_told: Cell<bool>,
 }
 
@@ -21,7 +24,12 @@ impl<'a> Held<'a> {
         if upstream.balancer.counts() {
             upstream.balancer.begin(at);
         }
-        Self { upstream, seat, at, permit: Cell::new(permit), is_told: Cell::new(false) }
+        Self { upstream, seat, at, permit: Cell::new(permit), slot: Cell::new(None), is_told: Cell::new(false) }
+    }
+
+    /// The try is one of those that are counted as under way.
+    pub(crate) fn occupy(&self, slot: Option<Slot>) {
+        self.slot.set(slot);
     }
 
     pub(crate) fn seat(&self) -> &'a Seat {
@@ -40,13 +48,21 @@ impl<'a> Held<'a> {
 
     /// The head of a response came. What follows it says little of the endpoint, and may take for ever.
     pub(crate) fn answered(&self, status: u16, took: Duration) {
+        self.upstream.took(took);
         if self.is_watched() {
+            if let Some(slot) = self.slot.take() {
+                slot.answered(took);
+            }
             self.tell(self.upstream.is_failure(status), took);
         }
     }
 
     /// There was no response. Only what the endpoint is to blame for counts: not the client's end, nor our own queue.
     pub(crate) fn failed(&self, reason: Reason) {
+        let was_late = matches!(reason, Reason::UpstreamResponseTime | Reason::UpstreamTotalTime);
+        if was_late && let Some(slot) = self.slot.take() {
+            slot.was_late();
+        }
         let is_its_fault = reason.blame() == leat_message::Blame::Upstream && reason != Reason::UpstreamPool;
         if is_its_fault && self.is_watched() {
             self.tell(true, Duration::ZERO);

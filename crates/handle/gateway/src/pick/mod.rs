@@ -3,10 +3,12 @@
 mod balancer;
 mod clock;
 mod fuse;
+mod gate;
 mod group;
 mod held;
 mod key;
 mod report;
+mod start;
 mod states;
 mod tried;
 mod turns;
@@ -14,7 +16,8 @@ mod upstream;
 
 pub(crate) use balancer::seed;
 pub(crate) use clock::now;
-pub(crate) use group::Group;
+pub(crate) use gate::{Entry, Place, Slot};
+pub(crate) use group::{Group, HedgeEnd};
 pub(crate) use held::Held;
 pub(crate) use key::cookie;
 pub use states::States;

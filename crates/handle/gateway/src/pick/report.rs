@@ -2,8 +2,10 @@ use leat_observe::exposition::Text;
 use leat_policy::breaker::State;
 
 use super::clock::now;
+use super::gate::GateReport;
 use super::group::MemberReport;
 use super::states::States;
+use crate::mirror::write_metrics;
 
 impl States {
     /// How the upstreams are, as JSON, for people and scripts: those whose policies have a state.
@@ -28,6 +30,16 @@ impl States {
             if let Some((retries, denied)) = group.retries() {
                 shown["retries"] = retries.into();
                 shown["retries_denied"] = denied.into();
+            }
+            if let Some([made, won, denied]) = group.hedges() {
+                shown["hedges"] = made.into();
+                shown["hedges_won"] = won.into();
+                shown["hedges_denied"] = denied.into();
+            }
+            if let Some(gate) = group.gate_report() {
+                shown["concurrency"] = serde_json::json!({
+                    "limit": gate.limit, "in_flight": gate.in_flight, "waiting": gate.waiting, "refused": gate.refused,
+                });
             }
             shown
         });
@@ -83,6 +95,36 @@ impl States {
                 text.sample("leat_upstream_retries_total", &[("upstream", upstream), ("outcome", outcome)], count);
             }
         }
+        let help = "Second tries beside slow ones: made, first to answer (won), or without budget or room (denied).";
+        text.family("leat_upstream_hedges_total", "counter", help);
+        for (upstream, group) in &all {
+            let Some(counts) = group.hedges() else { continue };
+            for (outcome, count) in ["made", "won", "denied"].into_iter().zip(counts) {
+                text.sample("leat_upstream_hedges_total", &[("upstream", upstream), ("outcome", outcome)], count);
+            }
+        }
+        Self::gates(&all, text);
+        write_metrics(&self.mirrors(), text);
+    }
+
+    /// How many requests may be under way, and are.
+    fn gates(all: &All, text: &mut Text<'_>) {
+        let mut gauge = |name: &str, kind: &str, help: &str, value: fn(GateReport) -> u64| {
+            text.family(name, kind, help);
+            for (upstream, group) in all {
+                if let Some(gate) = group.gate_report() {
+                    text.sample(name, &[("upstream", upstream)], value(gate));
+                }
+            }
+        };
+        let limit = "Requests that an upstream with `concurrency` may be given at once.";
+        gauge("leat_upstream_concurrency_limit", "gauge", limit, |gate| gate.limit.into());
+        let in_flight = "Requests that it is working on, until their response's head.";
+        gauge("leat_upstream_concurrency_in_flight", "gauge", in_flight, |gate| gate.in_flight.into());
+        let waiting = "Requests that wait for their turn.";
+        gauge("leat_upstream_concurrency_waiting", "gauge", waiting, |gate| gate.waiting as u64);
+        let refused = "Requests that were turned away.";
+        gauge("leat_upstream_concurrency_refused_total", "counter", refused, |gate| gate.refused);
     }
 
     fn each(&self, all: &All, now: leat_policy::Instant, mut write: impl FnMut(&str, &MemberReport<'_>, bool)) {

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::clock::now;
 use super::group::{Group, Settings};
 use crate::config::Policies;
+use crate::mirror::MirrorCounts;
 
 /// What a process knows of its upstreams beyond its configuration: who is aside, which breaker is open, what is left of
 /// the budgets. Shared by all cores, and kept by name and identity, so that a reload changes none of it. Cheap to clone.
@@ -11,6 +12,8 @@ use crate::config::Policies;
 pub struct States {
     /// By upstream. The gateways of the cores hold them: what no configuration uses any more goes with the last of those.
     groups: Arc<Mutex<BTreeMap<Arc<str>, Weak<Group>>>>,
+    /// Copies of requests, by the upstream that they go to. As many as configurations have named since the start.
+    mirrors: Arc<Mutex<BTreeMap<Arc<str>, Arc<MirrorCounts>>>>,
 }
 
 impl States {
@@ -32,6 +35,16 @@ impl States {
         let group = Arc::new(Group::new(settings, endpoints, before.as_deref(), now()));
         groups.insert(name.into(), Arc::downgrade(&group));
         Some(group)
+    }
+
+    /// The counters of the copies that go to an upstream.
+    pub(crate) fn mirror(&self, name: &str) -> Arc<MirrorCounts> {
+        Arc::clone(self.mirrors().entry(name.into()).or_default())
+    }
+
+    /// The counters of all copies, by upstream.
+    pub(super) fn mirrors(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Arc<MirrorCounts>>> {
+        self.mirrors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Every upstream that has a state, by name.

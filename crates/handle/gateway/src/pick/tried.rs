@@ -8,7 +8,7 @@ impl Tried {
         self.0 |= 1 << (at % 64);
     }
 
-    pub(super) fn has(self, at: usize) -> bool {
+    pub(crate) fn has(self, at: usize) -> bool {
         self.0 >> (at % 64) & 1 == 1
     }
 

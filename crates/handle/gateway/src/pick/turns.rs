@@ -11,8 +11,11 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    pub(super) fn new(weights: &[u32]) -> Self {
-        Self { list: turns(weights), next: Cell::new(0) }
+    /// `start` says how many turns have been taken before.
+    pub(super) fn new(weights: &[u32], start: usize) -> Self {
+        let list = turns(weights);
+        let next = Cell::new(start % list.len().max(1));
+        Self { list, next }
     }
 
     /// The first that is usable from the one whose turn it is.
@@ -56,7 +59,16 @@ fn gcd(a: u32, b: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::turns;
+    use super::{Turns, turns};
+
+    #[test]
+    fn each_core_begins_with_another_turn() {
+        for (start, wanted) in [(0, [0, 1, 0]), (1, [1, 0, 0]), (2, [0, 0, 1]), (7, [0, 0, 0])] {
+            let weights: &[u32] = if start == 7 { &[1] } else { &[2, 1] };
+            let turns = Turns::new(weights, start);
+            assert_eq!([(); 3].map(|()| turns.pick(|_| true)), wanted.map(Some), "{start}");
+        }
+    }
 
     #[test]
     fn seats_take_turns_as_their_weights_say() {

@@ -1,13 +1,16 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use leat_dial::{Endpoint, EndpointStats, Pools};
 use leat_message::{Exchange, Reason};
 use leat_observe::Core;
+use leat_policy::hedge::{Hedge, Latencies};
 use leat_policy::{Instant, SplitMix64};
 
 use super::balancer::Balancer;
+use super::gate::{Entry, Slot};
 use super::{Group, Held, States, Tried, now};
 use crate::config::{self, Retries};
 
@@ -18,6 +21,8 @@ pub(crate) struct Upstream {
     /// What all cores know of it; `None` where nothing can happen to an endpoint.
     pub(super) group: Option<Arc<Group>>,
     retries: Option<Retries>,
+    /// When a second try begins, and what it is known by.
+    hedge: Option<(Hedge, Option<RefCell<Latencies>>)>,
     failure_statuses: Vec<u16>,
     pub(crate) pools: Rc<Pools>,
     /// Where values are built while a request's head is written.
@@ -66,6 +71,7 @@ impl Upstream {
             balancer,
             group,
             retries: policies.retries().cloned(),
+            hedge: policies.hedge().map(|hedge| (hedge.clone(), hedge.latencies().map(RefCell::new))),
             failure_statuses: policies.failure_statuses().to_vec(),
             pools,
             scratch: RefCell::new(Vec::new()),
@@ -105,6 +111,23 @@ impl Upstream {
         }
     }
 
+    /// Asks to be under way; `Ok(None)` where as many may as want, `Err` for a place in the queue or none.
+    pub(crate) fn enter(&self) -> Result<Option<Slot>, Entry> {
+        let Some(gate) = self.group.as_deref().and_then(Group::gate) else { return Ok(None) };
+        match gate.enter() {
+            Entry::In(slot) => Ok(Some(slot)),
+            entry => Err(entry),
+        }
+    }
+
+    /// Lets a try be under way that the client can do without; `Err` where there is no room for it.
+    pub(crate) fn try_enter(&self) -> Result<Option<Slot>, Reason> {
+        match self.group.as_deref().and_then(Group::gate) {
+            None => Ok(None),
+            Some(gate) => gate.try_enter().map(Some).ok_or(Reason::UpstreamConcurrency),
+        }
+    }
+
     /// An endpoint for a try, one that was not tried before where there is one. Those that are aside are taken where nothing
     /// else is left: an answer that is unlikely is better than none.
     ///
@@ -136,6 +159,23 @@ impl Upstream {
         Err(if is_any_well { Reason::UpstreamBreaker } else { Reason::UpstreamUnhealthy })
     }
 
+    /// The endpoint of this number for a try, which was picked before.
+    ///
+    /// # Errors
+    /// `UpstreamBreaker` where its breaker lets nothing through.
+    pub(crate) fn take(&self, at: usize) -> Result<Held<'_>, Reason> {
+        let Some(group) = &self.group else { return self.hold(at, None) };
+        let now = now();
+        let whole = group.ask_whole(now)?;
+        match group.ask(at, now) {
+            Ok(own) => self.hold(at, whole.or(own)),
+            Err(reason) => {
+                group.release(at, whole);
+                Err(reason)
+            }
+        }
+    }
+
     fn hold(&self, at: usize, permit: Option<leat_policy::breaker::Permit>) -> Result<Held<'_>, Reason> {
         let seat = self.seats.get(at).ok_or(Reason::UpstreamNone)?;
         Ok(Held::new(self, seat, at, permit))
@@ -158,13 +198,31 @@ impl Upstream {
     }
 
     /// Whether a response with this status counts as a failure of its endpoint.
-    pub(super) fn is_failure(&self, status: u16) -> bool {
+    pub(crate) fn is_failure(&self, status: u16) -> bool {
         status >= 400 && self.failure_statuses.contains(&status)
     }
 
     /// What is tried again, and what all cores know of it.
     pub(crate) fn retries(&self) -> Option<(&Retries, &Group)> {
         Some((self.retries.as_ref()?, self.group.as_deref()?))
+    }
+
+    /// When a second try begins beside one that takes long.
+    pub(crate) fn hedge(&self) -> Option<&Hedge> {
+        self.hedge.as_ref().map(|(hedge, _)| hedge)
+    }
+
+    /// How long a request that had so many hedges is waited for before the next one; `None` for ever.
+    pub(crate) fn hedge_wait(&self, hedges: u32) -> Option<Duration> {
+        let (hedge, latencies) = self.hedge.as_ref()?;
+        hedge.wait(hedges, latencies.as_ref().map(RefCell::borrow).as_deref())
+    }
+
+    /// A request took so long to the response's head, or was given up after that time.
+    pub(crate) fn took(&self, took: Duration) {
+        if let Some((_, Some(latencies))) = &self.hedge {
+            latencies.borrow_mut().record(took);
+        }
     }
 
     /// A random number generator of the core's.

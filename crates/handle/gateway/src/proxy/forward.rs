@@ -10,6 +10,7 @@ use leat_route::Params;
 use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
 
+use super::enter::{enter, turn_away};
 use super::request::write_request;
 use super::route::ProxyRoute;
 use super::transfer::Transfer;
@@ -36,8 +37,22 @@ pub(crate) async fn forward<X: Exchange>(
     let upstream = route.upstream_of(x);
     upstream.begin();
     let mut tries = Tries::new(x, upstream, total_deadline_ms);
+    if let Some(mirror) = &route.mirror {
+        tries.copying = mirror.begin(x, route, params, admitted);
+        if tries.copying.as_ref().is_some_and(|copying| copying.is_whole()) {
+            tries.send_copy();
+        }
+    }
     loop {
-        let held = upstream.pick(x, tries.tried)?;
+        let slot = match enter(x, upstream, total_deadline_ms).await {
+            Err(Reason::UpstreamConcurrency) => {
+                turn_away(x, admitted);
+                return Ok(());
+            }
+            slot => slot?,
+        };
+        let mut held = upstream.pick(x, tries.tried)?;
+        held.occupy(slot);
         let seat = held.seat();
         tries.tried.add(held.at());
         let record = x.record();
@@ -52,7 +67,8 @@ pub(crate) async fn forward<X: Exchange>(
                 };
                 x.record().request_id = sent.request_id;
                 let deadlines_ms = (try_deadline_ms, total_deadline_ms);
-                let mut transfer = Transfer::new(route, admitted, &held, &mut tries, deadlines_ms, sent.upgrade);
+                let mut transfer =
+                    Transfer::new(route, params, admitted, &mut held, &mut tries, deadlines_ms, sent.upgrade);
                 let Err(reason) = transfer.run(x, &mut call).await else { return Ok(()) };
                 let (again, was_slow) = (transfer.again(), transfer.is_late_by_client(reason));
                 x.record().detail = call.detail();

@@ -3,8 +3,10 @@
 
 mod connection_tokens;
 mod edits;
+mod enter;
 mod forward;
 mod forwarded;
+mod hedges;
 mod replay;
 mod request;
 mod request_id;
@@ -16,4 +18,5 @@ mod tries;
 pub(crate) use edits::Edits;
 pub(crate) use forward::forward;
 pub(crate) use forwarded::ForwardedPolicy;
+pub(crate) use request::{RequestSink, body_length, write_request};
 pub(crate) use route::ProxyRoute;

@@ -8,8 +8,45 @@ use crate::admit::Admitted;
 use crate::config::ProxyHost;
 use crate::pick::Seat;
 
+/// Where a request's head is written to: a call, or what is to become one.
+pub(crate) trait RequestSink {
+    /// As [`Call::request`].
+    fn request(&mut self, method: &[u8], authority: &[u8], scheme: &str, target: &[u8]);
+
+    /// As [`Call::field`].
+    fn field(&mut self, name: &[u8], value: &[u8]);
+
+    /// As [`Call::length`].
+    fn length(&mut self, length: Length);
+
+    /// Whether its connection can become one of another protocol.
+    fn may_switch(&self) -> bool;
+}
+
+impl RequestSink for Call {
+    #[inline]
+    fn request(&mut self, method: &[u8], authority: &[u8], scheme: &str, target: &[u8]) {
+        Call::request(self, method, authority, scheme, target);
+    }
+
+    #[inline]
+    fn field(&mut self, name: &[u8], value: &[u8]) {
+        Call::field(self, name, value);
+    }
+
+    #[inline]
+    fn length(&mut self, length: Length) {
+        Call::length(self, length);
+    }
+
+    #[inline]
+    fn may_switch(&self) -> bool {
+        !self.is_h2()
+    }
+}
+
 /// What was written that the response has to be judged by.
-pub(super) struct Sent {
+pub(crate) struct Sent {
     /// The request's id, if one was made.
     pub(super) request_id: Option<[u8; 32]>,
     /// Whether the upstream may switch protocols.
@@ -21,9 +58,9 @@ pub(super) struct Sent {
 ///
 /// `Proxy-Authorization`, and `Proxy-Authenticate` in the response, pass: they are for a proxy that asks for credentials
 /// (RFC 9110 sections 11.7.1 and 11.7.2), which this one never does and a server behind it may.
-pub(super) fn write_request<X: Exchange>(
+pub(crate) fn write_request<X: Exchange>(
     x: &X,
-    call: &mut Call,
+    call: &mut impl RequestSink,
     seat: &Seat,
     route: &ProxyRoute,
     params: &Params,
@@ -40,7 +77,7 @@ pub(super) fn write_request<X: Exchange>(
         call.field(b"host", authority);
     }
     let tokens = ConnectionTokens::of(fields);
-    let upgrade = !call.is_h2() && may_upgrade(head);
+    let upgrade = call.may_switch() && may_upgrade(head);
     for (id, name, value) in fields {
         let keep = match id {
             Name::Host => {
@@ -78,7 +115,7 @@ pub(super) fn write_request<X: Exchange>(
 }
 
 /// How the request's body is delimited. CONNECT has none: over HTTP/2 the rest of its stream is the tunnel's.
-pub(super) fn body_length(head: Head<'_>) -> Length {
+pub(crate) fn body_length(head: Head<'_>) -> Length {
     if head.method() == Method::Connect { Length::None } else { head.length() }
 }
 

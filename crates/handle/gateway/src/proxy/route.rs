@@ -7,6 +7,7 @@ use super::{Edits, ForwardedPolicy};
 use crate::admit::CORS_FIELDS;
 use crate::config::{self, ProxyHost, Rewrite, SplitWhen};
 use crate::gateway::GatewayError;
+use crate::mirror::Mirror;
 use crate::pick::{Upstream, cookie};
 
 /// A `proxy` route, compiled for one core.
@@ -16,6 +17,8 @@ pub(crate) struct ProxyRoute {
     pub(super) upstream: Rc<Upstream>,
     /// Requests that go elsewhere; the first that takes a request gets it.
     splits: Vec<(SplitWhen, Rc<Upstream>)>,
+    /// Where copies of them go.
+    pub(super) mirror: Option<Rc<Mirror>>,
     /// Limits of the request body.
     pub(super) body: BodyLimits,
     /// From the request's last byte to the response's head, in milliseconds.
@@ -55,6 +58,7 @@ impl ProxyRoute {
         rewrite: &Rewrite,
         upstreams: &[Rc<Upstream>],
         forwarded: Rc<ForwardedPolicy>,
+        mirror: Option<Rc<Mirror>>,
     ) -> Result<Self, GatewayError> {
         let find = |number: usize| upstreams.get(number).map(Rc::clone).ok_or(GatewayError::Upstream(number));
         let splits = proxy.splits().iter().map(|split| Ok((split.when().clone(), find(split.upstream())?)));
@@ -62,6 +66,7 @@ impl ProxyRoute {
         Ok(Self {
             upstream: find(proxy.upstream())?,
             splits: splits.collect::<Result<_, _>>()?,
+            mirror,
             body: route.body(),
             response_time_ms: proxy.response_time_ms().unwrap_or(u64::MAX),
             idle_time_ms: proxy.idle_time_ms().unwrap_or(u64::MAX),

@@ -4,15 +4,17 @@ use std::time::{Duration, Instant};
 
 use leat_dial::Call;
 use leat_message::{Exchange, Fields, Length, Piece, Reason};
+use leat_route::Params;
 use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
 
+use super::hedges::{Hedges, Sending, Won};
 use super::request::body_length;
 use super::respond::{write_interim, write_response};
 use super::route::ProxyRoute;
 use super::tries::Tries;
 use crate::admit::Admitted;
-use crate::pick::Held;
+use crate::pick::{HedgeEnd, Held};
 
 /// How long a client that asked for 100 (Continue) waits for the upstream's word before we send it ourselves, in
 /// milliseconds (RFC 9110 section 10.1.1: a client need not wait for ever, and neither do we).
@@ -50,7 +52,8 @@ enum Download {
 pub(super) struct Transfer<'a, 'u> {
     route: &'a ProxyRoute,
     admitted: Option<&'a Admitted>,
-    held: &'a Held<'u>,
+    params: &'a Params,
+    held: &'a mut Held<'u>,
     tries: &'a mut Tries<'u>,
     /// Bytes of the body that this try has sent.
     sent: usize,
@@ -69,6 +72,9 @@ pub(super) struct Transfer<'a, 'u> {
     response_deadline_ms: u64,
     try_deadline_ms: u64,
     total_deadline_ms: u64,
+    /// When a second try begins beside this one.
+    hedge_due_ms: u64,
+    hedges: Option<Box<Hedges<'u>>>,
     moved_ms: u64,
     /// What it is called if nothing moves for too long: it depends on who has to act.
     standstill: Reason,
@@ -78,8 +84,9 @@ impl<'a, 'u> Transfer<'a, 'u> {
     /// Deadlines are those of the try and of the exchange.
     pub(super) fn new(
         route: &'a ProxyRoute,
+        params: &'a Params,
         admitted: Option<&'a Admitted>,
-        held: &'a Held<'u>,
+        held: &'a mut Held<'u>,
         tries: &'a mut Tries<'u>,
         (try_deadline_ms, total_deadline_ms): (u64, u64),
         upgrade: bool,
@@ -87,6 +94,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
         let started = Instant::now();
         Self {
             route,
+            params,
             admitted,
             held,
             tries,
@@ -102,6 +110,8 @@ impl<'a, 'u> Transfer<'a, 'u> {
             response_deadline_ms: NEVER,
             try_deadline_ms,
             total_deadline_ms,
+            hedge_due_ms: NEVER,
+            hedges: None,
             moved_ms: now_ms(),
             standstill: Reason::UpstreamIdleTime,
         }
@@ -189,7 +199,9 @@ impl<'a, 'u> Transfer<'a, 'u> {
                     Poll::Ready(Ok(Piece::Data(bytes))) => match call.poll_send(cx, bytes) {
                         Poll::Ready(Ok(count)) => {
                             self.sent += count;
-                            replay.keep(bytes.get(..count).unwrap_or_default());
+                            let taken = bytes.get(..count).unwrap_or_default();
+                            replay.keep(taken);
+                            self.tries.copy(taken);
                             x.consume(count);
                             return Ok(true);
                         }
@@ -198,9 +210,8 @@ impl<'a, 'u> Transfer<'a, 'u> {
                     },
                     Poll::Ready(Ok(Piece::End)) => {
                         replay.end();
-                        // A server that merges trailers into the head would take them for what authentication says.
-                        let forged = |fields: &Fields<'_>| fields.iter().any(|(_, name, _)| self.route.owns(name));
-                        call.end(x.trailers().filter(|fields| !forged(fields)));
+                        self.tries.send_copy();
+                        call.end(trailers(x, self.route));
                         self.upload = Upload::Flushing;
                         moved = true;
                     }
@@ -217,6 +228,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
                         self.waited = Instant::now();
                     }
                     self.response_deadline_ms = now_ms().saturating_add(self.route.response_time_ms);
+                    self.hedge_due_ms = if self.upgrade { NEVER } else { self.tries.hedge_due_ms() };
                 }
                 Poll::Ready(Err(reason)) => self.upload = Upload::Failed(reason),
                 Poll::Ready(Ok(())) if client_owes && self.download == Download::Head => {
@@ -231,7 +243,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
     /// Moves response bytes; says whether any moved.
     fn poll_download<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Result<bool, Reason> {
         match self.download {
-            Download::Head => match call.poll_response(cx) {
+            Download::Head => match self.poll_head(cx, x, call) {
                 Poll::Ready(Ok(status)) => self.take_head(status, x, call).map(|()| true),
                 Poll::Ready(Err(reason)) => Err(match self.upload {
                     Upload::Failed(first) => first,
@@ -268,6 +280,93 @@ impl<'a, 'u> Transfer<'a, 'u> {
             }
             Download::Done => Ok(false),
         }
+    }
+
+    /// The status of a response's head, of whichever try has one first.
+    fn poll_head<X: Exchange>(
+        &mut self,
+        cx: &mut Context<'_>,
+        x: &mut X,
+        call: &mut Call,
+    ) -> Poll<Result<u16, Reason>> {
+        if self.hedge_due_ms == NEVER && self.hedges.is_none() {
+            return call.poll_response(cx);
+        }
+        self.poll_hedged(cx, x, call)
+    }
+
+    #[cold]
+    fn poll_hedged<X: Exchange>(
+        &mut self,
+        cx: &mut Context<'_>,
+        x: &mut X,
+        call: &mut Call,
+    ) -> Poll<Result<u16, Reason>> {
+        if !self.hedges.as_ref().is_some_and(|hedges| hedges.is_first_over()) {
+            match (call.poll_response(cx), &mut self.hedges) {
+                (Poll::Pending, _) => {}
+                (Poll::Ready(Err(reason)), Some(hedges)) => {
+                    self.held.failed(reason);
+                    hedges.first_failed(reason);
+                }
+                (ready, _) => {
+                    if matches!(ready, Poll::Ready(Ok(status)) if status >= 200) {
+                        self.hedges = None;
+                        self.hedge_due_ms = NEVER;
+                    }
+                    return ready;
+                }
+            }
+        }
+        if self.hedge_due_ms <= now_ms() {
+            self.hedge_due_ms = NEVER;
+            if let Some(held) = self.tries.hedge(x) {
+                x.record().attempts = self.tries.number;
+                let upstream = self.tries.upstream();
+                self.hedges.get_or_insert_with(|| Box::new(Hedges::new(upstream))).begin(held);
+                self.hedge_due_ms = self.tries.hedge_due_ms();
+            }
+        }
+        let Some(hedges) = &mut self.hedges else { return Poll::Pending };
+        let sending = Sending {
+            x: &*x,
+            route: self.route,
+            params: self.params,
+            admitted: self.admitted,
+            tries: self.tries,
+            trailers: trailers(x, self.route),
+        };
+        if let Some(won) = hedges.poll(cx, &sending) {
+            return Poll::Ready(Ok(self.take_over(won, x, call)));
+        }
+        match hedges.failed() {
+            Some(reason) => {
+                self.hedges = None;
+                Poll::Ready(Err(reason))
+            }
+            None => Poll::Pending,
+        }
+    }
+
+    /// Goes on with a hedge that has the head of a response; all others are cancelled.
+    fn take_over<X: Exchange>(&mut self, won: Won<'u>, x: &mut X, call: &mut Call) -> u16 {
+        if !self.hedges.as_ref().is_some_and(|hedges| hedges.is_first_over()) {
+            self.tries.upstream().took(self.started.elapsed());
+        }
+        if let Some((_, group)) = self.tries.upstream().retries() {
+            group.count_hedge(HedgeEnd::Won);
+        }
+        self.hedges = None;
+        self.hedge_due_ms = NEVER;
+        *call = won.call;
+        *self.held = won.held;
+        self.started = won.started;
+        self.waited = won.started;
+        self.upgrade = won.sent.upgrade;
+        let record = x.record();
+        record.endpoint = Some(self.held.seat().index);
+        record.request_id = won.sent.request_id;
+        won.status
     }
 
     /// Passes a response head on.
@@ -316,13 +415,14 @@ impl<'a, 'u> Transfer<'a, 'u> {
         if self.try_deadline_ms <= now {
             return Err(Reason::UpstreamResponseTime);
         }
-        deadline = deadline.min(self.try_deadline_ms);
+        deadline = deadline.min(self.try_deadline_ms).min(self.hedge_due_ms);
         // The clock of the response runs while we wait for nothing but the upstream.
         if self.download == Download::Head && self.response_deadline_ms != NEVER {
             if self.response_deadline_ms <= now {
                 return Err(Reason::UpstreamResponseTime);
             }
             deadline = self.total_deadline_ms.min(self.response_deadline_ms).min(self.try_deadline_ms);
+            deadline = deadline.min(self.hedge_due_ms);
         } else if idle_deadline <= now {
             return Err(self.standstill);
         }
@@ -336,4 +436,9 @@ impl<'a, 'u> Transfer<'a, 'u> {
         self.timer.set(deadline);
         Ok(self.timer.poll_due(cx))
     }
+}
+
+/// The request's trailers. A server that merges them into the head would take some for what authentication says.
+fn trailers<'x, X: Exchange>(x: &'x X, route: &ProxyRoute) -> Option<Fields<'x>> {
+    x.trailers().filter(|fields| !fields.iter().any(|(_, name, _)| route.owns(name)))
 }

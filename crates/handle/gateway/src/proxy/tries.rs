@@ -3,11 +3,13 @@ use std::time::{Duration, SystemTime};
 use leat_dial::Call;
 use leat_message::{Exchange, Fields, Name, Reason};
 use leat_policy::Deadline;
+use leat_policy::hedge::Asked;
 use leat_policy::retry::{Again, Body, Idempotency, Outcome, Stop, Try, parse_retry_after};
 use leat_stream::clock::{NEVER, now_ms};
 
 use super::replay::Replay;
-use crate::pick::{Tried, Upstream, now};
+use crate::mirror::Copying;
+use crate::pick::{HedgeEnd, Held, Tried, Upstream, now};
 
 /// Tries for one request without a policy of its own: the first, and two more where a pooled connection turned out to be
 /// dead or an endpoint could not be reached. Never more, so that a failing upstream is not hit harder.
@@ -21,6 +23,10 @@ pub(super) struct Tries<'a> {
     /// The number of the present one, from 1.
     pub(super) number: u16,
     pub(super) tried: Tried,
+    /// Hedges that the request had.
+    hedges: u32,
+    /// Its copy, while its body is read.
+    pub(super) copying: Option<Box<Copying>>,
     /// What was read of the body.
     pub(super) replay: Replay,
 }
@@ -34,6 +40,8 @@ impl<'a> Tries<'a> {
             total_deadline_ms,
             number: 1,
             tried: Tried::default(),
+            hedges: 0,
+            copying: None,
             replay: Replay::new(kept_max),
         }
     }
@@ -42,6 +50,71 @@ impl<'a> Tries<'a> {
     pub(super) fn try_deadline_ms(&self) -> u64 {
         let time_ms = self.upstream.retries().and_then(|(retries, _)| retries.try_time_ms());
         time_ms.map_or(NEVER, |time_ms| now_ms().saturating_add(time_ms))
+    }
+
+    /// Bytes of the body were read, which its copy wants too.
+    #[inline]
+    pub(super) fn copy(&mut self, bytes: &[u8]) {
+        if let Some(copying) = &mut self.copying
+            && !copying.keep(bytes)
+        {
+            self.copying = None;
+        }
+    }
+
+    /// The request is whole: its copy goes on its way.
+    #[inline]
+    pub(super) fn send_copy(&mut self) {
+        if let Some(copying) = self.copying.take() {
+            copying.send();
+        }
+    }
+
+    pub(super) fn upstream(&self) -> &'a Upstream {
+        self.upstream
+    }
+
+    /// When a hedge begins beside the present try, whose request has been sent just now; [`NEVER`] for none.
+    pub(super) fn hedge_due_ms(&self) -> u64 {
+        if self.idempotency == Idempotency::NotIdempotent || !self.replay.is_whole() {
+            return NEVER;
+        }
+        let wait = self.upstream.hedge_wait(self.hedges);
+        let wait_ms = wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(NEVER).max(1));
+        wait_ms.map_or(NEVER, |wait_ms| now_ms().saturating_add(wait_ms))
+    }
+
+    /// An endpoint for a hedge, one that was not tried, with room and budget for it. It counts as a try.
+    pub(super) fn hedge<X: Exchange>(&mut self, x: &X) -> Option<Held<'a>> {
+        let policy = self.upstream.hedge()?;
+        let (_, group) = self.upstream.retries()?;
+        if !self.upstream.has_other(self.tried) {
+            return None;
+        }
+        let Ok(slot) = self.upstream.try_enter() else {
+            group.count_hedge(HedgeEnd::Denied);
+            return None;
+        };
+        let held = self.upstream.pick(x, self.tried).ok().filter(|held| !self.tried.has(held.at()))?;
+        held.occupy(slot);
+        let body = if self.replay.is_whole() { Body::Whole } else { Body::Consumed };
+        let asked = Asked { hedges: self.hedges, idempotency: self.idempotency, body };
+        let now = now();
+        match policy.ask(&asked, now, self.deadline(now), group.budget()?) {
+            Ok(()) => {
+                group.count_hedge(HedgeEnd::Made);
+                self.hedges += 1;
+                self.number += 1;
+                self.tried.add(held.at());
+                Some(held)
+            }
+            Err(stop) => {
+                if stop == Stop::Budget {
+                    group.count_hedge(HedgeEnd::Denied);
+                }
+                None
+            }
+        }
     }
 
     /// The wait before another try, after no connection was had.
@@ -94,16 +167,20 @@ impl<'a> Tries<'a> {
         self.by_policy(Outcome::Status(status), retry_after)
     }
 
+    fn deadline(&self, now: leat_policy::Instant) -> Deadline {
+        match self.total_deadline_ms {
+            NEVER => Deadline::NONE,
+            end => Deadline::after(now, Duration::from_millis(end.saturating_sub(now_ms()))),
+        }
+    }
+
     fn by_policy(&self, outcome: Outcome, retry_after: Option<Duration>) -> Option<Duration> {
         let (retries, group) = self.upstream.retries()?;
         let body = if self.replay.is_whole() { Body::Whole } else { Body::Consumed };
         let number = u32::from(self.number.saturating_sub(1));
         let attempt = Try { number, outcome, retry_after, idempotency: self.idempotency, body };
         let now = now();
-        let deadline = match self.total_deadline_ms {
-            NEVER => Deadline::NONE,
-            end => Deadline::after(now, Duration::from_millis(end.saturating_sub(now_ms()))),
-        };
+        let deadline = self.deadline(now);
         let random = &mut *self.upstream.random().borrow_mut();
         match retries.policy().after(&attempt, now, deadline, group.budget(), random) {
             Ok(Again { wait }) => {

@@ -2,7 +2,9 @@ use leat_policy::SettingsError;
 
 use super::balance::read_balance;
 use super::breaker::read_breaker;
+use super::concurrency::read_concurrency;
 use super::health::read_health;
+use super::hedge::read_hedge;
 use super::outliers::read_outliers;
 use super::retry::read_retry;
 use crate::config::policies::Policies;
@@ -22,8 +24,10 @@ pub(super) fn read_policies(open: &Open<'_>) -> Option<Policies> {
     let breaker = open.section_if("breaker").map(|section| read_breaker(&section));
     let retries = open.section_if("retry").map(|section| read_retry(&section));
     let health = open.section_if("health").map(|section| read_health(&section));
+    let concurrency = open.section_if("concurrency").map(|section| read_concurrency(&section));
+    let hedge = open.section_if("hedge").map(|section| read_hedge(&section));
     let failure_statuses = read_statuses(open, "failure_statuses");
-    if let (Some(place), None, None) = (open.place_of("failure_statuses"), &outliers, &breaker) {
+    if let (Some(place), None, None, None) = (open.place_of("failure_statuses"), &outliers, &breaker, &hedge) {
         open.reader.warn(
             place,
             "`failure_statuses` does nothing: there are neither `outliers` nor a `breaker`",
@@ -34,6 +38,15 @@ pub(super) fn read_policies(open: &Open<'_>) -> Option<Policies> {
     let whole = |is_wrong: bool| (!is_wrong).then_some(());
     whole(matches!(outliers, Some(None)) || matches!(breaker, Some(None)))?;
     whole(matches!(retries, Some(None)) || matches!(health, Some(None)))?;
+    whole(matches!(concurrency, Some(None)) || matches!(hedge, Some(None)))?;
+    if let (Some(place), None) = (open.place_of("hedge"), &retries) {
+        open.reader.problem_help(
+            place,
+            "`hedge` needs `retry`, whose budget pays for it and which keeps the body",
+            "add `retry: {}`, or remove it",
+        );
+        return None;
+    }
     let (balance, slow_start_ms) = balance?;
     Some(Policies {
         balance,
@@ -42,6 +55,8 @@ pub(super) fn read_policies(open: &Open<'_>) -> Option<Policies> {
         breaker: breaker.flatten(),
         retries: retries.flatten(),
         health: health.flatten(),
+        concurrency: concurrency.flatten(),
+        hedge: hedge.flatten(),
         failure_statuses: failure_statuses?,
     })
 }
@@ -86,6 +101,8 @@ fn key(name: &'static str) -> &'static str {
     match name {
         "base" => "backoff",
         "max" => "backoff_max",
+        "limit_min" => "min",
+        "limit_max" => "max",
         name => name,
     }
 }

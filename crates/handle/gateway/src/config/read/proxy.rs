@@ -1,5 +1,6 @@
 use leat_route::Host;
 
+use super::mirror::{MIRROR, read_mirror};
 use super::split::{SPLIT, read_split};
 use super::upstream::Upstreams;
 use crate::config::action::{Proxy, ProxyHost, Split};
@@ -45,6 +46,12 @@ pub(super) static PROXY: Section = Section::new(
             "Requests that go to another upstream, by chance, header or cookie.",
         )
         .aka(&["canary", "splits", "weighted"]),
+        Key::optional(
+            "mirror",
+            Kind::Section(&MIRROR),
+            "Copies of the requests that go to another upstream as well, whose answers nobody waits for.",
+        )
+        .aka(&["shadow", "request_mirror_policies", "tee"]),
         Key::default("total_time", TIME, "off", "The whole exchange.").aka(&["total_timeout"]),
     ],
 )
@@ -56,6 +63,7 @@ pub(super) fn read_proxy(open: &Open<'_>, upstreams: &mut Upstreams) -> Option<P
     // All are read before one that is wrong counts: each has mistakes of its own to tell.
     let splits: Vec<Option<Split>> = splits.iter().map(|section| read_split(section, upstreams)).collect();
     let splits: Option<Vec<Split>> = splits.into_iter().collect();
+    let mirror = open.section_if("mirror").map(|section| read_mirror(&section, upstreams));
     let host = open.text("host").and_then(|text| match text.value {
         "keep" => Some(ProxyHost::Keep),
         "endpoint" => Some(ProxyHost::Endpoint),
@@ -88,5 +96,18 @@ pub(super) fn read_proxy(open: &Open<'_>, upstreams: &mut Upstreams) -> Option<P
             "make `total_time` the longer one",
         );
     }
-    Some(Proxy { upstream: upstream?, splits: splits?, host: host?, response_time_ms, idle_time_ms, total_time_ms })
+    // The inner `None` was reported where it was read.
+    let mirror = match mirror {
+        Some(mirror) => Some(mirror?),
+        None => None,
+    };
+    Some(Proxy {
+        upstream: upstream?,
+        splits: splits?,
+        mirror,
+        host: host?,
+        response_time_ms,
+        idle_time_ms,
+        total_time_ms,
+    })
 }

@@ -1,8 +1,10 @@
 use super::balance::BALANCE;
 use super::breaker::BREAKER;
+use super::concurrency::CONCURRENCY;
 use super::endpoint::{self, ENDPOINT, read_endpoint};
 use super::file;
 use super::health::HEALTH;
+use super::hedge::HEDGE;
 use super::outliers::OUTLIERS;
 use super::policies::{FAILURE_STATUSES, read_policies};
 use super::retry::RETRY;
@@ -124,6 +126,18 @@ pub(super) static UPSTREAM: Section = Section::new(
             "Asks every endpoint whether it is well. Without it: never; `health: /healthz` for the defaults.",
         )
         .aka(&["health_check", "healthcheck", "active_health", "check"]),
+        Key::optional(
+            "concurrency",
+            Kind::Section(&CONCURRENCY),
+            "Limits what is under way at once, by a limit that follows the upstream's latency. Without it: as many as there are connections; `concurrency: {}` for the defaults.",
+        )
+        .aka(&["adaptive_concurrency", "max_concurrency", "concurrency_limit"]),
+        Key::optional(
+            "hedge",
+            Kind::Section(&HEDGE),
+            "Sends a request to a second endpoint when the first takes long, and takes the first answer. Needs `retry`. Without it: never; `hedge: {}` for the defaults.",
+        )
+        .aka(&["hedging", "hedge_policy", "speculative"]),
         FAILURE_STATUSES,
     ],
 )

@@ -1,0 +1,157 @@
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use leat_dial::Call;
+use leat_message::{Exchange, Fault, Fields, Reason};
+use leat_route::Params;
+
+use super::request::{Sent, write_request};
+use super::route::ProxyRoute;
+use super::tries::Tries;
+use crate::admit::Admitted;
+use crate::pick::{Held, Upstream};
+
+/// Second tries beside one that takes long: all of them race for the head of a response. Made when the first begins.
+pub(super) struct Hedges<'u> {
+    upstream: &'u Upstream,
+    legs: Vec<Leg<'u>>,
+    /// Why the first try has no answer, where it is over and a hedge may still have one.
+    first_failed: Option<Reason>,
+}
+
+/// One of them. Dropped, its connection is closed (HTTP/2: the stream is reset with CANCEL).
+struct Leg<'u> {
+    held: Held<'u>,
+    started: Instant,
+    state: State,
+}
+
+enum State {
+    Leasing(Pin<Box<dyn Future<Output = Result<Call, Fault>>>>),
+    Running { call: Call, sent: Sent, body_sent: usize, is_ended: bool },
+}
+
+/// A hedge that has the head of a response.
+pub(super) struct Won<'u> {
+    pub(super) call: Call,
+    pub(super) held: Held<'u>,
+    pub(super) started: Instant,
+    pub(super) sent: Sent,
+    pub(super) status: u16,
+}
+
+/// What a leg sends, and to whom it says so.
+pub(super) struct Sending<'a, 'u, X> {
+    pub(super) x: &'a X,
+    pub(super) route: &'a ProxyRoute,
+    pub(super) params: &'a Params,
+    pub(super) admitted: Option<&'a Admitted>,
+    pub(super) tries: &'a Tries<'u>,
+    pub(super) trailers: Option<Fields<'a>>,
+}
+
+impl<'u> Hedges<'u> {
+    pub(super) fn new(upstream: &'u Upstream) -> Self {
+        Self { upstream, legs: Vec::new(), first_failed: None }
+    }
+
+    /// Begins one at an endpoint that is held for it.
+    pub(super) fn begin(&mut self, held: Held<'u>) {
+        let (pools, endpoint) = (Rc::clone(&self.upstream.pools), Rc::clone(&held.seat().endpoint));
+        let state = State::Leasing(Box::pin(async move { pools.lease(&endpoint).await }));
+        self.legs.push(Leg { held, started: Instant::now(), state });
+    }
+
+    /// The first try is over without an answer. The hedges that are under way may still have one.
+    pub(super) fn first_failed(&mut self, reason: Reason) {
+        self.first_failed = Some(reason);
+    }
+
+    pub(super) fn is_first_over(&self) -> bool {
+        self.first_failed.is_some()
+    }
+
+    /// Why there will be no answer, where that is so.
+    pub(super) fn failed(&self) -> Option<Reason> {
+        self.first_failed.filter(|_| self.legs.is_empty())
+    }
+
+    /// The first that has the head of a response. One that fails, or that has only a failure to tell, ends there: it was to
+    /// help, and whatever the first try brings is no worse.
+    pub(super) fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, sending: &Sending<'_, 'u, X>) -> Option<Won<'u>> {
+        let mut at = 0;
+        while let Some(leg) = self.legs.get_mut(at) {
+            match leg.poll(cx, sending) {
+                Poll::Pending => at += 1,
+                Poll::Ready(Err(reason)) => {
+                    let leg = self.legs.swap_remove(at);
+                    leg.held.failed(reason);
+                }
+                Poll::Ready(Ok(status)) if self.upstream.is_failure(status) => {
+                    let leg = self.legs.swap_remove(at);
+                    leg.held.answered(status, leg.started.elapsed());
+                }
+                Poll::Ready(Ok(status)) => {
+                    let Leg { held, started, state } = self.legs.swap_remove(at);
+                    let State::Running { call, sent, .. } = state else { continue };
+                    return Some(Won { call, held, started, sent, status });
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Those that are left are given up. What they were waited for counts as what their requests take at least: else
+/// nobody would learn of the slow ones.
+impl Drop for Hedges<'_> {
+    fn drop(&mut self) {
+        for leg in &self.legs {
+            self.upstream.took(leg.started.elapsed());
+        }
+    }
+}
+
+impl Leg<'_> {
+    /// Goes on; ready with the status of the final head.
+    fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, sending: &Sending<'_, '_, X>) -> Poll<Result<u16, Reason>> {
+        loop {
+            match &mut self.state {
+                State::Leasing(leasing) => match leasing.as_mut().poll(cx) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Err(fault)) => return Poll::Ready(Err(fault.reason)),
+                    Poll::Ready(Ok(mut call)) => {
+                        let Sending { x, route, params, admitted, tries, .. } = sending;
+                        let scratch = &mut *tries.upstream().scratch.borrow_mut();
+                        let sent = write_request(*x, &mut call, self.held.seat(), route, params, *admitted, scratch);
+                        self.started = Instant::now();
+                        self.state = State::Running { call, sent, body_sent: 0, is_ended: false };
+                    }
+                },
+                State::Running { call, body_sent, is_ended, .. } => {
+                    if !*is_ended {
+                        let rest = sending.tries.replay.rest(*body_sent);
+                        if rest.is_empty() {
+                            call.end(sending.trailers);
+                            *is_ended = true;
+                        } else if let Poll::Ready(taken) = call.poll_send(cx, rest) {
+                            *body_sent += taken?;
+                            continue;
+                        }
+                    }
+                    if *is_ended && let Poll::Ready(flushed) = call.poll_flush(cx) {
+                        flushed?;
+                    }
+                    match call.poll_response(cx) {
+                        // An interim head of a hedge goes nowhere: the client may have had the first try's.
+                        Poll::Ready(Ok(status)) if status < 200 => {}
+                        other => return other,
+                    }
+                }
+            }
+        }
+    }
+}
