@@ -18,7 +18,7 @@ const REQUESTS_MAX = 100_000;
 const WARM = 200;
 const START_MS_MAX = 60_000;
 
-/** Keys of the upstream, by name. */
+/** Keys of the upstream, by name; with `mirror`, keys of that section of the route. */
 const cases = {
   bare: '',
   outliers: 'outliers: {}',
@@ -29,6 +29,11 @@ const cases = {
   peak_ewma: 'balance: peak_ewma',
   'hash by path': 'balance: { hash: path }',
   everything: 'balance: peak_ewma, outliers: {}, breaker: {}, retry: {}, health: {}',
+  concurrency: 'concurrency: {}',
+  hedge: 'retry: {}, hedge: 10s',
+  'hedge by percentile': 'retry: {}, hedge: p99',
+  'mirror of none': { mirror: 'percent: 0' },
+  mirror: { mirror: 'percent: 100' },
 };
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -86,14 +91,17 @@ async function count(name) {
 }
 
 /** What a run of so many requests takes. */
-async function run(keys, requestsOf, out) {
+async function run(policy, requestsOf, out) {
+  const { keys = '', mirror } = typeof policy === 'string' ? { keys: policy } : policy;
   const port = await freePort();
   const endpoints = upstreams.map((server) => `"http://127.0.0.1:${server.address().port}"`).join(', ');
+  const copies = mirror === undefined ? '' : `, mirror: { upstream: next, ${mirror} }`;
+  const next = mirror === undefined ? '' : `, next: { endpoints: [${endpoints}] }`;
   const config = `listeners: 127.0.0.1:${port}
 workers: 1
 access_log: off
-routes: [{ proxy: up }]
-upstreams: { up: { endpoints: [${endpoints}], ${keys} } }
+routes: [{ proxy: { upstream: up${copies} } }]
+upstreams: { up: { endpoints: [${endpoints}], ${keys} }${next} }
 `;
   writeFileSync(`${folder}/leat.yaml`, config);
   const watched = ['--tool=callgrind', '--dump-line=no', `--callgrind-out-file=${out}`, leat, 'gateway', `${folder}/leat.yaml`];

@@ -105,6 +105,8 @@ fn paths() -> Vec<Path> {
         h1("h1 proxy, POST with a chunked body", post_chunked.to_owned(), None),
         h1("h1 proxy, outliers, breaker, retry and checks", get("/policies"), None),
         h1("h1 proxy, the same, POST with a small body", post.replace("/proxy", "/policies"), None),
+        h1("h1 proxy, concurrency and hedge", get("/watched"), None),
+        h1("h1 proxy, mirror of other requests", get("/unmirrored"), None),
         h1("h1 proxy, plug-in that looks at nothing", get("/plug/nothing"), None),
         h1("h1 proxy, plug-in that reads a header and sets one", get("/plug/sets"), None),
         h1("h1 proxy, plug-in that sees the response and sets a header", get("/plug/answered"), None),
@@ -150,8 +152,11 @@ fn config(upstream: std::net::SocketAddr, log: &str) -> String {
          \x20 - match: {{ path: /proxy }}\n    proxy: http://{upstream}\n\
          \x20 - match: {{ path: /chunked }}\n    proxy: http://{upstream}\n\
          \x20 - match: {{ path: /policies }}\n    proxy: watched\n\
+         \x20 - match: {{ path: /watched }}\n    proxy: hedged\n\
+         \x20 - match: {{ path: /unmirrored }}\n    proxy: {{ upstream: watched, mirror: {{ upstream: hedged, percent: 0 }} }}\n\
          upstreams:\n\
-         \x20 watched: {{ endpoints: \"http://{upstream}\", balance: peak_ewma, outliers: {{}}, breaker: {{}}, retry: {{}}, health: {{}} }}\n"
+         \x20 watched: {{ endpoints: \"http://{upstream}\", balance: peak_ewma, outliers: {{}}, breaker: {{}}, retry: {{}}, health: {{}} }}\n\
+         \x20 hedged: {{ endpoints: \"http://{upstream}\", concurrency: {{}}, retry: {{}}, hedge: {{}} }}\n"
     )
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use leat_testkit::{Client, Leat, Peer, Script, eventually};
 
 use crate::backend::{Backend, ILL, Manner, WELL, config, upstream};
+use crate::h2_peers;
 use crate::support::{OK, is_problem};
 
 const GET: &str = "GET / HTTP/1.1\r\nhost: h\r\n\r\n";
@@ -94,6 +95,32 @@ fn the_try_that_lost_is_cancelled() {
     assert_eq!(client.response().text(), "ok");
     slow.finish();
     fast.finish();
+}
+
+#[test]
+fn a_stream_that_lost_is_reset_with_cancel() {
+    h2_peers::run(async {
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let slow = h2_peers::server(None, move |_, mut answer| {
+            let tell = tell.clone();
+            async move {
+                let reason = std::future::poll_fn(|cx| answer.poll_reset(cx)).await;
+                let _ = tell.send(reason.ok());
+            }
+        });
+        let fast = h2_peers::server(None, |_, mut answer| async move {
+            let mut body = answer.send_response(h2_peers::response(200, &[]), false).unwrap();
+            body.send_data("ok".into(), true).unwrap();
+        });
+        let endpoints = format!("\"h2c://{}\", \"h2c://{}\"", slow.await, fast.await);
+        let client = tokio::task::spawn_blocking(move || {
+            let leat = Leat::gateway(&upstream(&endpoints, "", &keys("", "after: 50ms")), 1);
+            (leat.connect().get("/").response().text().to_owned(), leat)
+        });
+        let (text, _leat) = client.await.unwrap();
+        assert_eq!(text, "ok");
+        assert_eq!(told.recv().await, Some(Some(h2::Reason::CANCEL)));
+    });
 }
 
 #[test]
