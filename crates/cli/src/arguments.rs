@@ -7,6 +7,8 @@ use clap_complete::Shell;
 use leat_embedded::Size;
 use leat_listen::ListenAddress;
 
+use crate::event::Level;
+
 /// One HTTP engine for apps, gateways and RPC.
 #[derive(Debug, Parser)]
 #[command(name = "leat", version, about, disable_help_subcommand = true, arg_required_else_help = true)]
@@ -158,6 +160,9 @@ pub(crate) struct GatewayArguments {
     /// Cores to use, instead of what the configuration says
     #[arg(long, env = "LEAT_WORKERS", value_name = "N")]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
+    /// Events to tell of on standard error, instead of what the configuration says
+    #[arg(long, env = "LEAT_LOG_LEVEL", value_name = "LEVEL")]
+    pub(crate) log_level: Option<Level>,
 }
 
 #[derive(Debug, Args)]

@@ -3,18 +3,44 @@
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use clap::ValueEnum;
+use leat_gateway::config::LogLevel;
+
+/// The least level that is told of.
+static LEAST: AtomicU8 = AtomicU8::new(Level::Info as u8);
+
 /// How much an event matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Level {
+    /// What happens
     Info,
+    /// What somebody should look at
     Warn,
+    /// What failed
     Error,
 }
 
 impl Level {
-    fn name(self) -> &'static str {
+    const ALL: [Self; 3] = [Self::Info, Self::Warn, Self::Error];
+
+    /// That of a configuration.
+    pub(crate) fn of(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Info => Self::Info,
+            LogLevel::Warn => Self::Warn,
+            LogLevel::Error => Self::Error,
+        }
+    }
+
+    /// The level that is called so.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Info => "info",
             Self::Warn => "warn",
@@ -23,8 +49,32 @@ impl Level {
     }
 }
 
-/// Writes one event. `name` is stable, for those who look for it; `message` is for people.
+/// The least level that is told of.
+pub(crate) fn level() -> Level {
+    let least = LEAST.load(Ordering::Relaxed);
+    Level::ALL.into_iter().find(|level| *level as u8 == least).unwrap_or(Level::Info)
+}
+
+/// Tells of events of this level and above from now on, on all threads; gives the level so far.
+pub(crate) fn set_level(level: Level) -> Level {
+    let before = self::level();
+    LEAST.store(level as u8, Ordering::Relaxed);
+    before
+}
+
+/// Writes one event, if its level is told of. `name` is stable, for those who look for it; `message` is for people.
 pub(crate) fn event(level: Level, name: &str, message: &str, facts: &[(&str, &str)]) {
+    if level >= self::level() {
+        write(level, name, message, facts);
+    }
+}
+
+/// Writes an event that nobody may switch off: who changed what.
+pub(crate) fn notice(name: &str, message: &str, facts: &[(&str, &str)]) {
+    write(Level::Info, name, message, facts);
+}
+
+fn write(level: Level, name: &str, message: &str, facts: &[(&str, &str)]) {
     static HUMAN: OnceLock<bool> = OnceLock::new();
     let line = if *HUMAN.get_or_init(|| std::io::stderr().is_terminal()) {
         human(level, message, facts)

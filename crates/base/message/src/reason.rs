@@ -179,6 +179,17 @@ reasons! {
     PluginWaitTime => "plugin.wait_time", 504, Us, "A plug-in waited for longer than plugin_limits.wait_time.";
     PluginLost => "plugin.lost", 503, Us, "Plug-ins used up plugin_limits.memory, or ended the process: their world is made anew.";
 
+    // The admin API.
+    AdminUnknown => "admin.unknown", 404, Peer, "The admin API has nothing of this path, or of this name.";
+    AdminMethod => "admin.method", 405, Peer, "The admin API takes another method here.";
+    AdminRequest => "admin.request", 400, Peer, "The query or the body is not what the admin API takes here.";
+    AdminHost => "admin.host", 403, Peer, "The admin API was asked for by a host name that is not in admin.hosts.";
+    AdminOrigin => "admin.origin", 403, Peer, "A web page may change nothing in the admin API.";
+    AdminReadOnly => "admin.read_only", 403, Peer, "The configuration has no admin.token, and without one nothing is changed.";
+    AdminTokenMissing => "admin.token_missing", 401, Peer, "The request does not show the admin token.";
+    AdminTokenWrong => "admin.token_wrong", 403, Peer, "The token is not that of the configuration.";
+    AdminConfig => "admin.config", 422, Peer, "The configuration could not be taken over; the old one stays.";
+
     // The upstream (RFC 9110 section 15.6).
     UpstreamResolve => "upstream.resolve", 502, Upstream, "The endpoint's name could not be resolved.";
     UpstreamConnect => "upstream.connect", 502, Upstream, "The endpoint refused the connection or could not be reached.";
@@ -189,6 +200,7 @@ reasons! {
     UpstreamBreaker => "upstream.breaker", 503, Upstream, "The breaker lets nothing through: the upstream has failed too often.";
     UpstreamUnhealthy => "upstream.unhealthy", 503, Upstream, "Every endpoint of the upstream fails its health checks.";
     UpstreamConcurrency => "upstream.concurrency", 503, Upstream, "The upstream has as many requests under way as it can take, and the queue is full or took too long.";
+    UpstreamDraining => "upstream.draining", 503, Upstream, "Every endpoint of the upstream that is well is being drained.";
     UpstreamStatus => "upstream.status", 502, Upstream, "A try was answered with a status that is tried again; never the end of a request.";
     UpstreamReset => "upstream.reset", 502, Upstream, "The endpoint ended the connection before its response was complete.";
     UpstreamInvalid => "upstream.invalid", 502, Upstream, "The endpoint sent something that is not a valid response.";
@@ -236,6 +248,7 @@ fn title(status: u16) -> &'static str {
         414 => "URI Too Long",
         417 => "Expectation Failed",
         421 => "Misdirected Request",
+        422 => "Unprocessable Content",
         429 => "Too Many Requests",
         431 => "Request Header Fields Too Large",
         500 => "Internal Server Error",

@@ -98,6 +98,8 @@ pub struct EndpointCells {
     pub connections_reused: Counter,
     /// Connections that wait in the pool.
     pub connections_idle: Gauge,
+    /// Tries that have an endpoint and have not ended: until the last byte of the reply, or the end of the tunnel.
+    pub under_way: Gauge,
     pub(crate) connect: Histogram,
     pub(crate) response: Histogram,
     pub(crate) errors: ByReason,
@@ -121,6 +123,7 @@ impl EndpointCells {
         counts.connections_reused += self.connections_reused.get();
         counts.connections_open += self.connections_opened.get().saturating_sub(self.connections_closed.get());
         counts.connections_idle += self.connections_idle.get();
+        counts.under_way += self.under_way.get();
         self.connect.add_to(&mut counts.connect);
         self.response.add_to(&mut counts.response);
         self.errors.add_to(&mut counts.errors);

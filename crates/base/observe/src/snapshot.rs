@@ -78,6 +78,8 @@ pub struct EndpointCounts {
     pub connections_open: u64,
     /// Connections idle in the pool now.
     pub connections_idle: u64,
+    /// Tries under way now.
+    pub under_way: u64,
     /// Time to connect.
     pub connect: HistogramCounts,
     /// Time to the response's head.

@@ -80,20 +80,21 @@ fn check_plugins(files: &[PathBuf]) -> bool {
 
 /// Reads a configuration and prints what is wrong or doubtful; `None` if it can't be run.
 pub(crate) fn check(path: &Path) -> Option<Arc<Config>> {
-    let config = read(path)?;
+    let config = read(path).ok()?;
     println!("{}: good; {}", path.display(), summary(&config));
     Some(config)
 }
 
 /// Reads a configuration; says on standard error what is wrong or doubtful.
-pub(crate) fn read(path: &Path) -> Option<Arc<Config>> {
-    let loaded = match config::load(path) {
-        Ok(loaded) => loaded,
-        Err(problems) => {
-            report(path, &problems);
-            return None;
-        }
-    };
+///
+/// # Errors
+/// What is wrong, which was said.
+pub(crate) fn read(path: &Path) -> Result<Arc<Config>, Vec<Problem>> {
+    look(path).inspect_err(|problems| report(path, problems))
+}
+
+fn look(path: &Path) -> Result<Arc<Config>, Vec<Problem>> {
+    let loaded = config::load(path)?;
     for warning in &loaded.warnings {
         say(format_args!("warning: {warning}"));
     }
@@ -103,11 +104,10 @@ pub(crate) fn read(path: &Path) -> Option<Arc<Config>> {
     let config = Arc::new(loaded.config);
     problems.extend(plugins(&config, &file));
     if problems.is_empty() {
-        return Some(config);
+        return Ok(config);
     }
     problems.sort_by_key(Problem::place);
-    report(path, &problems);
-    None
+    Err(problems)
 }
 
 fn report(path: &Path, problems: &[Problem]) {

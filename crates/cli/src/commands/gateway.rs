@@ -17,11 +17,12 @@ pub(crate) fn run(arguments: &GatewayArguments) -> ExitCode {
         config_path: arguments.config.clone(),
         watch: arguments.watch,
         workers: arguments.workers,
+        log_level: arguments.log_level,
         ready: None,
     };
     match process::run(settings) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(StartError::Config) => ExitCode::from(BAD_CONFIG),
+        Err(StartError::Config(_)) => ExitCode::from(BAD_CONFIG),
         Err(StartError::Failed(message)) => {
             event(Level::Error, "failed", &message, &[]);
             ExitCode::FAILURE

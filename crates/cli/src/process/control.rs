@@ -1,4 +1,3 @@
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use leat_observe::Registry;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, LocalSet};
 
-use super::admin::{Admin, Readiness};
+use super::admin::{Admin, Live, ORDERS_MAX, Readiness, ReloadOrder};
 use super::core::{CoreHandle, Shared};
 use super::drain::{Cause, drain};
 use super::plan::{self, Plan, Tickets};
@@ -21,7 +20,7 @@ use super::upgrade::{Invocation, Upgrade};
 use super::watch::Watch;
 use super::{Settings, StartError, descriptors};
 use crate::commands::check;
-use crate::event::{Level, event};
+use crate::event::{self, Level, event};
 
 /// How often the configuration is looked at where it is watched.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -65,7 +64,10 @@ pub(super) struct Control {
     /// Told once by each core that ends, in whatever way.
     pub(super) ended: mpsc::UnboundedReceiver<usize>,
     pub(super) plan: Arc<Plan>,
-    pub(super) readiness: Rc<Cell<Readiness>>,
+    /// What the admin address knows.
+    pub(super) live: Rc<Live>,
+    /// Reloads that it asks for.
+    reloads: mpsc::Receiver<ReloadOrder>,
     /// The accept loops of the admin address.
     pub(super) admin: Vec<JoinHandle<()>>,
     /// The health checks of endpoints.
@@ -82,6 +84,7 @@ impl Control {
         if let Some(watch) = &mut watch {
             watch.beside(plugin_files(&config));
         }
+        event::set_level(settings.log_level.unwrap_or(Level::of(config.log_level())));
         let workers = workers(&settings, &config);
         let tickets = Tickets::default();
         let registry = Registry::new();
@@ -110,7 +113,10 @@ impl Control {
         for worker in 0..workers {
             cores.push(CoreHandle::start(worker, shared.clone(), on_end.clone()).map_err(StartError::failed)?);
         }
-        let readiness = Rc::new(Cell::new(Readiness::Starting));
+        let (orders, reloads) = mpsc::channel(ORDERS_MAX);
+        let asks = cores.iter().map(CoreHandle::asker).collect();
+        let config_path = settings.config_path.display().to_string();
+        let live = Rc::new(Live::new(config_path, Arc::clone(&plan.config), asks, orders));
         tokio::task::spawn_local(leat_stream::clock::run());
         tokio::task::spawn_local(fetch_keys(Arc::clone(&shared.lasting.auth), shared.resolver.clone(), say));
         let on_ready = settings.ready.take();
@@ -125,14 +131,16 @@ impl Control {
             cores,
             ended,
             plan,
-            readiness,
+            live,
+            reloads,
             admin: Vec::new(),
             checks: Vec::new(),
         };
         control.apply(&control.plan).await.map_err(StartError::Failed)?;
+        control.live.replace(&control.plan.config, control.plan.listening());
         control.start_admin();
         control.start_checks();
-        control.readiness.set(Readiness::Ready);
+        control.live.turn(Readiness::Ready);
         let addresses = control.announce(&[]);
         if let Some(on_ready) = on_ready {
             on_ready(&addresses);
@@ -162,7 +170,7 @@ impl Control {
         for accepting in self.admin.drain(..) {
             accepting.abort();
         }
-        match Admin::start(&self.plan, &self.shared, &self.readiness) {
+        match Admin::start(&self.plan, &self.shared, &self.live) {
             Ok(accepting) => self.admin = accepting,
             Err(error) => {
                 event(Level::Error, "admin_failed", &format!("the admin address can't be served: {error}"), &[]);
@@ -199,7 +207,7 @@ impl Control {
                         }
                         tokio::select! {
                             biased;
-                            () = self.reload() => {}
+                            _ = self.reload() => {}
                             () = signals.end() => break Cause::End,
                         }
                         self.reload_certificates();
@@ -222,10 +230,20 @@ impl Control {
                     if self.watch.as_mut().is_some_and(Watch::has_changed) {
                         tokio::select! {
                             biased;
-                            () = self.reload() => {}
+                            _ = self.reload() => {}
                             () = signals.end() => break Cause::End,
                         }
                     }
+                }
+                Some(order) = self.reloads.recv() => {
+                    let came = tokio::select! {
+                        biased;
+                        came = self.reload() => came,
+                        () = signals.end() => break Cause::End,
+                    };
+                    // Whoever asked may have gone.
+                    let _ = order.send(came);
+                    self.reload_certificates();
                 }
                 _ = certificates.tick() => self.reload_certificates(),
                 Some(core) = self.ended.recv() => {
@@ -274,7 +292,7 @@ impl Control {
 pub(super) async fn read_config(path: &Path) -> Result<Arc<Config>, StartError> {
     let path = path.to_owned();
     let read = tokio::task::spawn_blocking(move || check::read(&path)).await;
-    read.map_err(StartError::failed)?.ok_or(StartError::Config)
+    read.map_err(StartError::failed)?.map_err(StartError::Config)
 }
 
 /// Says what became of the keys of a token issuer.

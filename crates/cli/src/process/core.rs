@@ -24,10 +24,35 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(1);
 pub(super) enum Order {
     /// Run this from now on. The answer says what went wrong, if anything; then the old plan goes on.
     Apply(Arc<Plan>, oneshot::Sender<Result<(), String>>),
+    /// Say how it is.
+    Report(oneshot::Sender<CoreReport>),
     /// The control thread holds no descriptor any more of listeners that the plan does not have: stop accepting there.
     CloseGone,
     /// Answer what is under way and end.
     Drain,
+}
+
+/// How a core is.
+#[derive(Debug)]
+pub(super) struct CoreReport {
+    /// Connections that it serves.
+    pub(super) connections: usize,
+    /// The world of its plug-ins, where there are some.
+    pub(super) plugins: Option<leat_embedded::PluginWorld>,
+}
+
+/// A way to ask a core how it is.
+#[derive(Clone)]
+pub(super) struct CoreAsk(mpsc::UnboundedSender<Order>);
+
+impl CoreAsk {
+    /// Asks; an error is a core that has ended.
+    pub(super) fn ask(&self) -> oneshot::Receiver<CoreReport> {
+        let (answer, answered) = oneshot::channel();
+        // One that is gone drops the order, and with it the way to answer.
+        let _ = self.0.send(Order::Report(answer));
+        answered
+    }
 }
 
 /// What all cores share.
@@ -65,6 +90,11 @@ impl CoreHandle {
             return Err("the core has ended".into());
         }
         answered.await.unwrap_or_else(|_| Err("the core has ended".into()))
+    }
+
+    /// A way to ask it how it is, for others than the control loop.
+    pub(super) fn asker(&self) -> CoreAsk {
+        CoreAsk(self.orders.clone())
     }
 
     /// Tells the core to close the doors that its plan does not have; does not wait.
@@ -137,6 +167,10 @@ impl Core {
                         // Nobody listens to the answer where the control thread is ending.
                         let _ = answer.send(self.apply(&plan));
                     }
+                    Some(Order::Report(answer)) => {
+                        // Whoever asked may have gone.
+                        let _ = answer.send(self.report());
+                    }
                     Some(Order::CloseGone) => self.doors.close_gone(),
                     Some(Order::Drain) | None => break,
                 },
@@ -171,6 +205,10 @@ impl Core {
         self.gateway = Some(gateway);
         self.plugins = plugins;
         Ok(())
+    }
+
+    fn report(&self) -> CoreReport {
+        CoreReport { connections: self.doors.connections(), plugins: self.plugins.as_ref().map(CorePlugins::world) }
     }
 
     fn publish(&self) {

@@ -46,6 +46,11 @@ impl Doors {
         Self { gate, open: Vec::new(), gone: Vec::new(), accepting: Rc::default(), connections: Rc::default() }
     }
 
+    /// Connections that are served.
+    pub(super) fn connections(&self) -> usize {
+        self.connections.count.get()
+    }
+
     /// Opens the doors of a plan. Where a door stays as it is only its site is replaced; one that is gone stays open for
     /// as long as the plan may have to be taken back.
     ///

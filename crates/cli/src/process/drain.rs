@@ -29,8 +29,8 @@ enum Waited {
 
 /// Lets what is under way end, up to the deadline; a second signal ends it at once.
 pub(super) async fn drain(control: Control, signals: &mut Signals, cause: Cause) {
-    let Control { supervisor, shared, mut cores, mut ended, plan, readiness, admin, .. } = control;
-    readiness.set(Readiness::Draining);
+    let Control { supervisor, shared, mut cores, mut ended, plan, live, admin, .. } = control;
+    live.turn(Readiness::Draining);
     match cause {
         Cause::End => {
             // Not being told is the manager's problem, not a reason to stay.

@@ -20,6 +20,9 @@ mod watch;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use leat_gateway::config::Problem;
+
+use crate::event::Level;
 pub(crate) use control::run;
 
 /// Told the addresses once connections are accepted.
@@ -33,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) watch: bool,
     /// Cores, instead of what the configuration says.
     pub(crate) workers: Option<NonZeroUsize>,
+    /// The level of events, instead of what the configuration says.
+    pub(crate) log_level: Option<Level>,
     /// Called once.
     pub(crate) ready: Option<OnReady>,
 }
@@ -41,7 +46,7 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) enum StartError {
     /// The configuration is bad; what is wrong was printed.
-    Config,
+    Config(Vec<Problem>),
     /// Something else, in words for a person.
     Failed(String),
 }

@@ -67,7 +67,13 @@ impl Door {
 
 /// Addresses that a configuration listens on, the admin address last.
 pub(super) fn addresses(config: &Config) -> Vec<ListenAddress> {
-    config.listeners().iter().map(config::Listener::address).chain(config.admin()).map(address).collect()
+    config
+        .listeners()
+        .iter()
+        .map(config::Listener::address)
+        .chain(config.admin().map(config::Admin::bind))
+        .map(address)
+        .collect()
 }
 
 /// A configured address as the listener crate knows it.

@@ -60,6 +60,11 @@ impl CorePlugins {
         Ok(Some(Self(Rc::new(Loaded { plugins, config: Arc::clone(config), told_ms, untold }))))
     }
 
+    /// How their world is.
+    pub(crate) fn world(&self) -> leat_embedded::PluginWorld {
+        self.0.plugins.state()
+    }
+
     /// Says what plug-ins threw that requests went on without.
     pub(crate) fn tell_bypassed(&self) {
         for (name, message) in self.0.plugins.take_bypassed() {

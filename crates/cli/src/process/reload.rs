@@ -1,32 +1,53 @@
 use std::sync::Arc;
 
+use leat_gateway::config::{Admin, Config, Problem};
 use leat_listen::Supervisor;
 
 use super::StartError;
 use super::control::{Control, plugin_files, read_config, workers};
 use super::plan::{self, Plan};
-use crate::event::{Level, event};
+use crate::event::{self, Level, event};
+
+/// What a reload came to.
+pub(super) enum Reloaded {
+    /// The new configuration runs.
+    Done {
+        /// The one before.
+        before: Arc<Config>,
+    },
+    /// The old one goes on.
+    Failed {
+        /// Why, in words.
+        message: String,
+        /// What is wrong with the file, if that is why.
+        problems: Vec<Problem>,
+    },
+}
 
 impl Control {
     /// Reads the configuration again and takes it over as a whole; if anything is wrong with it, nothing changes.
-    pub(super) async fn reload(&mut self) {
+    pub(super) async fn reload(&mut self) -> Reloaded {
         self.tell_supervisor(Supervisor::reloading);
-        match self.try_reload().await {
+        let before = Arc::clone(&self.plan.config);
+        let came = match self.try_reload().await {
             Ok(()) => {
                 self.shared.registry.process().reloads_done.add(1);
                 event(Level::Info, "reloaded", "the configuration was taken over", &[]);
+                Reloaded::Done { before }
             }
             Err(error) => {
                 self.shared.registry.process().reloads_failed.add(1);
-                let message = match error {
-                    StartError::Config => "the configuration is bad".to_owned(),
-                    StartError::Failed(message) => message,
+                let (message, problems) = match error {
+                    StartError::Config(problems) => ("the configuration is bad".to_owned(), problems),
+                    StartError::Failed(message) => (message, Vec::new()),
                 };
                 let message = format!("{message}; the old configuration stays");
                 event(Level::Error, "reload_failed", &message, &[]);
+                Reloaded::Failed { message, problems }
             }
-        }
+        };
         self.tell_supervisor(Supervisor::ready);
+        came
     }
 
     async fn try_reload(&mut self) -> Result<(), StartError> {
@@ -46,7 +67,9 @@ impl Control {
         } else {
             plan::open_log(config.access_log(), &self.shared.registry.process().access_log)?
         };
-        let admin_changed = config.admin() != self.plan.config.admin();
+        let admin_changed = config.admin().map(Admin::bind) != self.plan.config.admin().map(Admin::bind);
+        // Where the file says the same as before, a level that was set meanwhile stays.
+        let level = (config.log_level() != self.plan.config.log_level()).then(|| Level::of(config.log_level()));
         let listening = self.plan.listening();
         let limits = config.limits().clone();
         let plan = Arc::new(Plan { config, sockets: Arc::new(sockets), doors, log });
@@ -63,6 +86,10 @@ impl Control {
         }
         // With the old plan go its descriptors, so that those of the cores are the last of a listener that is gone.
         self.plan = plan;
+        self.live.replace(&self.plan.config, self.plan.listening());
+        if let (Some(level), None) = (level, self.settings.log_level) {
+            event::set_level(level);
+        }
         self.close_gone();
         self.start_checks();
         if admin_changed {

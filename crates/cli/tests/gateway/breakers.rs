@@ -10,7 +10,8 @@ use crate::support::is_problem;
 /// What the admin address says, as text.
 fn told(leat: &mut Leat, path: &str) -> String {
     let admin = leat.admin();
-    leat_testkit::Client::connect(admin).get(path).response().text().to_owned()
+    let asked = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    leat_testkit::Client::connect(admin).send(asked).response().text().to_owned()
 }
 
 #[test]

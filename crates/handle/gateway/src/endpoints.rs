@@ -67,6 +67,7 @@ pub(crate) fn seats(upstream: &config::Upstream, first: u32) -> Result<Vec<Seat>
                 scheme: if endpoint.is_tls() { "https" } else { "http" },
                 counts: true,
                 told: Default::default(),
+                cells: None,
             })
         })
         .collect()

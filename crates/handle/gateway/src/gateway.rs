@@ -96,7 +96,8 @@ impl<P: PluginHost> Gateway<P> {
                 seat.counts = counted.insert(Arc::clone(seat.endpoint.identity()));
             }
             first += seats.len() as u32;
-            upstreams.push(Rc::new(Upstream::new(upstream, seats, &lasting.states, Rc::clone(pools))));
+            let group = lasting.group(&config, upstream, &seats);
+            upstreams.push(Rc::new(Upstream::new(upstream, seats, group, Rc::clone(pools), observer.core())));
         }
         let forwarded = Rc::new(ForwardedPolicy::new(config.forwarded()));
         let mut routes = Vec::with_capacity(config.routes().len());

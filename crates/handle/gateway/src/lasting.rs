@@ -2,7 +2,8 @@ use std::sync::Arc;
 
 use crate::admit::Ledger;
 use crate::admit::auth::AuthState;
-use crate::pick::States;
+use crate::config::{Config, Upstream};
+use crate::pick::{Group, Seat, States, named};
 
 /// What a gateway knows and has counted beyond its configuration. Shared by all cores, kept by name and identity, so that a
 /// reload changes none of it. Cheap to clone.
@@ -14,6 +15,13 @@ pub struct Lasting {
     pub ledger: Arc<Ledger>,
     /// Keys that were fetched, and passwords that wait to be checked.
     pub auth: Arc<AuthState>,
+}
+
+impl Lasting {
+    /// What is known of an upstream of this configuration; `None` where nothing can happen to its endpoints.
+    pub(crate) fn group(&self, config: &Config, upstream: &Upstream, seats: &[Seat]) -> Option<Arc<Group>> {
+        self.states.group(upstream.name(), upstream.policies(), &named(upstream, seats), config.drains())
+    }
 }
 
 impl Default for Lasting {

@@ -17,6 +17,7 @@ mod pick;
 mod plugin;
 mod proxy;
 mod refuse;
+mod report;
 
 pub use admit::Ledger;
 pub use admit::auth::{AuthState, Fetched, SchemeError, fetch_keys};
@@ -26,3 +27,4 @@ pub use lasting::Lasting;
 pub use observer::{Observer, shape};
 pub use pick::States;
 pub use plugin::{Decision, NoPlugins, Patch, PluginHost, PluginRun};
+pub use report::{PAGE, Report};

@@ -72,6 +72,23 @@ pub struct Breaker {
     phase: Phase,
 }
 
+/// How a breaker is at one moment, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// What it does with calls.
+    pub state: State,
+    /// Calls of the window.
+    pub calls: u32,
+    /// Those of them that failed.
+    pub failures: u32,
+    /// Those of them that were slow.
+    pub slow: u32,
+    /// Failures in a row.
+    pub consecutive_failures: u32,
+    /// Until the next call may pass; zero in other states than `Refuse`.
+    pub retry_after: Duration,
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     Admit { since: Instant },
@@ -96,6 +113,22 @@ impl Breaker {
             Phase::Refuse { .. } => State::Refuse,
             Phase::Probe { .. } => State::Probe,
         }
+    }
+
+    /// How it is at `now`.
+    pub fn look(&mut self, now: Instant) -> Look {
+        let Counts { calls, failures, slow } = self.window.sum(now);
+        let retry_after = if let Phase::Refuse { until } = self.phase { until.since(now) } else { Duration::ZERO };
+        let consecutive_failures = self.consecutive_failures;
+        Look { state: self.state(), calls, failures, slow, consecutive_failures, retry_after }
+    }
+
+    /// Begins anew, as if no call had been made. Results of calls that are under way are ignored.
+    pub fn reset(&mut self, now: Instant) {
+        self.window.clear();
+        self.consecutive_failures = 0;
+        self.trips = 0;
+        self.enter(Phase::Admit { since: now });
     }
 
     /// Asks for a call to pass at `now`; may step from `Refuse` to `Probe`.

@@ -5,7 +5,7 @@ mod circuit;
 mod settings;
 mod window;
 
-pub use circuit::{Answer, Breaker, Change, Ended, Permit, State};
+pub use circuit::{Answer, Breaker, Change, Ended, Look, Permit, State};
 pub use settings::{Raw, Settings, WindowSize};
 
 #[cfg(test)]

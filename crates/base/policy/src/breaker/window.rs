@@ -63,21 +63,31 @@ impl Window {
                 }
                 *next = (*next + 1) % ring.len().max(1);
             }
-            Kept::Time { slots, slot_ns, number } => {
-                let present = (now.as_nanos() / *slot_ns).max(*number);
-                for passed in (*number + 1..=present).take(SLOTS as usize) {
-                    if let Some(slot) = slots.get_mut((passed % SLOTS) as usize) {
-                        self.sum.subtract(*slot);
-                        *slot = Counts::default();
-                    }
-                }
-                *number = present;
-                if let Some(slot) = slots.get_mut((present % SLOTS) as usize) {
+            Kept::Time { .. } => {
+                self.sum(now);
+                if let Kept::Time { slots, number, .. } = &mut self.kept
+                    && let Some(slot) = slots.get_mut((*number % SLOTS) as usize)
+                {
                     slot.add(call);
                 }
             }
         }
         self.sum.add(call);
+        self.sum
+    }
+
+    /// The sum over the window that ends at `now`.
+    pub(super) fn sum(&mut self, now: Instant) -> Counts {
+        if let Kept::Time { slots, slot_ns, number } = &mut self.kept {
+            let present = (now.as_nanos() / *slot_ns).max(*number);
+            for passed in (*number + 1..=present).take(SLOTS as usize) {
+                if let Some(slot) = slots.get_mut((passed % SLOTS) as usize) {
+                    self.sum.subtract(*slot);
+                    *slot = Counts::default();
+                }
+            }
+            *number = present;
+        }
         self.sum
     }
 }

@@ -47,12 +47,13 @@ fn start(arguments: &DemoArguments) -> Result<(), String> {
         config_path,
         watch: true,
         workers: None,
+        log_level: None,
         ready: Some(Box::new(move |addresses| {
             println!("{}", site::introduction(addresses, admin, upstream, &shown, &about_apps))
         })),
     };
     process::run(settings).map_err(|error| match error {
-        StartError::Config => "the demo's configuration is bad, which is a bug in Leat".to_owned(),
+        StartError::Config(_) => "the demo's configuration is bad, which is a bug in Leat".to_owned(),
         StartError::Failed(message) => format!("{message}\n  another address: leat demo --listen 127.0.0.1:8088"),
     })
 }

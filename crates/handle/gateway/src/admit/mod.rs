@@ -19,4 +19,4 @@ pub(crate) use admission::{Admission, Verdict};
 pub(crate) use admitted::{Admitted, FieldLines};
 pub(crate) use cors::{CORS_FIELDS, answer_preflight, preflight};
 pub use limit::Ledger;
-pub(crate) use limit::{Counted, compile as compile_limits};
+pub(crate) use limit::{Counted, Left, compile as compile_limits, look_at};

@@ -3,12 +3,14 @@
 
 mod access;
 mod action;
+mod admin;
 mod auth;
 mod compression;
 mod concurrency;
 mod cors;
 mod fault;
 mod fields;
+mod log_level;
 mod maintenance;
 mod mirror;
 mod model;
@@ -17,6 +19,7 @@ mod policies;
 mod problem;
 mod rate_limit;
 mod read;
+mod source;
 mod table;
 mod template;
 mod upstream;
@@ -28,6 +31,7 @@ use table::{Open, Reader};
 
 pub use access::Access;
 pub use action::{Coding, Files, Proxy, ProxyHost, Redirect, Split, SplitWhen};
+pub use admin::{Admin, AdminToken};
 pub(crate) use auth::{AuthKind, ExternalRules, JwksUrl, JwtKeys, OnFailure};
 pub use auth::{AuthScheme, RouteAuth};
 pub use compression::Compression;
@@ -35,6 +39,7 @@ pub use concurrency::Concurrency;
 pub use cors::{Cors, Origin, Origins};
 pub use fault::{Fault, FaultEnd};
 pub use fields::FieldEdits;
+pub use log_level::LogLevel;
 pub use maintenance::Maintenance;
 pub use mirror::Mirror;
 pub use model::{
@@ -46,6 +51,7 @@ pub use policies::{Balance, BreakerScope, HashBy, HashTable, HealthCheck, Health
 pub use problem::{Place, Problem};
 pub(crate) use rate_limit::KeyPart;
 pub use rate_limit::{ROUTE_LIMITS_MAX, RateLimit, RouteLimit, StoreError};
+pub use source::{Change, Setting, Source};
 pub use template::{Rewrite, Template};
 pub use upstream::{ClientTls, Endpoint, EndpointAddress, Protocol, Upstream};
 pub use yaml::FILE_BYTES_MAX;
@@ -107,7 +113,11 @@ pub fn parse(text: &str, file: &str, base: &Path) -> Result<Loaded, Vec<Problem>
         reader.problem_of_file(format!("the file is longer than {FILE_BYTES_MAX} bytes"), None);
         None
     } else {
-        yaml::read(text, &reader).and_then(|node| read::read(&Open::new(&reader, &read::ROOT, &node)))
+        yaml::read(text, &reader).and_then(|node| {
+            let mut config = read::read(&Open::new(&reader, &read::ROOT, &node))?;
+            config.source = config.admin.is_some().then(|| source::masked(file, &read::ROOT, &node));
+            Some(config)
+        })
     };
     let (problems, warnings) = reader.finish();
     match config {

@@ -10,15 +10,18 @@ use leat_route::Table;
 
 use super::access::Access;
 use super::action::{Files, Proxy, Redirect};
+use super::admin::Admin;
 use super::auth::{AuthScheme, RouteAuth};
 use super::compression::Compression;
 use super::cors::Cors;
 use super::fault::Fault;
 use super::fields::FieldEdits;
+use super::log_level::LogLevel;
 use super::maintenance::Maintenance;
 use super::plugin::Plugins;
 use super::problem::Place;
 use super::rate_limit::{RateLimit, RouteLimit};
+use super::source::Source;
 use super::template::Rewrite;
 use super::upstream::Upstream;
 
@@ -27,7 +30,10 @@ use super::upstream::Upstream;
 pub struct Config {
     pub(super) listeners: Vec<Listener>,
     pub(super) workers: Workers,
-    pub(super) admin: Option<Bind>,
+    pub(super) admin: Option<Admin>,
+    pub(super) log_level: LogLevel,
+    /// Only with an admin address, where it can be asked for.
+    pub(super) source: Option<Source>,
     pub(super) access_log: AccessLog,
     pub(super) limits: Limits,
     pub(super) forwarded: Forwarded,
@@ -52,9 +58,24 @@ impl Config {
         self.workers
     }
 
-    /// Where metrics and health are served, if at all.
-    pub fn admin(&self) -> Option<&Bind> {
+    /// Where metrics, health and the admin API are served, if at all.
+    pub fn admin(&self) -> Option<&Admin> {
         self.admin.as_ref()
+    }
+
+    /// Whether endpoints may be drained: somebody may change something on the admin address.
+    pub fn drains(&self) -> bool {
+        self.admin.as_ref().is_some_and(|admin| admin.token().is_some())
+    }
+
+    /// Which events the process tells of.
+    pub fn log_level(&self) -> LogLevel {
+        self.log_level
+    }
+
+    /// What the file said, without secrets; kept only where there is an admin address.
+    pub fn source(&self) -> Option<&Source> {
+        self.source.as_ref()
     }
 
     /// Where access records go.

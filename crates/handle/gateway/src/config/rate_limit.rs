@@ -111,6 +111,29 @@ impl RateLimit {
     }
 }
 
+impl RateLimit {
+    /// The same for its leases: units of one law or server are none of another. `None` where it has no leases.
+    pub(crate) fn lease_identity(&self) -> Option<String> {
+        let terms = self.leasing.as_ref()?;
+        Some(format!("{} {terms:?} {:?}", self.identity(), self.redis))
+    }
+
+    /// The parts of its key as the file writes them.
+    pub(crate) fn key_parts(&self) -> Vec<String> {
+        let part = |part: &KeyPart| match part {
+            KeyPart::All => "all".to_owned(),
+            KeyPart::Client => "client".to_owned(),
+            KeyPart::Route => "route".to_owned(),
+            KeyPart::Host => "host".to_owned(),
+            KeyPart::Method => "method".to_owned(),
+            KeyPart::Header(name) => format!("header:{name}"),
+            KeyPart::User => "user".to_owned(),
+            KeyPart::Claim(name) => format!("claim:{}", name.name()),
+        };
+        self.key.iter().map(part).collect()
+    }
+}
+
 /// What becomes of requests for which Redis has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreError {

@@ -35,7 +35,7 @@ pub fn checks(config: &Config, states: &States, resolver: &Resolver) -> Result<V
         let Some(settings) = upstream.policies().health() else { continue };
         let seats = seats(upstream, 0)?;
         let names = named(upstream, &seats);
-        let Some(group) = states.group(upstream.name(), upstream.policies(), &names) else { continue };
+        let Some(group) = states.group(upstream.name(), upstream.policies(), &names, config.drains()) else { continue };
         checks.extend(seats.into_iter().zip(names).enumerate().map(|(at, (seat, (_, url)))| Check {
             upstream: upstream.name().into(),
             url,

@@ -3,7 +3,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use leat_policy::Instant;
-use leat_policy::breaker::{Answer, Breaker, Ended, Permit, Settings, State};
+use leat_policy::breaker::{Answer, Breaker, Ended, Look, Permit, Settings, State};
 
 /// For how long others don't ask after the probes were found to be under way, in nanoseconds: without it every request
 /// would take the lock for the same answer.
@@ -64,6 +64,17 @@ impl Fuse {
     /// The state, and how often it stopped everything so far.
     pub(super) fn report(&self) -> (State, u64) {
         (self.lock().state(), self.trips.load(Relaxed))
+    }
+
+    /// How it is, with what its window has counted.
+    pub(super) fn look(&self, now: Instant) -> Look {
+        self.lock().look(now)
+    }
+
+    /// Lets everything through again, as at the start.
+    pub(super) fn reset(&self, now: Instant) {
+        self.lock().reset(now);
+        self.refusing_until_ns.store(0, Relaxed);
     }
 
     /// A breaker is never left half-changed, so a panic elsewhere is no reason to stop.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leat_message::Reason;
 use leat_policy::balance::{OutlierSettings, Outliers};
-use leat_policy::breaker::{self, Permit};
+use leat_policy::breaker::{self, Look, Permit};
 use leat_policy::retry::{Budget, BudgetCell};
 use leat_policy::{Instant, breaker::State};
 
@@ -46,6 +46,8 @@ struct Health {
     ejections: AtomicU64,
     /// Whether its checks say that it is not well.
     unwell: AtomicBool,
+    /// Whether an operator wants it to get no new requests.
+    draining: AtomicBool,
     /// When it came with a reload, or was found well again; 0 where it was there from the start.
     came_ns: AtomicU64,
 }
@@ -80,6 +82,7 @@ pub(super) struct Settings {
     hedges: bool,
     is_checked: bool,
     starts_slowly: bool,
+    drains: bool,
 }
 
 /// How an endpoint is at one moment, for people.
@@ -89,13 +92,17 @@ pub(super) struct MemberReport<'a> {
     pub(super) aside: Duration,
     pub(super) ejections: u64,
     pub(super) breaker: Option<(State, u64)>,
+    /// The same breaker, with its window.
+    pub(super) look: Option<Look>,
+    pub(super) is_draining: bool,
     /// What its checks say; `None` where there are none.
     pub(super) is_well: Option<bool>,
 }
 
 impl Settings {
     /// `None` where the configuration asks for nothing that needs a state.
-    pub(super) fn of(policies: &Policies) -> Option<Self> {
+    /// `drains`: endpoints may be drained.
+    pub(super) fn of(policies: &Policies, drains: bool) -> Option<Self> {
         let budget = policies.retries().map(|retries| retries.budget().clone());
         let made = Self {
             outliers: policies.outliers().cloned(),
@@ -105,10 +112,11 @@ impl Settings {
             hedges: policies.hedge().is_some(),
             is_checked: policies.health().is_some(),
             starts_slowly: policies.slow_start_ms().is_some(),
+            drains,
         };
         let has_policy =
             made.outliers.is_some() || made.breaker.is_some() || made.budget.is_some() || made.concurrency.is_some();
-        (has_policy || made.is_checked || made.starts_slowly).then_some(made)
+        (has_policy || made.is_checked || made.starts_slowly || drains).then_some(made)
     }
 
     fn fuse(&self, scope: BreakerScope) -> Option<&breaker::Settings> {
@@ -194,6 +202,38 @@ impl Group {
     /// Whether the endpoint's checks say that it is not well.
     pub(crate) fn is_unwell(&self, at: usize) -> bool {
         self.settings.is_checked && self.members.get(at).is_some_and(|member| member.health.unwell.load(Relaxed))
+    }
+
+    /// Whether an operator wants the endpoint to get no new requests.
+    pub(super) fn is_draining(&self, at: usize) -> bool {
+        self.settings.drains && self.members.get(at).is_some_and(|member| member.health.draining.load(Relaxed))
+    }
+
+    /// Whether any endpoint is draining: then that must not be forgotten.
+    pub(super) fn has_draining(&self) -> bool {
+        self.members.iter().any(|member| member.health.draining.load(Relaxed))
+    }
+
+    /// Keeps new requests from every endpoint that is called so (its URL, or what stands behind `://` there), or lets them come
+    /// again; says how many endpoints there are of that name, and how many of them were otherwise before.
+    pub(super) fn set_draining(&self, endpoint: &str, draining: bool, now: Instant) -> (usize, usize) {
+        let mut found = (0, 0);
+        let is_called = |url: &str| url == endpoint || url.split_once("://").is_some_and(|(_, rest)| rest == endpoint);
+        for member in self.members.iter().filter(|member| is_called(&member.url)) {
+            let was = member.health.draining.swap(draining, Relaxed);
+            if was && !draining {
+                // It comes back, and may start slowly.
+                member.health.came_ns.store(now.as_nanos(), Relaxed);
+            }
+            found = (found.0 + 1, found.1 + usize::from(was != draining));
+        }
+        found
+    }
+
+    /// Lets everything through the breakers again; says how many there are.
+    pub(super) fn reset_breakers(&self, now: Instant) -> usize {
+        let fuses = self.whole.iter().chain(self.members.iter().filter_map(|member| member.fuse.as_ref()));
+        fuses.map(|fuse| fuse.reset(now)).count()
     }
 
     /// What the endpoint's checks have found.
@@ -316,6 +356,11 @@ impl Group {
         self.whole.as_deref().map(Fuse::report)
     }
 
+    /// The same breaker, with its window.
+    pub(super) fn whole_look(&self, now: Instant) -> Option<Look> {
+        self.whole.as_deref().map(|fuse| fuse.look(now))
+    }
+
     /// The endpoints, in the order of the configuration.
     pub(super) fn members(&self, now: Instant) -> impl Iterator<Item = MemberReport<'_>> {
         self.members.iter().map(move |member| MemberReport {
@@ -323,6 +368,8 @@ impl Group {
             aside: Instant::from_nanos(member.health.aside_until_ns.load(Relaxed)).since(now),
             ejections: member.health.ejections.load(Relaxed),
             breaker: member.fuse.as_deref().map(Fuse::report),
+            look: member.fuse.as_deref().map(|fuse| fuse.look(now)),
+            is_draining: self.settings.drains && member.health.draining.load(Relaxed),
             is_well: self.settings.is_checked.then(|| !member.health.unwell.load(Relaxed)),
         })
     }

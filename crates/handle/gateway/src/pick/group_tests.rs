@@ -28,6 +28,7 @@ fn settings(failures: u32, breaker: Option<u32>) -> Settings {
         hedges: false,
         is_checked: false,
         starts_slowly: false,
+        drains: false,
     }
 }
 

@@ -24,6 +24,9 @@ impl<'a> Held<'a> {
         if upstream.balancer.counts() {
             upstream.balancer.begin(at);
         }
+        if let Some(cells) = &seat.cells {
+            cells.under_way.up();
+        }
         Self { upstream, seat, at, permit: Cell::new(permit), slot: Cell::new(None), is_told: Cell::new(false) }
     }
 
@@ -83,6 +86,9 @@ impl<'a> Held<'a> {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
+        if let Some(cells) = &self.seat.cells {
+            cells.under_way.down();
+        }
         if self.upstream.balancer.counts() {
             self.upstream.balancer.end(self.at);
         }

@@ -20,6 +20,7 @@ pub(crate) use gate::{Entry, Place, Slot};
 pub(crate) use group::{Group, HedgeEnd};
 pub(crate) use held::Held;
 pub(crate) use key::cookie;
+pub(crate) use report::UpstreamReport;
 pub use states::States;
 pub(crate) use tried::Tried;
 pub(crate) use upstream::{Seat, Upstream, named};

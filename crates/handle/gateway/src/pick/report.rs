@@ -1,5 +1,8 @@
+use std::time::Duration;
+
 use leat_observe::exposition::Text;
-use leat_policy::breaker::State;
+use leat_policy::breaker::{Look, State};
+use serde_json::{Map, Value, json};
 
 use super::clock::now;
 use super::gate::GateReport;
@@ -7,44 +10,49 @@ use super::group::MemberReport;
 use super::states::States;
 use crate::mirror::write_metrics;
 
+/// How the endpoints of an upstream are, as JSON; only what its policies have a state for.
+pub(crate) struct UpstreamReport {
+    /// Of the upstream as a whole.
+    pub(crate) whole: Map<String, Value>,
+    /// Of its endpoints, in the order of the configuration.
+    pub(crate) members: Vec<Map<String, Value>>,
+}
+
 impl States {
-    /// How the upstreams are, as JSON, for people and scripts: those whose policies have a state.
-    pub fn json(&self) -> String {
-        let now = now();
-        let upstreams = self.all().into_iter().map(|(name, group)| {
-            let endpoints = group.members(now).map(|member| {
-                let mut shown = serde_json::json!({ "endpoint": member.url });
-                if group.ejects() {
-                    shown["aside_ms"] = u64::try_from(member.aside.as_millis()).unwrap_or(u64::MAX).into();
-                    shown["ejections"] = member.ejections.into();
-                }
-                if let Some(is_well) = member.is_well {
-                    shown["well"] = is_well.into();
-                }
-                breaker(&mut shown, member.breaker);
-                shown
-            });
-            let endpoints: Vec<serde_json::Value> = endpoints.collect();
-            let mut shown = serde_json::json!({ "upstream": &*name, "endpoints": endpoints });
-            breaker(&mut shown, group.whole());
-            if let Some((retries, denied)) = group.retries() {
-                shown["retries"] = retries.into();
-                shown["retries_denied"] = denied.into();
+    /// How an upstream is; `None` where nothing can happen to its endpoints.
+    pub(crate) fn report(&self, upstream: &str) -> Option<UpstreamReport> {
+        let (group, now) = (self.of(upstream)?, now());
+        let members = group.members(now).map(|member| {
+            let mut shown = Map::new();
+            shown.insert("draining".to_owned(), member.is_draining.into());
+            if group.ejects() {
+                shown.insert("aside_ms".to_owned(), ms(member.aside).into());
+                shown.insert("ejections".to_owned(), member.ejections.into());
             }
-            if let Some([made, won, denied]) = group.hedges() {
-                shown["hedges"] = made.into();
-                shown["hedges_won"] = won.into();
-                shown["hedges_denied"] = denied.into();
+            if let Some(is_well) = member.is_well {
+                shown.insert("well".to_owned(), is_well.into());
             }
-            if let Some(gate) = group.gate_report() {
-                shown["concurrency"] = serde_json::json!({
-                    "limit": gate.limit, "in_flight": gate.in_flight, "waiting": gate.waiting, "refused": gate.refused,
-                });
-            }
+            breaker(&mut shown, member.breaker, member.look);
             shown
         });
-        let upstreams: Vec<serde_json::Value> = upstreams.collect();
-        format!("{:#}\n", serde_json::json!({ "upstreams": upstreams }))
+        let mut whole = Map::new();
+        breaker(&mut whole, group.whole(), group.whole_look(now));
+        if let Some((retries, denied)) = group.retries() {
+            whole.insert("retries".to_owned(), retries.into());
+            whole.insert("retries_denied".to_owned(), denied.into());
+        }
+        if let Some([made, won, denied]) = group.hedges() {
+            whole.insert("hedges".to_owned(), made.into());
+            whole.insert("hedges_won".to_owned(), won.into());
+            whole.insert("hedges_denied".to_owned(), denied.into());
+        }
+        if let Some(gate) = group.gate_report() {
+            let shown = json!({
+                "limit": gate.limit, "in_flight": gate.in_flight, "waiting": gate.waiting, "refused": gate.refused,
+            });
+            whole.insert("concurrency".to_owned(), shown);
+        }
+        Some(UpstreamReport { members: members.collect(), whole })
     }
 
     /// Appends their metrics in the Prometheus text format.
@@ -154,14 +162,25 @@ fn labels<'a>(upstream: &'a str, endpoint: &'a str) -> [(&'static str, &'a str);
     [("upstream", upstream), ("endpoint", endpoint)]
 }
 
-fn breaker(shown: &mut serde_json::Value, breaker: Option<(State, u64)>) {
-    if let Some((state, trips)) = breaker {
-        shown["breaker"] = match state {
-            State::Admit => "admit",
-            State::Probe => "probe",
-            State::Refuse => "refuse",
-        }
-        .into();
-        shown["trips"] = trips.into();
-    }
+fn breaker(shown: &mut Map<String, Value>, breaker: Option<(State, u64)>, look: Option<Look>) {
+    let (Some((state, trips)), Some(look)) = (breaker, look) else { return };
+    let state = match state {
+        State::Admit => "admit",
+        State::Probe => "probe",
+        State::Refuse => "refuse",
+    };
+    shown.insert("breaker".to_owned(), state.into());
+    shown.insert("trips".to_owned(), trips.into());
+    let window = json!({
+        "calls": look.calls,
+        "failures": look.failures,
+        "slow": look.slow,
+        "consecutive_failures": look.consecutive_failures,
+        "retry_after_ms": ms(look.retry_after),
+    });
+    shown.insert("breaker_window".to_owned(), window);
+}
+
+fn ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -18,17 +18,20 @@ pub struct States {
 
 impl States {
     /// The state of an upstream with these endpoints (identity and URL); `None` where its policies need none. What is known
-    /// of endpoints that stay is taken over. Takes a lock; for the start of a configuration.
+    /// of endpoints that stay is taken over; `drains`: they may be drained. Takes a lock; for the start of a configuration.
     pub(crate) fn group(
         &self,
         name: &str,
         policies: &Policies,
         endpoints: &[(Arc<str>, Arc<str>)],
+        drains: bool,
     ) -> Option<Arc<Group>> {
-        let settings = Settings::of(policies)?;
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         groups.retain(|_, group| group.strong_count() > 0);
         let before = groups.get(name).and_then(Weak::upgrade);
+        // Who is drained stays so, also where the configuration lets nobody drain any more.
+        let drains = drains || before.as_ref().is_some_and(|before| before.has_draining());
+        let settings = Settings::of(policies, drains)?;
         if let Some(group) = before.as_ref().filter(|group| group.is(&settings, endpoints)) {
             return Some(Arc::clone(group));
         }
@@ -45,6 +48,24 @@ impl States {
     /// The counters of all copies, by upstream.
     pub(super) fn mirrors(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Arc<MirrorCounts>>> {
         self.mirrors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps new requests from an endpoint (its URL, or host and port), or lets them come again; those under way go on. Says how
+    /// many endpoints of that name there are, and how many of them were otherwise before; `None` where the upstream is not known,
+    /// or its endpoints can't be drained.
+    pub fn set_draining(&self, upstream: &str, endpoint: &str, draining: bool) -> Option<(usize, usize)> {
+        Some(self.of(upstream)?.set_draining(endpoint, draining, now()))
+    }
+
+    /// Lets everything through the breakers of an upstream again; says how many it has, `None` where it is not known.
+    pub fn reset_breakers(&self, upstream: &str) -> Option<usize> {
+        Some(self.of(upstream)?.reset_breakers(now()))
+    }
+
+    /// The state of the upstream with this name.
+    pub(super) fn of(&self, upstream: &str) -> Option<Arc<Group>> {
+        let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.get(upstream).and_then(Weak::upgrade)
     }
 
     /// Every upstream that has a state, by name.

@@ -11,7 +11,7 @@ use leat_policy::{Instant, SplitMix64};
 
 use super::balancer::Balancer;
 use super::gate::{Entry, Slot};
-use super::{Group, Held, States, Tried, now};
+use super::{Group, Held, Tried, now};
 use crate::config::{self, Retries};
 
 /// A group of servers that answer the same requests, on one core.
@@ -43,18 +43,26 @@ pub(crate) struct Seat {
     pub(crate) counts: bool,
     /// What the counters were told last.
     pub(crate) told: Cell<EndpointStats>,
+    /// The core's counters for it; those of the same endpoint under another configuration are the same.
+    pub(crate) cells: Option<leat_observe::Endpoint>,
 }
 
 impl Upstream {
-    /// `seats` are those of the upstream's endpoints, in their order.
-    pub(crate) fn new(upstream: &config::Upstream, seats: Vec<Seat>, states: &States, pools: Rc<Pools>) -> Self {
-        for seat in &seats {
+    /// `seats` are those of the upstream's endpoints, in their order; `group` is what all cores know of them.
+    pub(crate) fn new(
+        upstream: &config::Upstream,
+        mut seats: Vec<Seat>,
+        group: Option<Arc<Group>>,
+        pools: Rc<Pools>,
+        core: &Core,
+    ) -> Self {
+        for seat in &mut seats {
+            seat.cells = core.endpoint(seat.index);
             // What happened before a reload was told under the old configuration.
             seat.told.set(pools.stats_of(&seat.endpoint));
         }
         let policies = upstream.policies();
         let named = named(upstream, &seats);
-        let group = states.group(upstream.name(), policies, &named);
         let identities: Vec<&str> = named.iter().map(|(identity, _)| &**identity).collect();
         let weights = upstream.endpoints().iter().map(config::Endpoint::weight).collect();
         let priorities = upstream.endpoints().iter().map(config::Endpoint::priority).collect();
@@ -132,7 +140,8 @@ impl Upstream {
     /// else is left: an answer that is unlikely is better than none.
     ///
     /// # Errors
-    /// `UpstreamBreaker` where the breakers let nothing through, `UpstreamUnhealthy` where no endpoint is well.
+    /// `UpstreamBreaker` where the breakers let nothing through, `UpstreamUnhealthy` where no endpoint is well, `UpstreamDraining`
+    /// where those that are well are being drained.
     pub(crate) fn pick<X: Exchange>(&self, x: &X, tried: Tried) -> Result<Held<'_>, Reason> {
         let Some(group) = &self.group else {
             // Only latencies need the time here: without a group nothing comes and goes.
@@ -144,7 +153,7 @@ impl Upstream {
         let whole = group.ask_whole(now)?;
         // Each turn finds a breaker that refuses at `now`, which is not asked again.
         for _ in 0..=self.seats.len() {
-            let may = |at: usize| !group.is_unwell(at) && !group.is_cut(at, now);
+            let may = |at: usize| !group.is_unwell(at) && !group.is_draining(at) && !group.is_cut(at, now);
             let is_any_in = self.any(|at| may(at) && !group.is_aside(at, now));
             let Some(at) = self.choose(x, now, tried, |at| may(at) && !(is_any_in && group.is_aside(at, now))) else {
                 break;
@@ -156,7 +165,12 @@ impl Upstream {
         }
         group.release(0, whole);
         let is_any_well = self.any(|at| !group.is_unwell(at));
-        Err(if is_any_well { Reason::UpstreamBreaker } else { Reason::UpstreamUnhealthy })
+        let is_any_in = self.any(|at| !group.is_unwell(at) && !group.is_draining(at));
+        Err(match (is_any_well, is_any_in) {
+            (_, true) => Reason::UpstreamBreaker,
+            (true, false) => Reason::UpstreamDraining,
+            (false, false) => Reason::UpstreamUnhealthy,
+        })
     }
 
     /// The endpoint of this number for a try, which was picked before.

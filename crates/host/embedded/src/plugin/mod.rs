@@ -94,6 +94,17 @@ pub struct Plugins {
     lost: Cell<u32>,
 }
 
+/// How the world of a thread's plug-ins is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PluginWorld {
+    /// Whether there is one; one that was lost is made anew by the next request.
+    pub is_loaded: bool,
+    /// How long ago the latest was made.
+    pub age: Duration,
+    /// Worlds in a row that were lost, each before it had settled.
+    pub lost: u32,
+}
+
 /// Why plug-ins can't be loaded.
 #[derive(Clone, Debug)]
 pub struct PluginsError {
@@ -135,6 +146,15 @@ impl Plugins {
     /// The plans as tables to read, outermost first, in the order of their sets.
     pub fn explain(&self) -> String {
         self.prepared.borrow().as_ref().map(|prepared| prepared.explained.clone()).unwrap_or_default()
+    }
+
+    /// How their world is.
+    pub fn state(&self) -> PluginWorld {
+        PluginWorld {
+            is_loaded: self.prepared.borrow().is_some(),
+            age: self.began.get().elapsed(),
+            lost: self.lost.get(),
+        }
     }
 
     /// Runs the plug-ins of a set for a request. The head is copied, into memory that is used again. What the request came to is

@@ -20,6 +20,11 @@ impl ClaimName {
         fits.then(|| Self(text.into()))
     }
 
+    /// As the configuration writes it.
+    pub(crate) fn name(&self) -> &str {
+        &self.0
+    }
+
     pub(crate) fn find<'c>(&self, claims: &'c Map<String, Value>) -> Option<&'c Value> {
         if let Some(value) = claims.get(&*self.0) {
             return Some(value);

@@ -61,6 +61,18 @@ impl CellTable {
         }
     }
 
+    /// The cell of the key with this hash, if it is known.
+    pub(crate) fn known(&self, hash: u64) -> Option<&Cell> {
+        let index = hash.rotate_left(32) as usize & (self.buckets.len() - 1);
+        self.buckets.get(index)?.find(hash.max(FREE + 1))
+    }
+
+    /// Keys that are remembered. Walks through the table.
+    pub(crate) fn keys(&self) -> usize {
+        let tags = self.buckets.iter().flat_map(|bucket| &bucket.tags);
+        tags.filter(|tag| tag.load(Ordering::Relaxed) != FREE).count()
+    }
+
     /// Keys that were displaced while they still owed something, since this was last asked.
     pub(crate) fn take_evicted(&self) -> u64 {
         self.evicted.swap(0, Ordering::Relaxed)

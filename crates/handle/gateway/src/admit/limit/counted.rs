@@ -47,11 +47,10 @@ pub(crate) fn compile(config: &Config, ledger: &Arc<Ledger>, core: &Core) -> Vec
 
 impl Counted {
     fn new(limit: &RateLimit, ledger: &Arc<Ledger>, counts: Counts) -> Self {
-        let leasing = limit.leasing().map(|terms| {
-            // Units of one law or server are none of another.
-            let identity = format!("{} {terms:?} {:?}", limit.identity(), limit.redis());
-            (Arc::new(terms.clone()), ledger.leases(identity, limit.keys_max()))
-        });
+        let leasing = limit
+            .leasing()
+            .zip(limit.lease_identity())
+            .map(|(terms, identity)| (Arc::new(terms.clone()), ledger.leases(identity, limit.keys_max())));
         // Where Redis counts, the table is for the time without it, and not asked for otherwise.
         let counts_here = limit.redis().is_none() || limit.on_error() == StoreError::Local;
         let keys_max = if counts_here { limit.keys_max() } else { 0 };

@@ -74,6 +74,44 @@ impl Key {
         }
     }
 
+    /// Appends the key of requests whose parts are these texts: one for each part that has a value, in their order. An empty
+    /// one stands for a request without that part.
+    pub(super) fn write_texts(&self, texts: &[String], out: &mut Vec<u8>) -> Result<(), String> {
+        let mut given = texts.iter();
+        for part in &self.parts {
+            if matches!(part, KeyPart::All) {
+                put(out, b'*', &[]);
+                continue;
+            }
+            let text = given.next().ok_or_else(|| format!("the key has {} parts", self.valued()))?;
+            let or_none = |kind: u8, out: &mut Vec<u8>| match text.as_str() {
+                "" => put(out, b'-', &[]),
+                text => put(out, kind, text.as_bytes()),
+            };
+            match part {
+                KeyPart::All => {}
+                KeyPart::Client if text.is_empty() => self.client(None, out),
+                KeyPart::Client => {
+                    self.client(Some(text.parse().map_err(|_| "the part `client` is an IP address".to_owned())?), out);
+                }
+                KeyPart::Route => put(out, b'r', text.as_bytes()),
+                KeyPart::Method => put(out, b'm', text.as_bytes()),
+                KeyPart::Host => put(out, b'h', text.to_ascii_lowercase().as_bytes()),
+                KeyPart::User => or_none(b'i', out),
+                KeyPart::Claim(_) => or_none(b'c', out),
+                KeyPart::Header(_) => or_none(b'f', out),
+            }
+        }
+        match given.next() {
+            None => Ok(()),
+            Some(_) => Err(format!("the key has {} parts", self.valued())),
+        }
+    }
+
+    fn valued(&self) -> usize {
+        self.parts.iter().filter(|part| !matches!(part, KeyPart::All)).count()
+    }
+
     fn client(&self, client: Option<IpAddr>, out: &mut Vec<u8>) {
         match client.map(|ip| ip.to_canonical()) {
             Some(IpAddr::V4(ip)) => {

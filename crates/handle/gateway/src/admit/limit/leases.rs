@@ -69,6 +69,17 @@ impl Leases {
         look(shard.entry(hash).or_default())
     }
 
+    /// What the lease of the key with this hash has left, if there is one.
+    pub(crate) fn left(&self, hash: u64, now: Instant) -> u64 {
+        let shard = lock(&self.shards[(hash >> 32) as usize % SHARDS]);
+        shard.get(&hash).map_or(0, |lease| lease.left(now))
+    }
+
+    /// Keys that have a lease.
+    pub(crate) fn keys(&self) -> usize {
+        self.shards.iter().map(|shard| lock(shard).len()).sum()
+    }
+
     /// What the leases may keep from being admitted, beside the reserve; added up about once a second, by whoever asks first.
     pub(crate) fn error(&self, terms: &Leasing, now: Instant) -> u64 {
         let last = self.added_up_ns.load(Ordering::Relaxed);

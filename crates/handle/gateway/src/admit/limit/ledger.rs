@@ -7,6 +7,7 @@ use leat_policy::Instant;
 
 use super::cells::CellTable;
 use super::leases::Leases;
+use crate::config::RateLimit;
 
 /// What the limits of a process have counted: shared by all cores, and by one configuration after another. A table lives
 /// as long as a configuration that names it; the next one takes it over by the limit's identity.
@@ -39,6 +40,16 @@ impl Ledger {
         of(&self.leases, identity, || Leases::new(keys_max))
     }
 
+    /// The table of a limit, if a configuration has one.
+    pub(super) fn table_of(&self, limit: &RateLimit) -> Option<Arc<CellTable>> {
+        known(&self.tables, &limit.identity())
+    }
+
+    /// The leases of a limit, as [`Ledger::table_of`].
+    pub(super) fn leases_of(&self, limit: &RateLimit) -> Option<Arc<Leases>> {
+        known(&self.leases, &limit.lease_identity()?)
+    }
+
     /// A hash of a key that only this process can compute (SipHash).
     #[inline]
     pub(crate) fn hash(&self, key: &[u8]) -> u64 {
@@ -53,6 +64,10 @@ impl Ledger {
     pub(crate) fn now(&self) -> Instant {
         Instant::ZERO.after(self.started.elapsed())
     }
+}
+
+fn known<T>(held: &Mutex<HashMap<String, Weak<T>>>, identity: &str) -> Option<Arc<T>> {
+    held.lock().unwrap_or_else(PoisonError::into_inner).get(identity).and_then(Weak::upgrade)
 }
 
 fn of<T>(held: &Mutex<HashMap<String, Weak<T>>>, identity: String, make: impl FnOnce() -> T) -> Arc<T> {

@@ -8,6 +8,7 @@ mod key;
 mod leased;
 mod leases;
 mod ledger;
+mod look;
 mod redis;
 mod told;
 
@@ -15,4 +16,5 @@ pub(crate) use check::LimitCheck;
 pub(crate) use counted::{Counted, compile};
 pub(crate) use leased::LeasedCheck;
 pub use ledger::Ledger;
+pub(crate) use look::{Left, look_at};
 pub(crate) use redis::RedisCheck;

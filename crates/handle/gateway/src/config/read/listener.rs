@@ -3,8 +3,7 @@ use std::path::PathBuf;
 use leat_message::Profile;
 
 use super::{address, file};
-use crate::config::model::{Bind, Certificate, ClientCertificates, Listener, ProxyProtocol, ServerTls, TlsVersion};
-use crate::config::problem::Place;
+use crate::config::model::{Certificate, ClientCertificates, Listener, ProxyProtocol, ServerTls, TlsVersion};
 use crate::config::table::{Key, Kind, Open, Section, Text};
 
 const ADDRESS: Kind = Kind::Text { what: "an address", example: "127.0.0.1:8080" };
@@ -102,14 +101,6 @@ pub(super) static LISTENER: Section = Section::new(
 )
 .shorthand("address");
 
-pub(super) static ADMIN: Section = Section::new(
-    "admin",
-    "the `admin` section",
-    "Where `/metrics`, `/upstreams`, `/healthz` and `/readyz` are served. Keep it away from the public.",
-    &[Key::default("address", ADDRESS, "127.0.0.1:9900", "As for a listener.").aka(&["listen", "bind", "port"])],
-)
-.shorthand("address");
-
 pub(super) fn read_listener(open: &Open<'_>) -> Option<Listener> {
     let address = open.text("address").and_then(|text| address::bind(open.reader, text));
     let http2 = open.flag("http2");
@@ -125,11 +116,6 @@ pub(super) fn read_listener(open: &Open<'_>) -> Option<Listener> {
         profile,
         place: open.place(),
     })
-}
-
-pub(super) fn read_admin(open: &Open<'_>) -> Option<(Bind, Place)> {
-    let bind = open.text("address").and_then(|text| address::bind(open.reader, text))?;
-    Some((bind, open.place()))
 }
 
 fn read_tls(open: &Open<'_>) -> Option<ServerTls> {

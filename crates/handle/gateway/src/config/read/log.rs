@@ -1,4 +1,5 @@
 use super::file;
+use crate::config::log_level::LogLevel;
 use crate::config::model::{AccessLog, LogFormat, LogTarget};
 use crate::config::table::{Key, Kind, Open, Section};
 
@@ -21,6 +22,13 @@ pub(super) static ACCESS_LOG: Section = Section::new(
     ],
 )
 .shorthand("path");
+
+pub(super) const LOG_LEVELS: &[(&str, &str)] =
+    &[("info", "all of them"), ("warn", "what somebody should look at, and errors"), ("error", "errors alone")];
+
+pub(super) fn read_log_level(open: &Open<'_>) -> Option<LogLevel> {
+    open.choice("log_level", &[("info", LogLevel::Info), ("warn", LogLevel::Warn), ("error", LogLevel::Error)])
+}
 
 pub(super) fn read_access_log(open: &Open<'_>) -> Option<AccessLog> {
     let target = open.text("path").and_then(|text| match text.value {

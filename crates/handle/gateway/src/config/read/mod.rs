@@ -2,6 +2,7 @@
 
 mod access;
 mod address;
+mod admin;
 mod auth;
 mod balance;
 mod breaker;

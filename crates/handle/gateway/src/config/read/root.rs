@@ -2,16 +2,18 @@ use std::num::NonZeroUsize;
 
 use leat_message::Profile;
 
+use super::admin::{ADMIN, read_admin};
 use super::auth::{AUTH_SCHEME, Schemes};
 use super::forwarded::{FORWARDED, read_forwarded};
 use super::limits::{LIMITS, read_limits};
-use super::listener::{ADMIN, LISTENER, read_admin, read_listener};
-use super::log::{ACCESS_LOG, read_access_log};
+use super::listener::{LISTENER, read_listener};
+use super::log::{ACCESS_LOG, LOG_LEVELS, read_access_log, read_log_level};
 use super::plugin::{PLUGIN, PLUGIN_LIMITS, PluginSets};
 use super::rate_limit::{RATE_LIMIT, RateLimits};
 use super::redis::{REDIS, Servers};
 use super::route::{ROUTE, Routes};
 use super::upstream::{UPSTREAM, Upstreams};
+use crate::config::admin::Admin;
 use crate::config::model::{Bind, Config, Drain, Listener, OnError, Workers};
 use crate::config::problem::Place;
 use crate::config::table::{Key, Kind, Open, Section};
@@ -63,6 +65,12 @@ pub(in crate::config) static ROOT: Section = Section::new(
         .aka(&["threads", "worker_processes"]),
         Key::optional("admin", Kind::Section(&ADMIN), "Metrics and health. Without it they are not served."),
         Key::optional("access_log", Kind::Section(&ACCESS_LOG), "Where a line for every request goes.").aka(&["log"]),
+        Key::default(
+            "log_level",
+            Kind::Choice(LOG_LEVELS),
+            "info",
+            "Which events the process tells of on standard error. The access log is another one.",
+        ),
         Key::optional("limits", Kind::Section(&LIMITS), "Limits of the inbound side; nothing is unbounded."),
         Key::optional(
             "forwarded",
@@ -122,6 +130,7 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
         None => Workers::Auto,
     };
     let access_log = read_access_log(&open.section("access_log"));
+    let log_level = read_log_level(open);
     let limits = read_limits(&open.section("limits"));
     let forwarded = read_forwarded(&open.section("forwarded"));
     let on_error = open
@@ -153,7 +162,9 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
     let config = Config {
         listeners,
         workers,
-        admin: admin.map(|(bind, _)| bind),
+        admin: admin.map(|(admin, _)| admin),
+        log_level: log_level?,
+        source: None,
         access_log: access_log?,
         limits,
         forwarded: forwarded?,
@@ -190,11 +201,11 @@ fn read_listeners(open: &Open<'_>) -> Vec<Listener> {
 }
 
 /// Two listeners on one address, or the admin address on one of theirs.
-fn check_addresses(open: &Open<'_>, listeners: &[Listener], admin: Option<&(Bind, Place)>) {
+fn check_addresses(open: &Open<'_>, listeners: &[Listener], admin: Option<&(Admin, Place)>) {
     let any_port = |bind: &Bind| matches!(bind, Bind::Tcp(address) if address.port() == 0);
     let mut seen: Vec<(&Bind, Place)> = Vec::new();
     let listed = listeners.iter().map(|listener| (listener.address(), listener.place()));
-    for (bind, place) in listed.chain(admin.map(|(bind, place)| (bind, *place))) {
+    for (bind, place) in listed.chain(admin.map(|(admin, place)| (admin.bind(), *place))) {
         match seen.iter().find(|(other, _)| *other == bind && !any_port(bind)) {
             Some((_, first)) => open.reader.problem_help(
                 place,

@@ -6,7 +6,7 @@ mod certificate;
 mod external;
 mod jwt;
 mod route;
-mod secret;
+pub(super) mod secret;
 mod url;
 
 use std::collections::HashMap;

@@ -35,7 +35,7 @@ pub(super) fn text_file(reader: &Reader, text: Text<'_>) -> Option<String> {
 }
 
 /// A secret in a file: its content without the line break at its end.
-pub(super) fn secret_file(reader: &Reader, text: Text<'_>) -> Option<Vec<u8>> {
+pub(in crate::config::read) fn secret_file(reader: &Reader, text: Text<'_>) -> Option<Vec<u8>> {
     let mut bytes = file(reader, text, 4_096)?;
     if bytes.last() == Some(&b'\n') {
         bytes.pop();
@@ -47,7 +47,7 @@ pub(super) fn secret_file(reader: &Reader, text: Text<'_>) -> Option<Vec<u8>> {
 }
 
 /// A secret in a variable of the environment.
-pub(super) fn variable(reader: &Reader, text: Text<'_>) -> Option<Vec<u8>> {
+pub(in crate::config::read) fn variable(reader: &Reader, text: Text<'_>) -> Option<Vec<u8>> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if text.value.is_empty() || !text.value.chars().all(is_name) {
         // Not shown: it may be the secret itself.

@@ -1,0 +1,207 @@
+use leat_message::{Head, Method, Reason};
+
+/// Steps of a path, at most: more than any has.
+const STEPS_MAX: usize = 6;
+/// The longest query, in bytes: a key of a rate limit stands in one.
+const QUERY_BYTES_MAX: usize = 8 * 1024;
+
+/// What can be asked on the admin address: method, path, and one line on it. The reference page has the same.
+pub(super) const CALLS: &[(&str, &str, &str)] = &[
+    ("GET", "/", "This list."),
+    ("GET", "/healthz", "200 for as long as the process answers."),
+    ("GET", "/readyz", "200 where it may be sent traffic, else 503: it starts, or drains."),
+    ("GET", "/metrics", "Counters in the Prometheus text format."),
+    ("GET", "/info", "Version, uptime, addresses, reloads, connections, and each core's answer."),
+    ("GET", "/routes", "Routes: place in the file, match, action, policies, counters. `?from=N`"),
+    (
+        "GET",
+        "/upstreams",
+        "Upstreams: endpoints, health, failures, breakers and their windows, requests under way. `?from=N`",
+    ),
+    ("GET", "/upstreams/NAME", "One of them."),
+    ("GET", "/limits", "Rate limits: law, store, keys in use, evictions, leases and their error. `?from=N`"),
+    (
+        "GET",
+        "/limits/NAME",
+        "One of them; with `?key=TEXT` (once for each part of its key), what is left for that key.",
+    ),
+    ("GET", "/plugins", "Plug-ins, and the state of their world on each core."),
+    (
+        "GET",
+        "/config",
+        "The live configuration, each value with its line, secrets masked. `?path=routes[0]`, `?format=yaml`",
+    ),
+    (
+        "POST",
+        "/reload",
+        "Reads the configuration again; answers with what changed, or with every mistake and its place.",
+    ),
+    ("POST", "/upstreams/NAME/endpoints/ADDRESS/drain", "The endpoint gets no new requests; those under way go on."),
+    ("POST", "/upstreams/NAME/endpoints/ADDRESS/undrain", "It gets requests again."),
+    ("POST", "/upstreams/NAME/breaker/reset", "Its breakers admit again, as at the start."),
+    ("POST", "/log-level", "Takes `{\"level\": \"info\"}`, `warn` or `error`."),
+];
+
+/// What a request asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::process) enum Call {
+    Read(Read),
+    Write(Write),
+}
+
+/// Looking at something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::process) enum Read {
+    Index,
+    Healthy,
+    Ready,
+    Metrics,
+    Info,
+    Routes { from: usize },
+    Upstreams { from: usize },
+    Upstream { name: String },
+    Limits { from: usize },
+    Limit { name: String, key: Vec<String> },
+    Plugins,
+    Config { path: String, yaml: bool },
+}
+
+/// Changing something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::process) enum Write {
+    Reload,
+    Drain { upstream: String, endpoint: String, drain: bool },
+    ResetBreakers { upstream: String },
+    LogLevel,
+}
+
+impl Read {
+    /// Whether every host name will do: what probes and scrapers ask for by names that the configuration does not know.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Self::Healthy | Self::Ready | Self::Metrics)
+    }
+}
+
+impl Call {
+    /// What the head of a request asks for.
+    ///
+    /// # Errors
+    /// `AdminUnknown`, `AdminMethod`, and `AdminRequest` for a query that does not fit.
+    pub(super) fn of(head: Head<'_>) -> Result<Self, Reason> {
+        let is_read = matches!(head.method(), Method::Get | Method::Head);
+        let path = head.path().strip_prefix(b"/").ok_or(Reason::AdminUnknown)?;
+        let steps: Option<Vec<String>> = path.split(|&byte| byte == b'/').take(STEPS_MAX + 1).map(decoded).collect();
+        let steps = steps.ok_or(Reason::AdminUnknown)?;
+        let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+        if let Some(write) = Write::of(&steps) {
+            return if head.method() == Method::Post { Ok(Self::Write(write)) } else { Err(Reason::AdminMethod) };
+        }
+        let query = Query::of(head.query().unwrap_or_default())?;
+        let read = Read::of(&steps, query)?.ok_or(Reason::AdminUnknown)?;
+        if is_read { Ok(Self::Read(read)) } else { Err(Reason::AdminMethod) }
+    }
+}
+
+impl Read {
+    fn of(steps: &[&str], mut query: Query) -> Result<Option<Self>, Reason> {
+        let read = match steps {
+            [""] => Self::Index,
+            ["healthz"] => Self::Healthy,
+            ["readyz"] => Self::Ready,
+            ["metrics"] => Self::Metrics,
+            ["info"] => Self::Info,
+            ["plugins"] => Self::Plugins,
+            ["routes"] => Self::Routes { from: query.from()? },
+            ["upstreams"] => Self::Upstreams { from: query.from()? },
+            ["upstreams", name] => Self::Upstream { name: (*name).to_owned() },
+            ["limits"] => Self::Limits { from: query.from()? },
+            ["limits", name] => Self::Limit { name: (*name).to_owned(), key: query.take("key") },
+            ["config"] => {
+                let path = query.one("path")?.unwrap_or_default();
+                let yaml = match query.one("format")?.as_deref() {
+                    None | Some("json") => false,
+                    Some("yaml") => true,
+                    Some(_) => return Err(Reason::AdminRequest),
+                };
+                Self::Config { path, yaml }
+            }
+            _ => return Ok(None),
+        };
+        // Probes and scrapers may say what they like.
+        if read.is_open() || query.is_empty() { Ok(Some(read)) } else { Err(Reason::AdminRequest) }
+    }
+}
+
+impl Write {
+    fn of(steps: &[&str]) -> Option<Self> {
+        let named = |upstream: &str, endpoint: &str, drain| {
+            Some(Self::Drain { upstream: upstream.to_owned(), endpoint: endpoint.to_owned(), drain })
+        };
+        match steps {
+            ["reload"] => Some(Self::Reload),
+            ["log-level"] => Some(Self::LogLevel),
+            ["upstreams", upstream, "endpoints", endpoint, "drain"] => named(upstream, endpoint, true),
+            ["upstreams", upstream, "endpoints", endpoint, "undrain"] => named(upstream, endpoint, false),
+            ["upstreams", upstream, "breaker", "reset"] => {
+                Some(Self::ResetBreakers { upstream: (*upstream).to_owned() })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The parameters of a query that nobody has asked for yet.
+struct Query(Vec<(String, String)>);
+
+impl Query {
+    fn of(query: &[u8]) -> Result<Self, Reason> {
+        if query.len() > QUERY_BYTES_MAX {
+            return Err(Reason::AdminRequest);
+        }
+        let pairs = query.split(|&byte| byte == b'&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let at = pair.iter().position(|&byte| byte == b'=');
+            let (name, value) = pair.split_at(at.unwrap_or(pair.len()));
+            let spaced = |text: &[u8]| text.iter().map(|&b| if b == b'+' { b' ' } else { b }).collect::<Vec<u8>>();
+            Some((decoded(&spaced(name))?, decoded(&spaced(value.get(1..).unwrap_or_default()))?))
+        });
+        Ok(Self(pairs.collect::<Option<_>>().ok_or(Reason::AdminRequest)?))
+    }
+
+    fn take(&mut self, name: &str) -> Vec<String> {
+        let (taken, left) = std::mem::take(&mut self.0).into_iter().partition(|(own, _)| own == name);
+        self.0 = left;
+        let taken: Vec<(String, String)> = taken;
+        taken.into_iter().map(|(_, value)| value).collect()
+    }
+
+    fn one(&mut self, name: &str) -> Result<Option<String>, Reason> {
+        let mut values = self.take(name);
+        if values.len() > 1 { Err(Reason::AdminRequest) } else { Ok(values.pop()) }
+    }
+
+    fn from(&mut self) -> Result<usize, Reason> {
+        self.one("from")?.map_or(Ok(0), |text| text.parse().map_err(|_| Reason::AdminRequest))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Text with its `%XX` filled in; `None` where it is no text, or half an escape.
+fn decoded(text: &[u8]) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&byte, behind)) = rest.split_first() {
+        rest = behind;
+        if byte != b'%' {
+            out.push(byte);
+            continue;
+        }
+        let (digits, behind) = rest.split_at_checked(2)?;
+        let digits = digits.iter().map(|digit| char::from(*digit).to_digit(16)).collect::<Option<Vec<u32>>>()?;
+        out.push(u8::try_from(digits.iter().fold(0, |number, digit| number * 16 + digit)).ok()?);
+        rest = behind;
+    }
+    String::from_utf8(out).ok()
+}

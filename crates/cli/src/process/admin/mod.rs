@@ -1,0 +1,267 @@
+//! The admin address: metrics, health, and the API that shows what the process is and changes some of it. Answered on the
+//! control thread by the engine itself.
+
+mod answer;
+mod call;
+mod cores;
+mod guard;
+mod live;
+mod settings;
+mod write;
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use leat_gateway::{Lasting, Report};
+use leat_listen::{Gate, ServeOptions};
+use leat_message::{Address, Exchange, Fault, Handler, Head, Limits, Peer, Profile, Reason, Reply, Step};
+use leat_observe::{Registry, Snapshot, exposition};
+use leat_serve::{OnError, Protocol, Service, Site};
+use leat_stream::clock::now_ms;
+use serde_json::{Value, json};
+use tokio::task::spawn_local;
+
+use super::core::Shared;
+use super::plan::Plan;
+use crate::event::{self, Level, event};
+use answer::Answer;
+use call::{CALLS, Call, Read};
+pub(super) use live::{Live, ORDERS_MAX, ReloadOrder};
+
+/// Refused writes are told of so often, and counted in between: whoever tries tokens must not fill the disk.
+const TOLD_EACH_MS: u64 = 1_000;
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// Whether the process may be sent traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Readiness {
+    Starting,
+    Ready,
+    Draining,
+}
+
+impl Readiness {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Draining => "draining",
+        }
+    }
+}
+
+/// What answers on the admin address.
+pub(super) struct Admin {
+    registry: Arc<Registry>,
+    gate: Arc<Gate>,
+    lasting: Lasting,
+    live: Rc<Live>,
+    told_ms: Cell<u64>,
+    untold: Cell<u64>,
+}
+
+impl Admin {
+    /// Accepts on every socket of the admin address.
+    pub(super) fn start(
+        plan: &Plan,
+        shared: &Shared,
+        live: &Rc<Live>,
+    ) -> std::io::Result<Vec<tokio::task::JoinHandle<()>>> {
+        let Some(endpoint) = plan.admin() else { return Ok(Vec::new()) };
+        let limits = Limits { connections_max: 64, body_bytes_max: 64 * 1024, ..Limits::default() };
+        let Shared { registry, gate, lasting, .. } = shared;
+        let admin = Self {
+            registry: Arc::clone(registry),
+            gate: Arc::clone(gate),
+            lasting: lasting.clone(),
+            live: Rc::clone(live),
+            told_ms: Cell::new(0),
+            untold: Cell::new(0),
+        };
+        let service = Service::new(Site {
+            handler: admin,
+            limits: limits.clone(),
+            profile: Profile::Strict,
+            on_error: OnError::Close,
+            drain_grace_ms: 0,
+        });
+        // A door of its own, so that a flood of clients does not shut the operator out.
+        let gate = Gate::new(&limits);
+        let mut accepting = Vec::new();
+        for worker in 0..plan.sockets.workers() {
+            let service = Rc::clone(&service);
+            let listener = endpoint.listener(worker)?;
+            let serving = leat_listen::serve(listener, Arc::clone(&gate), ServeOptions::default(), move |accepted| {
+                let permit = accepted.permit;
+                let serving =
+                    leat_serve::serve(accepted.socket, Vec::new(), Protocol::Http1, accepted.peer, Rc::clone(&service));
+                spawn_local(async move {
+                    serving.await;
+                    drop(permit);
+                });
+            });
+            accepting.push(spawn_local(async move {
+                // Metrics that can't be served are no reason to stop serving clients.
+                let _ = serving.await;
+            }));
+        }
+        Ok(accepting)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let held = u64::try_from(leat_stream::memory::in_use()).unwrap_or(u64::MAX);
+        self.registry.process().buffer_bytes.set(held);
+        let mut snapshot = self.registry.snapshot();
+        // Counted where all cores meet, not by each of them.
+        let gate = &self.gate;
+        snapshot.accept_pauses += gate.accept_pauses();
+        snapshot.handshakes_open += gate.handshakes() as u64;
+        snapshot.handshakes_done += gate.handshakes_done();
+        snapshot.handshakes_failed += gate.refused(Reason::TlsHandshake) + gate.refused(Reason::TimeHandshake);
+        for (count, reason) in snapshot.refusals.iter_mut().zip(Reason::ALL) {
+            *count += gate.refused(*reason);
+        }
+        snapshot
+    }
+
+    fn metrics(&self) -> String {
+        let mut text = String::new();
+        exposition::write(&self.snapshot(), &mut text);
+        self.lasting.states.metrics(&mut text);
+        text
+    }
+
+    fn report<T>(&self, look: impl FnOnce(&Report<'_>) -> T) -> T {
+        let (config, counts) = (self.live.config(), self.snapshot());
+        look(&Report { config: &config, lasting: &self.lasting, counts: &counts })
+    }
+
+    /// Answers what takes no waiting; the others come back.
+    fn read(&self, read: Read) -> Result<Answer, Read> {
+        let found = |value: Option<Value>| match value {
+            Some(value) => Answer::json(&value),
+            None => Answer::refuse(Reason::AdminUnknown),
+        };
+        Ok(match read {
+            Read::Index => Answer::json(&index()),
+            Read::Healthy => Answer::text(200, TEXT, "ok\n"),
+            Read::Ready => {
+                let readiness = self.live.readiness.get();
+                let status = if readiness == Readiness::Ready { 200 } else { 503 };
+                Answer::text(status, TEXT, format!("{}\n", readiness.name()))
+            }
+            Read::Metrics => Answer::text(200, exposition::CONTENT_TYPE, self.metrics()),
+            Read::Routes { from } => self.report(|report| Answer::json(&report.routes(from))),
+            Read::Upstreams { from } => self.report(|report| Answer::json(&report.upstreams(from))),
+            Read::Upstream { name } => self.report(|report| found(report.upstream_named(&name))),
+            Read::Limits { from } => self.report(|report| Answer::json(&report.limits(from))),
+            Read::Limit { name, key } => self.report(|report| match report.limit_named(&name, &key) {
+                None => Answer::refuse(Reason::AdminUnknown),
+                Some(Ok(limit)) => Answer::json(&limit),
+                Some(Err(problem)) => Answer::refuse_with(Reason::AdminRequest, json!({ "detail": problem })),
+            }),
+            Read::Config { path, yaml } => settings::config(self.live.config().source(), &path, yaml),
+            waits @ (Read::Info | Read::Plugins) => return Err(waits),
+        })
+    }
+
+    async fn info(&self) -> Value {
+        let cores = cores::cores(&self.live).await;
+        let (snapshot, config) = (self.snapshot(), self.live.config());
+        let listening: Vec<Value> = self
+            .live
+            .listening
+            .borrow()
+            .iter()
+            .map(|(address, is_admin)| json!({ "address": address, "admin": is_admin }))
+            .collect();
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "process": std::process::id(),
+            "uptime_s": self.live.started.elapsed().as_secs(),
+            "readiness": self.live.readiness.get().name(),
+            "config": self.live.config_path,
+            "log_level": event::level().name(),
+            "writes": config.drains(),
+            "listening": listening,
+            "reloads": { "ok": snapshot.reloads_done, "failed": snapshot.reloads_failed },
+            "connections": { "open": snapshot.connections_open, "accepted": snapshot.connections_accepted },
+            "buffer_bytes": snapshot.buffer_bytes,
+            "cores": cores,
+        })
+    }
+
+    /// Says that a write was refused.
+    fn tell_refused(&self, reason: Reason, peer: &Peer) {
+        let (now, told) = (now_ms(), self.told_ms.get());
+        if told != 0 && now.saturating_sub(told) < TOLD_EACH_MS {
+            self.untold.set(self.untold.get() + 1);
+            return;
+        }
+        self.told_ms.set(now.max(1));
+        let untold = self.untold.take().to_string();
+        let facts = [("reason", reason.code()), ("by", &by(peer)), ("untold", &untold)];
+        event(Level::Warn, "admin_refused", "the admin API refused to change something", &facts);
+    }
+}
+
+/// Who asks, for the log.
+fn by(peer: &Peer) -> String {
+    match &peer.remote {
+        Address::Ip(address) => address.to_string(),
+        Address::Unix => "unix".to_owned(),
+    }
+}
+
+fn index() -> Value {
+    let calls = CALLS.iter();
+    let calls: Vec<Value> =
+        calls.map(|(method, path, about)| json!({ "method": method, "path": path, "about": about })).collect();
+    json!({ "calls": calls })
+}
+
+impl Handler for Admin {
+    type Plan = Call;
+
+    fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Call> {
+        let call = match Call::of(request) {
+            Ok(call) => call,
+            Err(reason) => {
+                Answer::refuse(reason).write(reply);
+                return Step::Done;
+            }
+        };
+        if let Err(reason) = guard::check(&call, self.live.config().admin(), request, peer) {
+            if matches!(call, Call::Write(_)) {
+                self.tell_refused(reason, peer);
+            }
+            Answer::refuse(reason).write(reply);
+            return Step::Done;
+        }
+        match call {
+            Call::Write(_) => Step::Exchange(call),
+            Call::Read(read) => match self.read(read) {
+                Ok(answer) => {
+                    answer.write(reply);
+                    Step::Done
+                }
+                Err(waits) => Step::Exchange(Call::Read(waits)),
+            },
+        }
+    }
+
+    async fn exchange<X: Exchange>(&self, call: Call, exchange: &mut X) -> Result<(), Fault> {
+        let answer = match call {
+            Call::Write(write) => self.change(write, exchange).await?,
+            Call::Read(Read::Info) => Answer::json(&self.info().await),
+            Call::Read(Read::Plugins) => Answer::json(&cores::plugins(&self.live).await),
+            Call::Read(_) => return Err(Reason::HandlerFailed.into()),
+        };
+        answer.write(exchange);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
