@@ -63,6 +63,14 @@ Exit codes: 0, 2 the app has mistakes, or a file can't be read or written.")]
         after_help = "Example:\n  leat check leat.yaml other.yaml\n  leat check app.js          what it imports is looked over too; nothing is run\n  leat check --plugins auth.js log.ts   loaded as one plan, which is printed; their top level runs"
     )]
     Check(CheckArguments),
+    /// Say what would act on a request to the gateway, in its order, and where the file says so; nothing runs or is counted
+    #[command(after_help = "Examples:
+  leat explain leat.yaml GET http://shop.example/orders/7
+  leat explain leat.yaml POST /orders -H 'host: shop.example' -H 'x-canary: 1' --from 203.0.113.7
+
+Limits are named and not asked, credentials are not looked at, and plug-ins don't run.
+Exit codes: 0 explained, also where the request would be refused, 2 bad usage or configuration.")]
+    Explain(ExplainArguments),
     /// Say of each middleware of an app on Node.js whether it works on leat/express
     #[command(after_help = "Examples:
   leat doctor                        the app in this folder, and all members if it is a workspace
@@ -187,6 +195,22 @@ pub(crate) struct CheckArguments {
     /// The files
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// The configuration, YAML
+    pub(crate) config: PathBuf,
+    /// The method
+    pub(crate) method: String,
+    /// A URL with http or https, or a path
+    pub(crate) url: String,
+    /// A header of the request; may be given several times
+    #[arg(short = 'H', long, value_name = "NAME: VALUE")]
+    pub(crate) header: Vec<String>,
+    /// The address that the connection comes from
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    pub(crate) from: std::net::IpAddr,
 }
 
 #[derive(Debug, Args)]

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Gateway(arguments) => commands::gateway::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::Completions { shell } => commands::completions::run(shell),

@@ -85,6 +85,11 @@ pub(crate) fn check(path: &Path) -> Option<Arc<Config>> {
     Some(config)
 }
 
+/// Reads a configuration and nothing that it names but the files of secrets; says what is wrong with it.
+pub(crate) fn parse(path: &Path) -> Option<Config> {
+    config::load(path).inspect_err(|problems| report(path, problems)).ok().map(|loaded| loaded.config)
+}
+
 /// Reads a configuration; says on standard error what is wrong or doubtful.
 ///
 /// # Errors

@@ -17,6 +17,7 @@ mod maintenance;
 
 pub(crate) use admission::{Admission, Verdict};
 pub(crate) use admitted::{Admitted, FieldLines};
+pub(crate) use client::ClientAddress;
 pub(crate) use cors::{CORS_FIELDS, answer_preflight, preflight};
 pub use limit::Ledger;
 pub(crate) use limit::{Counted, Left, compile as compile_limits, look_at};
