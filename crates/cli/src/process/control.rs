@@ -15,6 +15,7 @@ use super::admin::{Admin, Live, ORDERS_MAX, Readiness, ReloadOrder};
 use super::core::{CoreHandle, Shared};
 use super::drain::{Cause, drain};
 use super::plan::{self, Plan, Tickets};
+use super::redis;
 use super::signals::{Signals, Wish};
 use super::upgrade::{Invocation, Upgrade};
 use super::watch::Watch;
@@ -119,6 +120,7 @@ impl Control {
         let live = Rc::new(Live::new(config_path, Arc::clone(&plan.config), asks, orders));
         tokio::task::spawn_local(leat_stream::clock::run());
         tokio::task::spawn_local(fetch_keys(Arc::clone(&shared.lasting.auth), shared.resolver.clone(), say));
+        tokio::task::spawn_local(redis::follow(Arc::clone(&shared.lasting.servers)));
         let on_ready = settings.ready.take();
         let mut control = Self {
             settings,

@@ -12,6 +12,7 @@ mod doors;
 mod drain;
 mod plan;
 pub(crate) mod plugins;
+mod redis;
 mod reload;
 mod signals;
 mod upgrade;

@@ -118,7 +118,7 @@ impl<P: PluginHost> Gateway<P> {
                 }
             });
         }
-        let limits = compile_limits(&config, &lasting.ledger, observer.core());
+        let limits = compile_limits(&config, &lasting.ledger, &lasting.servers, observer.core());
         let schemes = Schemes::new(config.auth(), &lasting.auth, pools).map_err(GatewayError::Auth)?;
         let routes_of = config.routes().iter();
         let admissions = routes_of.map(|route| Admission::new(route, &config, &limits, &schemes)).collect();

@@ -13,6 +13,8 @@ pub struct Lasting {
     pub states: States,
     /// What rate limits have counted.
     pub ledger: Arc<Ledger>,
+    /// Redis servers that rate limits are counted in, and who is their master.
+    pub servers: Arc<leat_redis::Servers>,
     /// Keys that were fetched, and passwords that wait to be checked.
     pub auth: Arc<AuthState>,
 }
@@ -26,6 +28,6 @@ impl Lasting {
 
 impl Default for Lasting {
     fn default() -> Self {
-        Self { states: States::default(), ledger: Ledger::new(), auth: Arc::default() }
+        Self { states: States::default(), ledger: Ledger::new(), servers: Arc::default(), auth: Arc::default() }
     }
 }

@@ -28,5 +28,9 @@ pub use gateway::{Gateway, GatewayError, Plan};
 pub use lasting::Lasting;
 pub use observer::{Observer, shape};
 pub use pick::States;
+/// What the control thread does for limits that Redis counts.
+pub mod redis {
+    pub use leat_redis::{News, Servers, follow};
+}
 pub use plugin::{Decision, NoPlugins, Patch, PluginHost, PluginRun};
 pub use report::{PAGE, Report};

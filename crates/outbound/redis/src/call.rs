@@ -5,11 +5,12 @@ use std::task::{Context, Poll};
 
 use leat_stream::Timer;
 
-use crate::line::Line;
-use crate::{Failure, Numbers};
+use crate::Failure;
+use crate::line::{Answer, Line};
+use crate::refusal::Refusal;
 
 /// A call on its way. Dropping it gives the answer up; what the script does is done all the same.
-pub struct Call {
+pub(crate) struct Call {
     line: Rc<Line>,
     /// `None` once it is over.
     place: Option<usize>,
@@ -17,23 +18,23 @@ pub struct Call {
 }
 
 impl Call {
-    pub(crate) fn new(line: &Rc<Line>, place: usize, deadline_ms: u64) -> Self {
+    pub(crate) fn new(line: &Rc<Line>, place: usize, deadline_at_ms: u64) -> Self {
         let mut deadline = Timer::default();
-        deadline.set_after(deadline_ms);
+        deadline.set(deadline_at_ms);
         Self { line: Rc::clone(line), place: Some(place), deadline }
     }
 }
 
 impl Future for Call {
-    type Output = Result<Numbers, Failure>;
+    type Output = Answer;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(place) = self.place else { return Poll::Ready(Err(Failure::Lost)) };
+        let Some(place) = self.place else { return Poll::Ready(Err(Refusal::Failure(Failure::Lost))) };
         if let Poll::Ready(answer) = self.line.poll_answer(place, cx) {
             self.place = None;
             return Poll::Ready(answer);
         }
-        self.deadline.poll_due(cx).map(|()| Err(Failure::Deadline))
+        self.deadline.poll_due(cx).map(|()| Err(Refusal::Failure(Failure::Deadline)))
     }
 }
 

@@ -1,22 +1,40 @@
-//! A core's connection to a Redis or Valkey server, for scripts that answer with a few numbers.
+//! A core's connections to Redis or Valkey servers, for scripts that answer with a few numbers.
 //!
-//! [`Client::eval`] appends a command to the connection's outgoing buffer; one write carries all that the core's requests
-//! of one loop turn have asked. Replies come back in order and complete their [`Call`]s. No lock, no thread: everything
-//! belongs to the core. A connection that is lost is made anew, without end and with pauses; until it is back, calls
-//! fail at once.
+//! [`Client::call`] appends a command to the outgoing buffer of the connection to the server that has the keys; one write
+//! carries all that the core's requests of one loop turn have asked it. Replies come back in order and complete their calls.
+//! No lock, no thread: connections belong to the core. One that is lost is made anew, without end and with pauses; until
+//! it is back, calls fail at once.
+//!
+//! Which server that is (the only one, the one that sentinels call the master, or the one that has the slot in a cluster) is
+//! found out by [`follow`], on the control thread, and published to the cores.
 
 mod call;
 mod client;
+mod follow;
+mod followed;
 mod line;
+mod node;
+mod open;
+mod problem;
+mod question;
+mod refusal;
 mod resp;
 mod script;
+mod security;
 mod server;
+mod slots;
+mod value;
 
-pub use call::Call;
 pub use client::Client;
+pub use follow::{News, follow};
+pub use followed::{Followed, Servers};
+pub use problem::Problem;
+pub use question::{Arguments, Question};
 pub use resp::Numbers;
 pub use script::Script;
-pub use server::{Secret, Server, Target};
+pub use security::{Security, SecurityError};
+pub use server::{Login, Place, Secret, Server, Target};
+pub use slots::slot;
 
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +49,6 @@ pub enum Failure {
     Lost,
     /// The server answered with an error, or with something that is no answer to the script.
     Refused,
-    /// The server has forgotten the script. It is being told again: the same call, made anew, finds it.
-    NoScript,
 }
 
 impl std::fmt::Display for Failure {
@@ -43,7 +59,6 @@ impl std::fmt::Display for Failure {
             Self::Busy => "too many calls wait",
             Self::Lost => "the connection was lost",
             Self::Refused => "the server answered with an error",
-            Self::NoScript => "the server has forgotten the script",
         })
     }
 }

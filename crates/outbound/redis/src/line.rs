@@ -4,7 +4,9 @@ use std::task::{Context, Poll, Waker};
 
 use slab::Slab;
 
-use crate::resp::{Malformed, Reply, read_reply, write_command};
+use crate::question::{Question, put, write_command};
+use crate::refusal::Refusal;
+use crate::resp::{Malformed, Reply, read_reply};
 use crate::{Failure, Numbers};
 
 /// Calls that one connection may owe answers to: so many requests of one core wait at most.
@@ -27,8 +29,8 @@ struct State {
     /// The connection's task, and those who wait for the first connection.
     task: Option<Waker>,
     starting: Vec<Waker>,
-    /// The script's hash, as the server said it.
-    hash: Box<[u8]>,
+    /// `EVALSHA` and the script's hash, as the server said it, as a command has them.
+    call: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,14 +47,24 @@ pub(crate) enum Phase {
 /// Whom an answer is for.
 #[derive(Clone, Copy, Debug)]
 struct Owed {
-    /// `None` for the script's hash.
-    place: Option<usize>,
+    whose: Whose,
     since_ms: u64,
 }
 
+#[derive(Clone, Copy, Debug)]
+enum Whose {
+    Call(usize),
+    /// The script's hash.
+    Hash,
+    /// `ASKING`: there is nothing to learn from it.
+    Nobody,
+}
+
+pub(crate) type Answer = Result<Numbers, Refusal>;
+
 enum Waiting {
     Asked(Option<Waker>),
-    Answered(Result<Numbers, Failure>),
+    Answered(Answer),
     /// Nobody waits any more.
     GivenUp,
 }
@@ -74,8 +86,9 @@ impl Line {
         Poll::Pending
     }
 
-    /// Sends a call of the script; says where its answer will be.
-    pub(crate) fn ask(&self, keys: &[&[u8]], arguments: &[&[u8]], now_ms: u64) -> Result<usize, Failure> {
+    /// Sends a call of the script; says where its answer will be. `asking`: a slot is moving to this server, and it shall
+    /// answer for it already.
+    pub(crate) fn ask(&self, question: &Question, asking: bool, now_ms: u64) -> Result<usize, Failure> {
         let state = &mut *self.state.borrow_mut();
         if state.phase != Phase::Up {
             return Err(Failure::Down);
@@ -83,10 +96,13 @@ impl Line {
         if state.owed.len() >= CALLS_MAX {
             return Err(Failure::Busy);
         }
-        let count = keys.len().to_string();
-        write_command(&[&[b"EVALSHA", &*state.hash, count.as_bytes()], keys, arguments], &mut state.out);
+        if asking {
+            write_command(&[b"ASKING"], &mut state.out);
+            state.owed.push_back(Owed { whose: Whose::Nobody, since_ms: now_ms });
+        }
+        question.write(&state.call, &mut state.out);
         let place = state.waiting.insert(Waiting::Asked(None));
-        state.owed.push_back(Owed { place: Some(place), since_ms: now_ms });
+        state.owed.push_back(Owed { whose: Whose::Call(place), since_ms: now_ms });
         if let Some(task) = state.task.take() {
             task.wake();
         }
@@ -94,19 +110,20 @@ impl Line {
     }
 
     /// The answer of a call, once it is there; the call is over then.
-    pub(crate) fn poll_answer(&self, place: usize, cx: &Context<'_>) -> Poll<Result<Numbers, Failure>> {
+    pub(crate) fn poll_answer(&self, place: usize, cx: &Context<'_>) -> Poll<Answer> {
         let state = &mut *self.state.borrow_mut();
         match state.waiting.get_mut(place) {
+            Some(Waiting::Asked(Some(waker))) if waker.will_wake(cx.waker()) => return Poll::Pending,
             Some(Waiting::Asked(waker)) => {
                 *waker = Some(cx.waker().clone());
-                Poll::Pending
+                return Poll::Pending;
             }
-            Some(Waiting::Answered(answer)) => {
-                let answer = *answer;
-                state.waiting.remove(place);
-                Poll::Ready(answer)
-            }
-            Some(Waiting::GivenUp) | None => Poll::Ready(Err(Failure::Lost)),
+            Some(Waiting::Answered(_)) => {}
+            Some(Waiting::GivenUp) | None => return Poll::Ready(Err(Refusal::Failure(Failure::Lost))),
+        }
+        match state.waiting.remove(place) {
+            Waiting::Answered(answer) => Poll::Ready(answer),
+            Waiting::Asked(_) | Waiting::GivenUp => Poll::Pending,
         }
     }
 
@@ -121,8 +138,8 @@ impl Line {
     }
 
     /// A new connection is ready for calls of the script with this hash.
-    pub(crate) fn up(&self, hash: Vec<u8>) {
-        self.state.borrow_mut().hash = hash.into();
+    pub(crate) fn up(&self, hash: &[u8]) {
+        self.state.borrow_mut().call = call(hash);
         self.set_phase(Phase::Up);
     }
 
@@ -141,8 +158,10 @@ impl Line {
         let wakers = {
             let state = &mut *self.state.borrow_mut();
             state.out.clear();
-            let places: Vec<usize> = state.owed.drain(..).filter_map(|owed| owed.place).collect();
-            places.into_iter().filter_map(|place| state.answer(place, Err(Failure::Lost))).collect::<Vec<_>>()
+            let owed = std::mem::take(&mut state.owed).into_iter();
+            let places = owed.filter_map(|owed| if let Whose::Call(place) = owed.whose { Some(place) } else { None });
+            let lost = || Err(Refusal::Failure(Failure::Lost));
+            places.filter_map(|place| state.answer(place, lost())).collect::<Vec<_>>()
         };
         wakers.into_iter().for_each(Waker::wake);
         self.set_phase(Phase::Down);
@@ -192,26 +211,30 @@ impl State {
     fn replied(&mut self, reply: Reply, script: &str, now_ms: u64) -> Result<Option<Waker>, Malformed> {
         // A reply that nobody asked for: from here on no reply is surely whose it seems.
         let owed = self.owed.pop_front().ok_or(Malformed)?;
-        let Some(place) = owed.place else {
-            if let Reply::Text(hash) = reply {
-                self.hash = hash.into();
+        let place = match owed.whose {
+            Whose::Call(place) => place,
+            Whose::Hash => {
+                if let Reply::Text(hash) = reply {
+                    self.call = call(&hash);
+                }
+                return Ok(None);
             }
-            return Ok(None);
+            Whose::Nobody => return Ok(None),
         };
         let answer = match reply {
             Reply::Numbers(numbers) => Ok(numbers),
-            Reply::Error(text) if text.starts_with(b"NOSCRIPT") => {
-                // Ahead of the caller's next try.
-                write_command(&[&[b"SCRIPT", b"LOAD", script.as_bytes()]], &mut self.out);
-                self.owed.push_back(Owed { place: None, since_ms: now_ms });
-                Err(Failure::NoScript)
-            }
-            Reply::Error(_) | Reply::Text(_) | Reply::Nil => Err(Failure::Refused),
+            Reply::Error(text) => Err(Refusal::read(&text)),
+            Reply::Text(_) | Reply::Nil => Err(Refusal::Failure(Failure::Refused)),
         };
+        if answer == Err(Refusal::NoScript) {
+            // Ahead of the caller's next try.
+            write_command(&[b"SCRIPT", b"LOAD", script.as_bytes()], &mut self.out);
+            self.owed.push_back(Owed { whose: Whose::Hash, since_ms: now_ms });
+        }
         Ok(self.answer(place, answer))
     }
 
-    fn answer(&mut self, place: usize, answer: Result<Numbers, Failure>) -> Option<Waker> {
+    fn answer(&mut self, place: usize, answer: Answer) -> Option<Waker> {
         let waiting = self.waiting.get_mut(place)?;
         match std::mem::replace(waiting, Waiting::Answered(answer)) {
             Waiting::Asked(waker) => waker,
@@ -221,4 +244,11 @@ impl State {
             }
         }
     }
+}
+
+fn call(hash: &[u8]) -> Vec<u8> {
+    let mut call = Vec::new();
+    put(b"EVALSHA", &mut call);
+    put(hash, &mut call);
+    call
 }

@@ -1,7 +1,5 @@
-//! The Redis serialization protocol, version 2: arrays of bulk strings out; strings, errors, integers and arrays of
-//! integers in. <https://redis.io/docs/latest/develop/reference/protocol-spec/>
-
-use std::io::Write;
+//! The Redis serialization protocol, version 2, as scripts answer in it: strings, errors, integers and arrays of integers.
+//! <https://redis.io/docs/latest/develop/reference/protocol-spec/>
 
 /// The longest string or error that is read, in bytes: far beyond what the commands here are answered with.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -37,17 +35,6 @@ pub(crate) enum Reply {
 /// A server that does not speak the protocol, or says what nobody asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
-
-/// Appends a command whose parts stand in several lists.
-pub(crate) fn write_command(lists: &[&[&[u8]]], out: &mut Vec<u8>) {
-    // Writing to a Vec can't fail.
-    let _ = write!(out, "*{}\r\n", lists.iter().map(|list| list.len()).sum::<usize>());
-    for part in lists.iter().flat_map(|list| list.iter()) {
-        let _ = write!(out, "${}\r\n", part.len());
-        out.extend_from_slice(part);
-        out.extend_from_slice(b"\r\n");
-    }
-}
 
 /// The first reply in `bytes` and its length; `None` while it is not complete. Allocates for texts only.
 pub(crate) fn read_reply(bytes: &[u8]) -> Result<Option<(Reply, usize)>, Malformed> {
@@ -105,9 +92,9 @@ fn first(number: i64) -> [i64; Numbers::MAX] {
 }
 
 /// A line's type, its text, and its length with CRLF.
-type Line<'a> = (u8, &'a [u8], usize);
+pub(crate) type Line<'a> = (u8, &'a [u8], usize);
 
-fn line(bytes: &[u8]) -> Result<Option<Line<'_>>, Malformed> {
+pub(crate) fn line(bytes: &[u8]) -> Result<Option<Line<'_>>, Malformed> {
     let seen = bytes.get(..LINE_BYTES_MAX).unwrap_or(bytes);
     let Some(end) = seen.iter().position(|&byte| byte == b'\n') else {
         return if seen.len() == LINE_BYTES_MAX { Err(Malformed) } else { Ok(None) };
@@ -117,7 +104,7 @@ fn line(bytes: &[u8]) -> Result<Option<Line<'_>>, Malformed> {
     Ok(Some((*kind, text, end + 1)))
 }
 
-fn integer(text: &[u8]) -> Result<i64, Malformed> {
+pub(crate) fn integer(text: &[u8]) -> Result<i64, Malformed> {
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or(Malformed)
 }
 
@@ -131,13 +118,6 @@ mod tests {
         let mut numbers = Numbers { count: list.len(), ..Numbers::default() };
         numbers.list[..list.len()].copy_from_slice(list);
         Reply::Numbers(numbers)
-    }
-
-    #[test]
-    fn commands_are_arrays_of_bulk_strings() {
-        let mut out = Vec::new();
-        write_command(&[&[b"GET"], &[b"", b"a\r\nb"]], &mut out);
-        assert_eq!(out, b"*3\r\n$3\r\nGET\r\n$0\r\n\r\n$4\r\na\r\nb\r\n");
     }
 
     #[test]

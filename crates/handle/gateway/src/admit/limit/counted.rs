@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leat_observe::{Core, Limit as Counts};
 use leat_policy::Instant;
 use leat_policy::limit::{Cell, Leasing, Limit, Verdict};
-use leat_redis::Server;
+use leat_redis::{Followed, Servers};
 
 use super::cells::CellTable;
 use super::key::{Asked, Key};
@@ -24,7 +24,7 @@ pub(crate) struct Counted {
     /// Its member of `RateLimit-Policy`; empty where clients are not told.
     pub(super) policy: String,
     /// The server that counts; `None` where this process does.
-    pub(super) server: Option<Server>,
+    pub(super) server: Option<Arc<Followed>>,
     /// What becomes of requests for which it has no answer.
     pub(super) on_error: StoreError,
     /// The terms of its leases, and those that this process has.
@@ -39,14 +39,16 @@ pub(crate) struct Counted {
 }
 
 /// Compiles the limits of a configuration for one core, in their order.
-pub(crate) fn compile(config: &Config, ledger: &Arc<Ledger>, core: &Core) -> Vec<Rc<Counted>> {
+pub(crate) fn compile(config: &Config, ledger: &Arc<Ledger>, servers: &Servers, core: &Core) -> Vec<Rc<Counted>> {
     let limits = config.rate_limits().iter().enumerate();
     // A core has cells for every limit of its configuration: it is made from the same list.
-    limits.filter_map(|(index, limit)| Some(Rc::new(Counted::new(limit, ledger, core.limit(index)?)))).collect()
+    limits
+        .filter_map(|(index, limit)| Some(Rc::new(Counted::new(limit, ledger, servers, core.limit(index)?))))
+        .collect()
 }
 
 impl Counted {
-    fn new(limit: &RateLimit, ledger: &Arc<Ledger>, counts: Counts) -> Self {
+    fn new(limit: &RateLimit, ledger: &Arc<Ledger>, servers: &Servers, counts: Counts) -> Self {
         let leasing = limit
             .leasing()
             .zip(limit.lease_identity())
@@ -60,7 +62,7 @@ impl Counted {
             is_shadow: limit.is_shadow(),
             // A limit that refuses nobody has nothing to tell.
             policy: if limit.has_fields() && !limit.is_shadow() { told::policy(limit) } else { String::new() },
-            server: limit.redis().cloned(),
+            server: limit.redis().map(|server| servers.followed(server)),
             on_error: limit.on_error(),
             leasing,
             key: Key::new(limit),

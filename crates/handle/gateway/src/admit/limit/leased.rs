@@ -1,3 +1,4 @@
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -5,12 +6,12 @@ use std::time::Duration;
 use leat_message::{Head, Peer, Reason};
 use leat_policy::Instant;
 use leat_policy::limit::{Decision, Leasing, Taken, Verdict};
-use leat_redis::{Client, Failure, Numbers};
+use leat_redis::{Client, Failure, Numbers, Question};
 
+use super::asking::{Asking, SCRIPT, verdict_of};
 use super::counted::Counted;
 use super::key::Asked;
 use super::leases::Leases;
-use super::redis::{Asking, SCRIPT, verdict_of};
 use super::told;
 use crate::admit::admission;
 use crate::admit::admitted::{Admitted, FieldLines};
@@ -31,17 +32,27 @@ struct Leased {
     redis: Client,
     terms: Arc<Leasing>,
     leases: Arc<Leases>,
+    /// For the next lease.
+    question: RefCell<Question>,
 }
 
-/// What one limit says, without or with Redis.
+/// What one limit says.
 enum Said {
     /// It may pass; until when its cost could be given back.
     Admit(Option<Instant>, Verdict),
     Refuse(Verdict),
-    /// Redis has to be asked.
-    Ask,
     /// Redis has no answer, and the limit is closed then.
     Closed,
+}
+
+/// A request on its way through the limits.
+#[derive(Default)]
+struct Taking<'a> {
+    /// The limit that it stands before.
+    next: usize,
+    /// Until when the cost could be given back to those behind it.
+    taken: [Option<Instant>; ROUTE_LIMITS_MAX],
+    tightest: Option<(&'a Counted, Verdict)>,
 }
 
 impl LeasedCheck {
@@ -58,87 +69,90 @@ impl LeasedCheck {
     pub(crate) fn ask(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
         let asked =
             Asked { head, client: self.client.of(head, peer), route: &self.route, identities: &admitted.identities };
-        let mut taken = [None; ROUTE_LIMITS_MAX];
-        let mut tightest: Option<(&Counted, Verdict)> = None;
-        for (leased, place) in self.limits.iter().zip(0..ROUTE_LIMITS_MAX) {
-            let limit = &*leased.asking.limit;
-            if !limit.applies_to(asked.client) {
-                continue;
-            }
-            match leased.take(&asked) {
-                Said::Admit(until, verdict) => {
-                    taken[place] = until;
-                    tightest = tighter(tightest, limit, verdict);
-                }
-                Said::Refuse(verdict) => {
-                    self.give_back(&taken, &asked);
-                    return self.refuse(limit, &verdict, &mut admitted.reply);
-                }
-                Said::Ask | Said::Closed => {
-                    self.give_back(&taken, &asked);
-                    return admission::Verdict::Wait;
-                }
-            }
-        }
-        self.admit(tightest, &asked, &mut admitted.reply)
+        let mut taking = Taking::default();
+        self.spend(&mut taking, &asked, &mut admitted.reply).unwrap_or_else(|_| {
+            self.give_back(&taking, &asked);
+            admission::Verdict::Wait
+        })
     }
 
     /// Spends what there is, and asks for what there is not: one round trip for each such limit.
     pub(crate) async fn wait(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
         let asked =
             Asked { head, client: self.client.of(head, peer), route: &self.route, identities: &admitted.identities };
-        let mut taken = [None; ROUTE_LIMITS_MAX];
-        let mut tightest: Option<(&Counted, Verdict)> = None;
-        for (leased, place) in self.limits.iter().zip(0..ROUTE_LIMITS_MAX) {
-            let limit = &*leased.asking.limit;
-            if !limit.applies_to(asked.client) {
-                continue;
-            }
-            let said = match leased.take(&asked) {
-                Said::Ask => leased.lend(&asked).await,
-                said => said,
+        let mut taking = Taking::default();
+        loop {
+            let ask = match self.spend(&mut taking, &asked, &mut admitted.reply) {
+                Ok(verdict) => return verdict,
+                Err(leased) => leased,
             };
-            match said {
-                Said::Admit(until, verdict) => {
-                    taken[place] = until;
-                    tightest = tighter(tightest, limit, verdict);
-                }
-                Said::Refuse(verdict) => {
-                    self.give_back(&taken, &asked);
-                    return self.refuse(limit, &verdict, &mut admitted.reply);
-                }
-                Said::Ask | Said::Closed => {
-                    self.give_back(&taken, &asked);
-                    return admission::Verdict::Refuse(Reason::LimitStore);
-                }
+            let said = ask.lend(&asked).await;
+            if let Some(refused) = self.note(ask, said, &mut taking, &asked, &mut admitted.reply) {
+                return refused;
             }
         }
-        self.admit(tightest, &asked, &mut admitted.reply)
     }
 
-    fn admit(
-        &self,
-        tightest: Option<(&Counted, Verdict)>,
+    /// Spends from one lease after the other; an error is the limit that Redis has to be asked about.
+    fn spend<'a>(
+        &'a self,
+        taking: &mut Taking<'a>,
         asked: &Asked<'_>,
         reply: &mut FieldLines,
-    ) -> admission::Verdict {
+    ) -> Result<admission::Verdict, &'a Leased> {
+        while let Some(leased) = self.limits.get(taking.next) {
+            if !leased.asking.limit.applies_to(asked.client) {
+                taking.next += 1;
+                continue;
+            }
+            let said = leased.take(asked).ok_or(leased)?;
+            if let Some(refused) = self.note(leased, said, taking, asked, reply) {
+                return Ok(refused);
+            }
+        }
         for leased in self.limits.iter().filter(|leased| leased.asking.limit.applies_to(asked.client)) {
             leased.asking.limit.count(true);
         }
-        if let Some((limit, verdict)) = tightest {
-            told::tell(&self.policy, limit, &verdict, reply);
+        if let Some((limit, verdict)) = &taking.tightest {
+            told::tell(&self.policy, limit, verdict, reply);
         }
-        admission::Verdict::Admit
+        Ok(admission::Verdict::Admit)
     }
 
-    fn refuse(&self, limit: &Counted, verdict: &Verdict, reply: &mut FieldLines) -> admission::Verdict {
-        limit.count(false);
-        told::tell(&self.policy, limit, verdict, reply);
-        admission::Verdict::Refuse(Reason::LimitRate)
+    /// Goes on behind a limit that admits; a refusal gives back what the others had given.
+    fn note<'a>(
+        &self,
+        leased: &'a Leased,
+        said: Said,
+        taking: &mut Taking<'a>,
+        asked: &Asked<'_>,
+        reply: &mut FieldLines,
+    ) -> Option<admission::Verdict> {
+        let limit = &*leased.asking.limit;
+        match said {
+            Said::Admit(until, verdict) => {
+                if let Some(taken) = taking.taken.get_mut(taking.next) {
+                    *taken = until;
+                }
+                taking.next += 1;
+                taking.tightest = told::tighter(taking.tightest.take(), limit, verdict);
+                None
+            }
+            Said::Refuse(verdict) => {
+                self.give_back(taking, asked);
+                limit.count(false);
+                told::tell(&self.policy, limit, &verdict, reply);
+                Some(admission::Verdict::Refuse(Reason::LimitRate))
+            }
+            Said::Closed => {
+                self.give_back(taking, asked);
+                Some(admission::Verdict::Refuse(Reason::LimitStore))
+            }
+        }
     }
 
-    fn give_back(&self, taken: &[Option<Instant>; ROUTE_LIMITS_MAX], asked: &Asked<'_>) {
-        for (leased, until) in self.limits.iter().zip(taken) {
+    fn give_back(&self, taking: &Taking<'_>, asked: &Asked<'_>) {
+        for (leased, until) in self.limits.iter().zip(&taking.taken) {
             if let Some(until) = until {
                 let (hash, now) = (leased.asking.limit.hash(asked), leased.asking.limit.now());
                 leased.leases.with(hash, now, |lease| lease.give_back(*until, leased.asking.cost));
@@ -152,11 +166,13 @@ impl Leased {
         let (terms, leases) = limit.leasing.as_ref()?;
         let redis = Client::shared(limit.server.as_ref()?, SCRIPT);
         let asking = Asking::leased(limit, cost, terms.law());
-        Some(Self { asking, redis, terms: Arc::clone(terms), leases: Arc::clone(leases) })
+        let (terms, leases) = (Arc::clone(terms), Arc::clone(leases));
+        Some(Self { asking, redis, terms, leases, question: RefCell::default() })
     }
 
-    /// Spends from the lease of the request's key, and asks for the next one where it runs out.
-    fn take(&self, asked: &Asked<'_>) -> Said {
+    /// Spends from the lease of the request's key, and asks for the next one where it runs out; `None` where Redis has to be
+    /// asked first.
+    fn take(&self, asked: &Asked<'_>) -> Option<Said> {
         let (hash, now) = (self.asking.limit.hash(asked), self.asking.limit.now());
         let (taken, left, want) = self.leases.with(hash, now, |lease| {
             let taken = lease.take(now, self.asking.cost);
@@ -169,12 +185,12 @@ impl Leased {
         }
         let verdict = |decision, remaining| Verdict { decision, remaining, reset: self.terms.term() };
         match taken {
-            Taken::Admit { until } => Said::Admit(Some(until), verdict(Decision::Admit, left)),
+            Taken::Admit { until } => Some(Said::Admit(Some(until), verdict(Decision::Admit, left))),
             Taken::Refuse { retry_after } => {
                 let reset = retry_after.unwrap_or(Duration::ZERO);
-                Said::Refuse(Verdict { reset, ..verdict(Decision::Refuse { retry_after }, 0) })
+                Some(Said::Refuse(Verdict { reset, ..verdict(Decision::Refuse { retry_after }, 0) }))
             }
-            Taken::Ask => Said::Ask,
+            Taken::Ask => None,
         }
     }
 
@@ -187,31 +203,22 @@ impl Leased {
                 Ok(None) | Err(_) => lease.failed(),
             });
         };
-        self.asking.with_parts(asked, 0, want, |keys, arguments| self.redis.eval_then(keys, arguments, then));
+        let question = &mut *self.question.borrow_mut();
+        self.asking.put_loan(asked, 0, want, question);
+        self.redis.call_then(question, then);
     }
 
     /// Asks for what the request needs, and for more where its key is asked for often.
     async fn lend(&self, asked: &Asked<'_>) -> Said {
-        self.redis.started().await;
         let (limit, cost) = (&self.asking.limit, self.asking.cost);
-        let hash = limit.hash(asked);
-        // The script may have been forgotten; then it is told again ahead of the second try.
-        for _ in 0..2 {
-            let now = limit.now();
-            let want = self.leases.with(hash, now, |lease| lease.ask(&self.terms, now, cost));
-            let call = self.asking.with_parts(asked, cost, want, |keys, arguments| self.redis.eval(keys, arguments));
-            let answer = match call {
-                Ok(call) => call.await,
-                Err(failure) => Err(failure),
-            };
-            match answer {
-                Ok(numbers) => match self.lent_to(hash, now, &numbers) {
-                    Some(said) => return said,
-                    None => break,
-                },
-                Err(Failure::NoScript) => {}
-                Err(_) => break,
-            }
+        let (hash, now) = (limit.hash(asked), limit.now());
+        let want = self.leases.with(hash, now, |lease| lease.ask(&self.terms, now, cost));
+        let mut question = Question::default();
+        self.asking.put_loan(asked, cost, want, &mut question);
+        // From when it was asked for first: what is asked again is a moment younger on the server, which is the safe side.
+        let answer = self.redis.call(&question).await;
+        if let Some(said) = answer.ok().and_then(|numbers| self.lent_to(hash, now, &numbers)) {
+            return said;
         }
         self.leases.with(hash, limit.now(), |lease| lease.failed());
         limit.count_error();
@@ -254,16 +261,5 @@ fn lent(numbers: &Numbers) -> Option<u64> {
     match numbers.list() {
         &[1, .., units] => u64::try_from(units).ok(),
         _ => None,
-    }
-}
-
-fn tighter<'a>(
-    found: Option<(&'a Counted, Verdict)>,
-    limit: &'a Counted,
-    verdict: Verdict,
-) -> Option<(&'a Counted, Verdict)> {
-    match found {
-        Some((_, least)) if least.remaining <= verdict.remaining => found,
-        _ => Some((limit, verdict)),
     }
 }

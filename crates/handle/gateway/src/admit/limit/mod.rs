@@ -1,6 +1,7 @@
 //! Rate limits: what a route's requests are counted by, where the counts are, and what clients are told of them. What a
 //! limit decides is `base/policy`'s.
 
+mod asking;
 mod cells;
 mod check;
 mod counted;

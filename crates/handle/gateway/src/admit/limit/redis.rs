@@ -1,11 +1,12 @@
+use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::Arc;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use leat_message::{Head, Peer, Reason};
-use leat_policy::limit::{Decision, Gcra, Limit, Verdict};
-use leat_redis::{Call, Client, Failure, Numbers, Script};
+use leat_policy::limit::Verdict;
+use leat_redis::{Client, Failure, Numbers, Question, slot};
 
+use super::asking::{Asking, SCRIPT, Tag, verdict_of};
 use super::counted::Counted;
 use super::key::Asked;
 use super::told;
@@ -14,12 +15,10 @@ use crate::admit::admitted::{Admitted, FieldLines};
 use crate::admit::client::ClientAddress;
 use crate::config::{ROUTE_LIMITS_MAX, Route, StoreError};
 
-/// Decides about several limits in one step of the server's.
-pub(super) const SCRIPT: Script = Script { text: include_str!("limits.lua") };
-/// How much of a key's SHA-256 tells it apart on the server: 128 bits, in hexadecimal digits.
-const KEY_DIGITS: usize = 32;
+/// Questions that are kept for the next requests.
+const QUESTIONS_MAX: usize = 64;
 
-/// The rate limits of a route that one Redis server counts.
+/// The rate limits of a route that one Redis server or cluster counts.
 pub(crate) struct RedisCheck {
     route: Box<str>,
     client: ClientAddress,
@@ -30,71 +29,11 @@ pub(crate) struct RedisCheck {
     shadow: Box<[Asking]>,
     /// The value of `RateLimit-Policy`; empty where clients are not told.
     policy: Box<[u8]>,
+    questions: RefCell<Vec<Question>>,
 }
 
-/// A limit as the script is asked about it.
-pub(super) struct Asking {
-    pub(super) limit: Rc<Counted>,
-    pub(super) cost: u64,
-    /// What every key of the limit starts with on the server.
-    prefix: String,
-    arguments: [String; 5],
-}
-
-impl Asking {
-    fn new(limit: &Rc<Counted>, cost: u64) -> Self {
-        // A tick of the script is an eighth of a microsecond.
-        let ticks = |time: Duration| time.as_micros() * 8;
-        let (kind, most, span, window) = match &limit.law {
-            Limit::Gcra(law) => {
-                // Rounded up, as the interval of `Gcra` is: the rate is never above what was asked for.
-                ("g", law.burst(), ticks(law.per()).div_ceil(u128::from(law.quota())), String::new())
-            }
-            Limit::SlidingWindow(law) => ("w", law.limit(), ticks(law.window()), law.window().as_millis().to_string()),
-        };
-        Self {
-            limit: Rc::clone(limit),
-            cost,
-            prefix: format!("leat:limit:{}:{kind}{window}:", limit.name),
-            arguments: [kind.to_owned(), most.to_string(), span.to_string(), cost.to_string(), cost.to_string()],
-        }
-    }
-
-    /// As the script is asked for units: by what the server lends out, under keys of their own, since a state that was counted
-    /// with another burst would mean something else.
-    pub(super) fn leased(limit: &Rc<Counted>, cost: u64, law: &Gcra) -> Self {
-        let mut asking = Self::new(limit, cost);
-        asking.prefix = format!("leat:limit:{}:l:", limit.name);
-        let [_, most, ..] = &mut asking.arguments;
-        *most = law.burst().to_string();
-        asking
-    }
-
-    /// The parts of a call about this limit alone.
-    pub(super) fn with_parts<T>(
-        &self,
-        asked: &Asked<'_>,
-        need: u64,
-        want: u64,
-        call: impl FnOnce(&[&[u8]], &[&[u8]]) -> T,
-    ) -> T {
-        let [kind, most, span, ..] = &self.arguments;
-        let (need, want) = (need.to_string(), want.to_string());
-        let arguments = [kind, most, span, &need, &want].map(|argument| argument.as_bytes());
-        call(&[&self.key(asked)], &arguments)
-    }
-
-    /// The name of the request's key on the server. A hash: a value may be long, or a credential. SHA-256, since a client
-    /// that could make two keys equal would count against another one.
-    fn key(&self, asked: &Asked<'_>) -> Vec<u8> {
-        let mut name = Vec::with_capacity(self.prefix.len() + KEY_DIGITS);
-        name.extend_from_slice(self.prefix.as_bytes());
-        let hash = self.limit.with_key(asked, |key| digest(&SHA256, key));
-        let nibbles = hash.as_ref().iter().flat_map(|byte| [byte >> 4, byte & 15]).take(KEY_DIGITS);
-        name.extend(nibbles.map(|nibble| nibble + if nibble < 10 { b'0' } else { b'a' - 10 }));
-        name
-    }
-}
+/// A limit that counts a request, and by what.
+type Keyed<'a> = (&'a Asking, Tag);
 
 impl RedisCheck {
     /// The limits of a route that Redis counts: a check for each server.
@@ -104,8 +43,8 @@ impl RedisCheck {
         rest.retain(|(limit, _)| limit.server.is_some() && limit.leasing.is_none());
         let mut checks = Vec::new();
         while let Some(server) = rest.first().and_then(|(limit, _)| limit.server.clone()) {
-            let (of_server, others): (Vec<_>, Vec<_>) =
-                rest.into_iter().partition(|(limit, _)| limit.server.as_ref() == Some(&server));
+            let is_here = |limit: &Counted| limit.server.as_ref().is_some_and(|other| Arc::ptr_eq(other, &server));
+            let (of_server, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(limit, _)| is_here(limit));
             rest = others;
             let asking = of_server.into_iter().map(|(limit, cost)| Asking::new(limit, cost));
             let (shadow, enforced): (Vec<_>, Vec<_>) = asking.partition(|one| one.limit.is_shadow);
@@ -116,6 +55,7 @@ impl RedisCheck {
                 policy: told::policies(enforced.iter().map(|one| &*one.limit)),
                 enforced: enforced.into(),
                 shadow: shadow.into(),
+                questions: RefCell::default(),
             });
         }
         checks
@@ -130,75 +70,75 @@ impl RedisCheck {
         }
     }
 
-    /// Asks the server: one round trip, and one more where there are limits in shadow mode.
+    /// Asks the server: one round trip, and one more for each limit in shadow mode. In a cluster one for each slot: limits
+    /// with equal keys and values have the same one.
     pub(crate) async fn wait(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
         let asked =
             Asked { head, client: self.client.of(head, peer), route: &self.route, identities: &admitted.identities };
-        self.redis.started().await;
-        let enforced: Vec<&Asking> = self.applying(&self.enforced, &asked).collect();
-        if !enforced.is_empty() {
-            let verdict = match self.call(&enforced, &asked).await {
-                Ok(numbers) => self.decided(&enforced, &numbers, &mut admitted.reply),
-                Err(_) => None,
+        let mut rest: Vec<Keyed<'_>> = self.applying(&self.enforced, &asked).collect();
+        let mut tightest = None;
+        while let Some((_, first)) = rest.first() {
+            let group = if self.redis.is_cluster() && rest.len() > 1 {
+                let slot_of_first = slot(first);
+                let (group, others) = rest.into_iter().partition(|(_, tag)| slot(tag) == slot_of_first);
+                rest = others;
+                group
+            } else {
+                std::mem::take(&mut rest)
             };
-            match verdict.unwrap_or_else(|| self.without_answer(&enforced, &asked, &mut admitted.reply)) {
+            let answer = self.call(&group).await;
+            let verdict = answer.ok().and_then(|numbers| decided(&group, &numbers, &mut tightest));
+            match verdict.unwrap_or_else(|| self.without_answer(&group, &asked, &mut admitted.reply)) {
                 admission::Verdict::Admit => {}
-                refused => return refused,
+                refused => {
+                    self.tell(tightest.filter(|(_, verdict)| !verdict.is_admitted()), &mut admitted.reply);
+                    return refused;
+                }
             }
         }
+        self.tell(tightest, &mut admitted.reply);
         for one in self.applying(&self.shadow, &asked) {
-            match self.call(&[one], &asked).await.ok().and_then(|numbers| verdict_of(&numbers)) {
-                Some((_, verdict)) => one.limit.count(verdict.is_admitted()),
-                None => one.limit.count_error(),
+            match self.call(&[one]).await.ok().and_then(|numbers| verdict_of(&numbers)) {
+                Some((_, verdict)) => one.0.limit.count(verdict.is_admitted()),
+                None => one.0.limit.count_error(),
             }
         }
         admission::Verdict::Admit
     }
 
-    fn applying<'a>(&self, list: &'a [Asking], asked: &Asked<'_>) -> impl Iterator<Item = &'a Asking> {
-        let client = asked.client;
-        list.iter().filter(move |one| one.limit.applies_to(client))
+    fn applying<'a>(&self, list: &'a [Asking], asked: &Asked<'_>) -> impl Iterator<Item = Keyed<'a>> {
+        list.iter().filter(|one| one.limit.applies_to(asked.client)).map(|one| (one, one.tag(asked)))
     }
 
-    async fn call(&self, asking: &[&Asking], asked: &Asked<'_>) -> Result<Numbers, Failure> {
-        match self.send(asking, asked)?.await {
-            // The server has been told the script again, ahead of this.
-            Err(Failure::NoScript) => self.send(asking, asked)?.await,
-            answer => answer,
+    async fn call(&self, group: &[Keyed<'_>]) -> Result<Numbers, Failure> {
+        let mut question = self.questions.borrow_mut().pop().unwrap_or_default();
+        question.clear();
+        group.iter().for_each(|(one, tag)| one.put_key(tag, &mut question));
+        group.iter().for_each(|(one, _)| one.put_arguments(&mut question));
+        let answer = self.redis.call(&question).await;
+        let questions = &mut *self.questions.borrow_mut();
+        if questions.len() < QUESTIONS_MAX {
+            questions.push(question);
         }
+        answer
     }
 
-    fn send(&self, asking: &[&Asking], asked: &Asked<'_>) -> Result<Call, Failure> {
-        let keys: Vec<Vec<u8>> = asking.iter().map(|one| one.key(asked)).collect();
-        let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
-        let arguments: Vec<&[u8]> =
-            asking.iter().flat_map(|one| one.arguments.iter().map(|argument| argument.as_bytes())).collect();
-        self.redis.eval(&keys, &arguments)
-    }
-
-    /// What the server decided; `None` where that makes no sense.
-    fn decided(&self, asking: &[&Asking], numbers: &Numbers, reply: &mut FieldLines) -> Option<admission::Verdict> {
-        let (number, verdict) = verdict_of(numbers)?;
-        let limit = &asking.get(number)?.limit;
-        told::tell(&self.policy, limit, &verdict, reply);
-        if verdict.is_admitted() {
-            asking.iter().for_each(|one| one.limit.count(true));
-            return Some(admission::Verdict::Admit);
+    fn tell(&self, said: Option<(&Counted, Verdict)>, reply: &mut FieldLines) {
+        if let Some((limit, verdict)) = said {
+            told::tell(&self.policy, limit, &verdict, reply);
         }
-        limit.count(false);
-        Some(admission::Verdict::Refuse(Reason::LimitRate))
     }
 
     /// The server has no answer: every limit has its own way to go on.
-    fn without_answer(&self, asking: &[&Asking], asked: &Asked<'_>, reply: &mut FieldLines) -> admission::Verdict {
-        asking.iter().for_each(|one| one.limit.count_error());
-        if asking.iter().any(|one| one.limit.on_error == StoreError::Closed) {
+    fn without_answer(&self, group: &[Keyed<'_>], asked: &Asked<'_>, reply: &mut FieldLines) -> admission::Verdict {
+        group.iter().for_each(|(one, _)| one.limit.count_error());
+        if group.iter().any(|(one, _)| one.limit.on_error == StoreError::Closed) {
             return admission::Verdict::Refuse(Reason::LimitStore);
         }
-        for one in asking.iter().filter(|one| one.limit.on_error == StoreError::Local) {
+        for (one, _) in group.iter().filter(|(one, _)| one.limit.on_error == StoreError::Local) {
             let verdict = one.limit.admit(asked, one.cost, one.limit.now());
             if !verdict.is_admitted() {
-                told::tell(&self.policy, &one.limit, &verdict, reply);
+                self.tell(Some((&one.limit, verdict)), reply);
                 return admission::Verdict::Refuse(Reason::LimitRate);
             }
         }
@@ -206,14 +146,20 @@ impl RedisCheck {
     }
 }
 
-/// The limit that the script speaks of, by its place, and what it says.
-pub(super) fn verdict_of(numbers: &Numbers) -> Option<(usize, Verdict)> {
-    let &[admitted, number, remaining, reset_us, wait_us, _] = numbers.list() else { return None };
-    let decision = match admitted {
-        1 => Decision::Admit,
-        0 => Decision::Refuse { retry_after: u64::try_from(wait_us).ok().map(Duration::from_micros) },
-        _ => return None,
-    };
-    let reset = Duration::from_micros(u64::try_from(reset_us).ok()?);
-    Some((usize::try_from(number).ok()?, Verdict { decision, remaining: u64::try_from(remaining).ok()?, reset }))
+/// What the server decided; `None` where that makes no sense. Notes the limit of which least remains, or that refused.
+fn decided<'a>(
+    group: &[Keyed<'a>],
+    numbers: &Numbers,
+    tightest: &mut Option<(&'a Counted, Verdict)>,
+) -> Option<admission::Verdict> {
+    let (number, verdict) = verdict_of(numbers)?;
+    let limit: &'a Counted = &group.get(number)?.0.limit;
+    if !verdict.is_admitted() {
+        limit.count(false);
+        *tightest = Some((limit, verdict));
+        return Some(admission::Verdict::Refuse(Reason::LimitRate));
+    }
+    group.iter().for_each(|(one, _)| one.limit.count(true));
+    *tightest = told::tighter(tightest.take(), limit, verdict);
+    Some(admission::Verdict::Admit)
 }

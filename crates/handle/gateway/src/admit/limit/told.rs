@@ -27,6 +27,18 @@ pub(super) fn tell(policies: &[u8], limit: &Counted, verdict: &Verdict, reply: &
     }
 }
 
+/// The limit of which less remains; the one that was found before where it is the same.
+pub(super) fn tighter<'a>(
+    found: Option<(&'a Counted, Verdict)>,
+    limit: &'a Counted,
+    verdict: Verdict,
+) -> Option<(&'a Counted, Verdict)> {
+    match found {
+        Some((_, least)) if least.remaining <= verdict.remaining => found,
+        _ => Some((limit, verdict)),
+    }
+}
+
 /// Appends one member of `RateLimit`: `"name";r=9;t=1`
 /// (draft-ietf-httpapi-ratelimit-headers-09 section 4). No allocation where there is room.
 fn write_state(name: &str, verdict: &Verdict, out: &mut Vec<u8>) {

@@ -30,6 +30,20 @@ pub(super) fn pem(reader: &Reader, text: Text<'_>, label: &str, what: &str) -> O
     Some(path)
 }
 
+/// The whole content of a small file, as PEM is.
+pub(super) fn content(reader: &Reader, text: Text<'_>) -> Option<Vec<u8>> {
+    let path = reader.path(text.value);
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(&path).and_then(|file| file.take(PEM_BYTES_MAX).read_to_end(&mut bytes));
+    match read {
+        Ok(_) => Some(bytes),
+        Err(error) => {
+            missing(reader, text, &path, &error);
+            None
+        }
+    }
+}
+
 /// A file of JavaScript or TypeScript.
 pub(super) fn script(reader: &Reader, text: Text<'_>) -> Option<PathBuf> {
     const KNOWN: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];

@@ -30,6 +30,7 @@ mod proxy;
 mod rate_limit;
 mod redirect;
 mod redis;
+mod redis_url;
 mod respond;
 mod retry;
 mod rewrite;

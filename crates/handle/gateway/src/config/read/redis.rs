@@ -1,40 +1,75 @@
-use std::io::Read;
+use leat_redis::{Login, Place as Whereabouts, Security, SecurityError, Server};
 
-use leat_redis::{Secret, Server, Target};
-
-use super::address;
+use super::auth::{secret_file, secret_variable};
+use super::redis_url::{read_url, read_urls};
 use super::route::upstream_or_route_name;
 use crate::config::problem::Place;
-use crate::config::table::{Key, Kind, Open, Reader, Section, Text, nearest, quoted, shorten};
+use crate::config::table::{Group, Key, Kind, Open, Reader, Section, Text, nearest, quoted, shorten};
 
-/// The port of a Redis server where the URL has none.
-const PORT: u16 = 6379;
-/// The longest password, in bytes.
-const PASSWORD_BYTES_MAX: u64 = 4 * 1024;
+const FILE: Kind = Kind::Text { what: "a file", example: "ca.pem" };
+const USER: Kind = Kind::Text { what: "a name", example: "leat" };
+const PASSWORD_FILE: Kind = Kind::Text { what: "a file", example: "redis.password" };
+const URLS: Kind = Kind::List { of: &Kind::Text { what: "a URL", example: "redis://10.0.0.1:6379" }, one: true };
+
+static TLS: Section = Section::new(
+    "redis_tls",
+    "the `tls` section of a Redis server",
+    "TLS towards the servers whose URL asks for it (`rediss://`). Certificates are always verified.",
+    &[
+        Key::optional("ca", FILE, "Authorities to trust instead of the public ones, PEM.").aka(&["ca_file", "cafile"]),
+        Key::optional("certificate", FILE, "A certificate to show to servers that ask for one, with its chain, PEM.")
+            .aka(&["cert", "client_certificate"]),
+        Key::optional("key", FILE, "The key of that certificate, PEM.").aka(&["private_key", "client_key"]),
+        Key::optional(
+            "server_name",
+            Kind::Text { what: "a host", example: "redis.internal" },
+            "The name to ask for and to verify instead of the host that is connected to: for servers that a cluster or sentinels name by their addresses.",
+        )
+        .aka(&["sni"]),
+    ],
+);
 
 pub(super) static REDIS: Section = Section::new(
     "redis",
     "a Redis server",
-    "A Redis or Valkey server that several gateways count their rate limits in. Every core has one connection to it.",
+    "Redis or Valkey that several gateways count their rate limits in: one server, the master that sentinels name, or a cluster. Every core has one connection to each server.",
     &[
-        Key::required(
+        Key::optional(
             "url",
             Kind::Text { what: "a URL", example: "redis://127.0.0.1:6379" },
-            "`redis://host:port`, `redis://host:port/database`, or `unix:/path`.",
+            "One server: `redis://host:port`, `redis://host:port/database`, `rediss://…` over TLS, or `unix:/path`.",
         )
         .aka(&["address", "host", "server"]),
         Key::optional(
-            "username",
-            Kind::Text { what: "a name", example: "leat" },
-            "The user to log in as (ACL). Without it: the default one.",
+            "sentinels",
+            URLS,
+            "Sentinels that say which server is the master, as `redis://host:26379`, or `rediss://…`: then the servers are spoken to over TLS as well.",
         )
-        .aka(&["user"]),
+        .aka(&["sentinel"]),
         Key::optional(
-            "password_file",
-            Kind::Text { what: "a file", example: "redis.password" },
-            "A file with the password; white space around it is ignored.",
+            "master",
+            Kind::Text { what: "a name", example: "mymaster" },
+            "The name that the sentinels know the master by.",
         )
-        .aka(&["password", "auth"]),
+        .aka(&["master_name", "service"]),
+        Key::optional(
+            "cluster",
+            URLS,
+            "Nodes of a cluster that are asked who has which slots, as `redis://host:port`, or `rediss://…` for all nodes.",
+        )
+        .aka(&["nodes", "seeds"]),
+        Key::optional("username", USER, "The user to log in as (ACL). Without it: the default one.").aka(&["user"]),
+        Key::optional("password_file", PASSWORD_FILE, "A file with the password; white space around it is ignored.")
+            .aka(&["password", "auth"]),
+        Key::optional(
+            "password_env",
+            Kind::Text { what: "a variable's name", example: "REDIS_PASSWORD" },
+            "A variable of the environment with the password.",
+        ),
+        Key::optional("sentinel_username", USER, "The user to log in as at the sentinels."),
+        Key::optional("sentinel_password_file", PASSWORD_FILE, "A file with the password for the sentinels.")
+            .aka(&["sentinel_password"]),
+        Key::optional("tls", Kind::Section(&TLS), "TLS towards the servers.").aka(&["ssl"]),
         Key::default(
             "deadline",
             Kind::Time { min_ms: 20, max_ms: 10_000, off: false },
@@ -44,7 +79,11 @@ pub(super) static REDIS: Section = Section::new(
         .aka(&["timeout"]),
     ],
 )
-.shorthand("url");
+.shorthand("url")
+.groups(&[
+    Group { keys: &["url", "sentinels", "cluster"], required: true },
+    Group { keys: &["password_file", "password_env"], required: false },
+]);
 
 /// The Redis servers of a configuration while its rate limits are read.
 pub(super) struct Servers {
@@ -114,88 +153,135 @@ impl Servers {
 }
 
 fn read_server(open: &Open<'_>) -> Option<Server> {
-    let url = open.text("url").and_then(|text| read_url(open.reader, text));
-    let username = open.text("username");
-    let file = open.text("password_file");
+    let reader = open.reader;
+    let (one, sentinels, cluster, master) =
+        (open.text("url"), open.texts("sentinels"), open.texts("cluster"), open.text("master"));
+    let login = read_login(open, "username", &["password_file", "password_env"]);
+    let sentinel_login = read_login(open, "sentinel_username", &["sentinel_password_file"]);
     let deadline_ms = open.time("deadline");
-    let password = match file {
-        Some(text) => Some(read_password(open.reader, text)?),
-        None => None,
-    };
-    if let (Some(user), None) = (username, file) {
-        open.reader.problem_help(
-            user.place,
-            "a `username` without a password logs nobody in",
-            "add `password_file`, or remove `username` for the default user",
-        );
-        return None;
-    }
-    let (target, database) = url?;
-    let username = username.map(|text| text.value.to_owned());
-    Some(Server { target, username, password, database, deadline_ms: deadline_ms? })
-}
-
-/// Messages do not show the whole URL where it could hold a password.
-fn read_url(reader: &Reader, text: Text<'_>) -> Option<(Target, u32)> {
-    let example = "write for example `redis://127.0.0.1:6379`";
-    if let Some(path) = text.value.strip_prefix("unix:") {
-        let path = address::unix(reader, Text { value: path, ..text })?;
-        return Some((Target::Unix(path), 0));
-    }
-    let scheme = text.value.split_once("://");
-    let Some(("redis" | "valkey", rest)) = scheme else {
-        let message = match scheme {
-            Some(("rediss" | "valkeys", _)) => "Redis over TLS is not supported",
-            _ => "the URL of a Redis server starts with `redis://` or `unix:`",
-        };
-        reader.problem_help(text.place, message, example);
-        return None;
-    };
-    if rest.contains('@') {
-        reader.problem_help(
-            text.place,
-            "the URL of a Redis server has a password in it, which a log could show",
-            "write the user as `username`, and the password into a file: `password_file`",
-        );
-        return None;
-    }
-    let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
-    let database = match database {
-        "" => Some(0),
-        number if number.bytes().all(|b| b.is_ascii_digit()) => number.parse().ok(),
-        _ => None,
-    };
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok().filter(|port| *port > 0)),
-        _ => (authority, Some(PORT)),
-    };
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    match (database, port) {
-        (Some(database), Some(port)) if !bare.is_empty() => Some((Target::Tcp(bare.to_owned(), port), database)),
-        _ => {
-            let message = format!("`{}` is not the URL of a Redis server", shorten(text.value));
+    let section = open.section("tls");
+    let tls = ["ca", "certificate", "key", "server_name"].map(|key| section.text(key));
+    for key in ["master", "sentinel_username", "sentinel_password_file"] {
+        if let (true, Some(place)) = (sentinels.is_empty(), open.place_of(key)) {
             reader.problem_help(
-                text.place,
-                message,
-                "write `redis://host:port`, or `redis://host:port/0` for a database",
+                place,
+                format!("`{key}` has no meaning without sentinels"),
+                "name them in `sentinels`, or remove it",
             );
-            None
+            return None;
         }
     }
+    let (place, url) = if let Some(text) = one {
+        let url = read_url(reader, text)?;
+        (Whereabouts::One(url.target.clone()), url)
+    } else if !cluster.is_empty() {
+        let (seeds, url) = read_urls(reader, &cluster, 6379)?;
+        (Whereabouts::Cluster { seeds }, url)
+    } else {
+        let first = *sentinels.first()?;
+        let (sentinels, url) = read_urls(reader, &sentinels, 26379)?;
+        let Some(master) = master.filter(|master| !master.value.is_empty()) else {
+            reader.problem_help(
+                master.map_or(first.place, |master| master.place),
+                "sentinels are asked about a master by its name",
+                "add for example `master: mymaster`",
+            );
+            return None;
+        };
+        (Whereabouts::Sentinel { sentinels, master: master.value.to_owned() }, url)
+    };
+    if section.is_present() && !url.is_tls {
+        reader.warn(
+            open.place_of("tls").unwrap_or(section.place()),
+            "`tls` does nothing: the URL does not ask for it",
+            "write `rediss://…`, or remove `tls`",
+        );
+    }
+    let security = if url.is_tls { Some(read_tls(&section, tls)?) } else { None };
+    let (login, sentinel_login) = (login?, sentinel_login?);
+    Some(Server { place, security, login, sentinel_login, database: url.database, deadline_ms: deadline_ms? })
 }
 
-fn read_password(reader: &Reader, text: Text<'_>) -> Option<Secret> {
-    let mut password = String::new();
-    let file = std::fs::File::open(reader.path(text.value));
-    let read = file.and_then(|file| file.take(PASSWORD_BYTES_MAX + 1).read_to_string(&mut password));
-    let message = match read {
-        Err(error) => format!("the file `{}` cannot be read: {error}", shorten(text.value)),
-        Ok(_) if password.len() as u64 > PASSWORD_BYTES_MAX => {
-            format!("the file `{}` is longer than a password", shorten(text.value))
+/// `None` where something is wrong, which was reported.
+fn read_login(open: &Open<'_>, username: &str, passwords: &[&str]) -> Option<Login> {
+    let reader = open.reader;
+    let username = open.text(username);
+    let mut password = None;
+    for key in passwords {
+        let Some(text) = open.text(key) else { continue };
+        let found = match *key {
+            "password_env" => secret_variable(reader, text)?,
+            _ => secret_file(reader, text)?,
+        };
+        match std::str::from_utf8(&found).map(str::trim) {
+            Ok(found) if !found.is_empty() => password = Some(leat_redis::Secret::new(found)),
+            Ok(_) => {
+                reader.problem_help(
+                    text.place,
+                    format!("`{key}` has an empty password"),
+                    "name a place that has the password and nothing else",
+                );
+                return None;
+            }
+            Err(_) => {
+                reader.problem_help(
+                    text.place,
+                    format!("the password of `{key}` is not UTF-8"),
+                    "name a place that has the password and nothing else",
+                );
+                return None;
+            }
         }
-        Ok(_) if password.trim().is_empty() => format!("the file `{}` is empty", shorten(text.value)),
-        Ok(_) => return Some(Secret::new(password.trim())),
+    }
+    if let (Some(user), None) = (username, &password) {
+        reader.problem_help(
+            user.place,
+            "a user name without a password logs nobody in",
+            format!("add `{}`, or remove the name for the default user", passwords.first().unwrap_or(&"")),
+        );
+        return None;
+    }
+    Some(Login { username: username.map(|text| text.value.to_owned()), password })
+}
+
+/// `None` where something is wrong, which was reported.
+fn read_tls(open: &Open<'_>, [ca, certificate, key, name]: [Option<Text<'_>>; 4]) -> Option<Security> {
+    let reader = open.reader;
+    let file = |text: Option<Text<'_>>| match text {
+        Some(text) => super::file::content(reader, text).map(Some),
+        None => Some(None),
     };
-    reader.problem_help(text.place, message, "name a file that has the password and nothing else");
+    let (authorities, chain, private) = (file(ca)?, file(certificate)?, file(key)?);
+    let client = match (&chain, &private) {
+        (Some(chain), Some(key)) => Some((chain.as_slice(), key.as_slice())),
+        (None, None) => None,
+        _ => {
+            let place = certificate.or(key).map_or(open.place(), |text| text.place);
+            reader.problem_help(
+                place,
+                "a certificate needs its key, and a key its certificate",
+                "write both `certificate` and `key`",
+            );
+            return None;
+        }
+    };
+    let error = match Security::new(authorities.as_deref(), client, name.map(|name| name.value)) {
+        Ok(security) => return Some(security),
+        Err(error) => error,
+    };
+    let (text, message, help) = match error {
+        SecurityError::Authorities => {
+            (ca, "has no certificate that can be read", "name a PEM file with `-----BEGIN CERTIFICATE-----`")
+        }
+        SecurityError::Certificate => {
+            (certificate, "has no certificate that can be read", "name a PEM file with `-----BEGIN CERTIFICATE-----`")
+        }
+        SecurityError::Key => {
+            (key, "has no key that fits the certificate", "name the PEM file of the certificate's key")
+        }
+        SecurityError::ServerName => (name, "is no host name", "write for example `redis.internal`"),
+    };
+    let (place, value) = text.map_or((open.place(), ""), |text| (text.place, text.value));
+    reader.problem_help(place, format!("`{}` {message}", shorten(value)), help);
     None
 }

@@ -20,6 +20,7 @@ use crate::config::table::{Group, Key, Kind, Open, Section, Text};
 
 pub(super) use jwt::read_claim;
 pub(super) use route::{ROUTE_AUTH, read_route_auth};
+pub(super) use secret::{secret_file, variable as secret_variable};
 
 /// What reading one kind yields: the kind, and the fields that clients may not send past it.
 type Read = Option<(AuthKind, Vec<String>)>;

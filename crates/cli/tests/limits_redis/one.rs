@@ -1,130 +1,13 @@
-//! Rate limits that several gateways count in one Redis: the built `leat`, and a real server on a free port.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! One server that several gateways share.
 
-mod support;
-
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::AtomicU8;
-use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use leat_testkit::{Client, Folder, Leat, Response, eventually};
-use rustix::process::{Pid, Signal, kill_process};
-use support::metric;
+use leat_testkit::{Client, Folder, eventually};
+use rustix::process::Signal;
 
-/// A server of this test's own, in a folder of its own; it is gone with its owner.
-struct Redis {
-    folder: Folder,
-    address: SocketAddr,
-    process: Child,
-    arguments: Vec<String>,
-}
-
-impl Redis {
-    /// `None`, and it was said, where the machine has no `redis-server`.
-    fn start(arguments: &[&str]) -> Option<Self> {
-        if Command::new("redis-server").arg("--version").stdout(Stdio::null()).status().is_err() {
-            leat_testkit::skip("rate limits in Redis", "redis-server is not installed");
-            return None;
-        }
-        let address = own_address();
-        let folder = Folder::new();
-        let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        let process = Self::spawn(&folder, address, &arguments);
-        let redis = Self { folder, address, process, arguments };
-        redis.wait_ready();
-        Some(redis)
-    }
-
-    fn spawn(folder: &Folder, address: SocketAddr, arguments: &[String]) -> Child {
-        let mut command = Command::new("redis-server");
-        let (port, ip) = (address.port().to_string(), address.ip().to_string());
-        command.args(["--port", &port, "--bind", &ip, "--save", "", "--appendonly", "no"]);
-        command.arg("--dir").arg(folder.path()).args(arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-    }
-
-    fn wait_ready(&self) {
-        eventually("Redis", || {
-            let mut stream = TcpStream::connect(self.address).ok()?;
-            stream.write_all(b"PING\r\n").ok()?;
-            let mut answer = [0; 5];
-            stream.read_exact(&mut answer).ok().filter(|()| answer == *b"+PONG" || answer == *b"-NOAU")
-        });
-    }
-
-    fn kill(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
-
-    fn restart(&mut self) {
-        self.process = Self::spawn(&self.folder, self.address, &self.arguments);
-        self.wait_ready();
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.process), signal).unwrap();
-    }
-
-    /// What the server answers to an inline command, until it ends the connection.
-    fn ask(&self, command: &str) -> String {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.write_all(format!("{command}\r\nQUIT\r\n").as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    }
-
-    fn gateway(&self, server: &str, limits: &str, route: &str) -> Leat {
-        let config = format!(
-            "listeners: 127.0.0.1:0
-admin: 127.0.0.1:0
-workers: 2
-redis:
-  shared: {{ url: 'redis://{}'{server} }}
-rate_limits:
-  {}
-routes:
-  - {{ rate_limits: {route}, respond: {{ body: a }} }}
-",
-            self.address,
-            limits.replace('\n', "\n  ")
-        );
-        Leat::gateway(&config, 1)
-    }
-}
-
-/// A free port of an address that no other server of these tests has: a server that finds its port taken ends, and its test
-/// would talk to the other one.
-fn own_address() -> SocketAddr {
-    static NEXT: AtomicU8 = AtomicU8::new(1);
-    let [_, _, high, low] = std::process::id().to_be_bytes();
-    let ip = Ipv4Addr::new(127, high, low, NEXT.fetch_add(1, Relaxed));
-    TcpListener::bind((ip, 0)).unwrap().local_addr().unwrap()
-}
-
-impl Drop for Redis {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn ask(client: &mut Client, fields: &str) -> Response {
-    client.send(format!("GET / HTTP/1.1\r\nhost: leat.test\r\n{fields}\r\n")).response()
-}
-
-fn statuses(client: &mut Client, fields: &str, count: usize) -> Vec<u16> {
-    (0..count).map(|_| ask(client, fields).status).collect()
-}
-
-fn errors(leat: &mut Leat, limit: &str) -> u64 {
-    metric(leat.admin(), &format!("leat_rate_limit_store_errors_total{{limit=\"{limit}\"}}"))
-}
+use crate::server::{Redis, ask, errors, statuses};
+use crate::support::metric;
 
 #[test]
 fn two_gateways_admit_together_what_one_limit_allows() {

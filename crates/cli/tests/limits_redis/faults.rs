@@ -1,0 +1,89 @@
+//! Servers that are cut off, slow, or talk nonsense; gateways that share a limit meanwhile.
+
+use std::time::{Duration, Instant};
+
+use leat_testkit::eventually;
+
+use crate::cut::{Cut, Manner};
+use crate::load::Load;
+use crate::server::{Redis, ask, errors, gateway, statuses};
+
+#[test]
+fn each_way_to_fail_leaves_each_limit_its_way_within_the_deadline_and_is_over_without_a_restart() {
+    let Some(redis) = Redis::start(&[]) else { return };
+    let ways = [Manner::Silence, Manner::End, Manner::Half, Manner::Garbage, Manner::Slow(Duration::from_millis(600))];
+    for (on_error, without) in [("open", [200, 200, 200]), ("closed", [503, 503, 503]), ("local", [200, 200, 429])] {
+        let cut = Cut::before(redis.address);
+        let server = format!("{{ url: 'redis://{}', deadline: 200ms }}", cut.address);
+        let limit = format!("x: {{ rate: 2/h, key: all, redis: shared, on_error: {on_error} }}");
+        for way in ways {
+            redis.ask("FLUSHALL");
+            cut.set(Manner::Pass);
+            let mut leat = gateway(&server, &limit, "x");
+            let mut client = leat.connect();
+            assert_eq!(statuses(&mut client, "", 3), [200, 200, 429], "{on_error}, {way:?}: with Redis");
+            cut.set(way);
+            let before = Instant::now();
+            assert_eq!(statuses(&mut client, "", 3), without, "{on_error}, {way:?}: without Redis");
+            let took = before.elapsed();
+            assert!(took < Duration::from_secs(2), "{on_error}, {way:?}: {took:?}");
+            assert!(errors(&mut leat, "x") >= 3, "{on_error}, {way:?}");
+            cut.set(Manner::Pass);
+            eventually("the gateway to find Redis again", || {
+                let before = errors(&mut leat, "x");
+                ask(&mut client, "");
+                (errors(&mut leat, "x") == before).then_some(())
+            });
+            redis.ask("FLUSHALL");
+            assert_eq!(statuses(&mut client, "", 3), [200, 200, 429], "{on_error}, {way:?}: Redis counts again");
+        }
+    }
+}
+
+#[test]
+fn answers_that_take_long_but_not_too_long_are_waited_for() {
+    let Some(redis) = Redis::start(&[]) else { return };
+    let cut = Cut::before(redis.address);
+    cut.set(Manner::Slow(Duration::from_millis(60)));
+    let server = format!("{{ url: 'redis://{}', deadline: 2s }}", cut.address);
+    let mut leat = gateway(&server, "x: { rate: 2/h, key: all, redis: shared, on_error: closed }", "x");
+    assert_eq!(statuses(&mut leat.connect(), "", 3), [200, 200, 429]);
+    assert_eq!(errors(&mut leat, "x"), 0);
+}
+
+/// Of two gateways one is cut off for a second, and neither knows of the other.
+fn two_gateways_and_a_partition(mode: &str) {
+    const RATE: u64 = 400;
+    const BURST: u64 = 200;
+    let Some(redis) = Redis::start(&[]) else { return };
+    let cuts = [Cut::before(redis.address), Cut::before(redis.address)];
+    let limit =
+        format!("x: {{ rate: {RATE}/s, burst: {BURST}, key: all, redis: shared, mode: {mode}, on_error: closed }}");
+    let mut gateways = cuts.each_ref().map(|cut| gateway(&format!("'redis://{}'", cut.address), &limit, "x"));
+    let load = Load::start(&gateways.each_ref().map(|leat| leat.address(0)), |_, _| String::new());
+    load.until(Duration::from_millis(1_000));
+    cuts[1].set(Manner::Silence);
+    load.until(Duration::from_millis(2_000));
+    let cut_off = errors(&mut gateways[1], "x");
+    cuts[1].set(Manner::Pass);
+    load.until(Duration::from_millis(4_000));
+    let took = load.elapsed();
+    let seen = load.stop();
+    assert!(cut_off > 0, "{mode}: one gateway was cut off");
+    let excess = seen.excess(BURST, RATE, Duration::from_millis(100));
+    assert!(excess <= 0, "{mode}: {excess} too many in some window, {} passed in {took:?}", seen.passed.len());
+    let allowed = BURST as f64 + took.as_secs_f64() * RATE as f64;
+    let passed = seen.passed.len() as f64;
+    assert!(passed > allowed * 0.6, "{mode}: {passed} passed in {took:?}, {allowed} are allowed");
+    assert!(seen.refused > 0, "{mode}: there was more to do than is allowed");
+}
+
+#[test]
+fn two_gateways_that_ask_keep_the_bound_while_one_is_cut_off() {
+    two_gateways_and_a_partition("exact");
+}
+
+#[test]
+fn two_gateways_that_lease_keep_the_bound_while_one_is_cut_off() {
+    two_gateways_and_a_partition("leased");
+}
