@@ -16,7 +16,7 @@ fn two_gateways_admit_together_what_one_limit_allows() {
         ["{ rate: 100/h, key: all, redis: shared }", "{ rate: 100/365d, algorithm: sliding_window, redis: shared }"]
     {
         redis.ask("FLUSHALL");
-        let gateways = [0, 1].map(|_| redis.gateway("", &format!("x: {limit}"), "x"));
+        let gateways = [0, 1].map(|_| redis.gateway(", deadline: 5s", &format!("x: {limit}"), "x"));
         let addresses = gateways.each_ref().map(|leat| leat.address(0));
         let clients: Vec<_> = (0..16)
             .map(|number| {
@@ -87,7 +87,7 @@ fn no_value_of_a_request_is_in_a_key() {
     assert_eq!(ask(&mut leat.connect(), "authorization: Bearer hunter2\r\n").status, 200);
     let keys = redis.ask("KEYS *");
     let name = keys.lines().find(|line| line.starts_with("leat:limit:x:g:")).unwrap_or_else(|| panic!("{keys}"));
-    assert_eq!(name.len(), "leat:limit:x:g:".len() + 32, "{name}");
+    assert_eq!(name.len(), "leat:limit:x:g:{}".len() + 32, "{name}");
     assert!(!keys.contains("hunter2"), "{keys}");
     let left_ms: i64 = redis.ask(&format!("PTTL {name}")).lines().next().unwrap()[1..].parse().unwrap();
     assert!((1..=720_002).contains(&left_ms), "a state is kept until it means nothing: {left_ms} ms");

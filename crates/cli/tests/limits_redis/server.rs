@@ -47,7 +47,7 @@ impl Redis {
         };
         command.args(file).args(["--port", &port, "--bind", &ip, "--dir"]).arg(folder.path());
         if !arguments.iter().any(|argument| argument == "--sentinel") {
-            command.args(["--save", "", "--appendonly", "no"]);
+            command.args(["--save", "", "--appendonly", "no", "--repl-diskless-sync-delay", "0"]);
         }
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
@@ -79,13 +79,19 @@ impl Redis {
         kill_process(Pid::from_child(&self.process), signal).unwrap();
     }
 
-    /// What the server answers to inline commands, until it ends the connection.
+    /// What the server answers to inline commands.
     pub fn ask(&self, command: &str) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.write_all(format!("{command}\r\nQUIT\r\n").as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        // Sentinels know no `QUIT`, so the answer to something else says that all has been answered.
+        stream.write_all(format!("{command}\r\nPING\r\n").as_bytes()).unwrap();
+        let (mut answer, mut piece) = (Vec::new(), [0; 4_096]);
+        while !answer.ends_with(b"+PONG\r\n") {
+            match stream.read(&mut piece).unwrap() {
+                0 => break,
+                count => answer.extend_from_slice(&piece[..count]),
+            }
+        }
+        String::from_utf8(answer).unwrap()
     }
 
     pub fn gateway(&self, server: &str, limits: &str, route: &str) -> Leat {
