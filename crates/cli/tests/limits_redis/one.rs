@@ -195,8 +195,8 @@ fn script_calls(redis: &Redis) -> u64 {
 
 #[test]
 fn two_gateways_with_leases_admit_together_what_the_limit_allows_and_seldom_ask() {
-    const RATE: u64 = 400;
-    const BURST: u64 = 200;
+    const RATE: u64 = 100;
+    const BURST: u64 = 50;
     let Some(redis) = Redis::start(&[]) else { return };
     let limit =
         format!("x: {{ rate: {RATE}/s, burst: {BURST}, key: all, redis: shared, mode: leased, on_error: closed }}");
@@ -234,7 +234,7 @@ fn two_gateways_with_leases_admit_together_what_the_limit_allows_and_seldom_ask(
     for leat in &mut gateways {
         let error = metric(leat.admin(), "leat_rate_limit_lease_error_units{limit=\"x\"}");
         // A quarter of the burst is the reserve; a lease is at most a quarter of the rest, and two may overlap.
-        assert!((50..=200).contains(&error), "{error}");
+        assert!((12..=50).contains(&error), "{error}");
     }
 }
 

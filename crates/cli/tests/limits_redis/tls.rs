@@ -1,7 +1,7 @@
 //! Servers over TLS, and users and passwords.
 
 use leat_testkit::{Folder, Leat};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
 use crate::server::{Redis, gateway, own_address, statuses};
 
@@ -10,6 +10,8 @@ type Authority = CertifiedIssuer<'static, KeyPair>;
 fn authority() -> Authority {
     let mut params = CertificateParams::new([]).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    // Not the name of what it signs: that would look signed by itself.
+    params.distinguished_name.push(DnType::CommonName, "authority");
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 

@@ -84,8 +84,10 @@ async fn keep(followed: Arc<Followed>, target: Target, script: Script, line: Wea
                 followed.report(&target, None);
                 line.up(&hash);
                 let serving = Serving { line: &line, deadline_ms: server.deadline_ms, script: &script };
-                let ended = serving.run(&mut socket).await;
-                followed.report(&target, ended.err().map(Problem::from));
+                // Connections end for many reasons; whether it is one to tell of, the next one shows.
+                if let Err(Problem::Malformed) = serving.run(&mut socket).await.map_err(Problem::from) {
+                    followed.report(&target, Some(Problem::Malformed));
+                }
             }
             Err(problem) => followed.report(&target, Some(problem)),
         }
