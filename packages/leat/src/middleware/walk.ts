@@ -21,6 +21,35 @@ export function leave(record: Record, isFailed: boolean, outcome: unknown): Awai
     return outwards(record, undefined, record.frame.layers.length - 1, false, isFailed, outcome);
 }
 
+/** A hook that a host may call itself. */
+export type Called = "onRequest" | "onResponse" | "onComplete";
+
+/**
+ * Goes on for a host that has called the hooks of a run itself until now, with what the last one returned, or threw: that of the layer
+ * at `at`. `response`: what there was for it on the way outwards. Only in plans without `around`.
+ */
+export function goOn(record: Record, at: number, hook: Called, isThrown: boolean, result: unknown, response: Response): Awaitable<Response> {
+    const layer = record.frame.layers[at] as Layer;
+    let isFailed = isThrown;
+    let outcome: unknown = isThrown ? result : hook === "onRequest" ? undefined : response;
+    try {
+        if (!isThrown && isThenable(result)) {
+            if (hook === "onRequest") return requestLater(record, undefined, at, layer, result);
+            return hook === "onResponse" ? leftLater(record, undefined, at, layer, false, response, result) : completedLater(record, undefined, at, layer, false, response, result);
+        }
+        if (isThrown) outcome = result;
+        else if (hook === "onRequest") outcome = applyToRequest(record, layer, result);
+        else if (hook === "onResponse") outcome = applyToResponse(record, layer, result, response);
+        else applyToComplete(layer, result);
+    } catch (error) {
+        isFailed = true;
+        outcome = error;
+    }
+    if (hook === "onRequest" && !isFailed && outcome === undefined) return inwards(record, undefined, at + 1);
+    if (hook === "onComplete") return outwards(record, undefined, layer.outer, false, isFailed, outcome);
+    return outwards(record, undefined, at, true, isFailed, outcome);
+}
+
 /**
  * Runs the layers from `start` on, the sender, and the layers back to the outermost of this part: the first of a plan, or the one
  * inside of the `around` whose `next` this is, which is told of the end.

@@ -1,10 +1,11 @@
 // Plug-ins: their middleware as plans, and a request's way through one. Heads are the host's: what plug-ins see of them are
 // prepared objects with getters over a copy, used again for other requests unless somebody kept them. What plug-ins change is told
 // to the host as edits.
-import { checkName, compile, isSame, LATER, leave, patched, type HeaderPatch, type Headers, type HeaderValue, type Plan, type Record, type Request, type Response } from "./plan";
+import { type Called, checkName, compile, goOn, isSame, LATER, leave, patched, type HeaderPatch, type Headers, type HeaderValue, type Plan, type Record, type Request, type Response } from "./plan";
 import { upstream } from "./gateway";
 import { type Given, middlewareOf } from "./plugin_file";
 import { textOf } from "./plugin_error";
+import { finish, layersOf, type Records, type Straight, straight, type StraightLayer, walked } from "./plugin_straight";
 
 /** A head of the host's, behind getters. */
 interface View {
@@ -16,6 +17,9 @@ interface Native {
     /** The prototypes of heads, to which `patched` is put. */
     readonly requests: View;
     readonly responses: View;
+    /** The prototype of records of runs that the host goes through itself. */
+    readonly records: object;
+    record(run: number): Straight;
     /** A head without bytes yet, for a run. */
     view(run: number, isRequest: boolean): View;
     line(run: number, name: "method" | "path", value: string): void;
@@ -193,16 +197,19 @@ interface Compiled {
     readonly isAround: boolean;
     /** Whether one may name the upstream. */
     readonly picks: boolean;
+    /** Where the host calls the hooks itself. */
+    readonly records: Records | undefined;
 }
 
 let sets: readonly Compiled[] = [];
 
-const NOTHING: Compiled = { plan: compile([]), isOutward: false, isAround: false, picks: false };
+const NOTHING: Compiled = { plan: compile([]), isOutward: false, isAround: false, picks: false, records: undefined };
 
 /** One request's way through a plan, and then another's. */
 class Run {
     readonly request: View & Request;
     readonly response: View & Response;
+    readonly straight: Straight;
     readonly number: number;
     private set: Compiled = NOTHING;
     /** What the request's way has come to so far. */
@@ -214,12 +221,14 @@ class Run {
     private given: unknown = undefined;
     /** Nobody has been told of what it waits for. */
     private isWaiting = false;
-    readonly send = (request: Request, record: unknown): Response | Promise<Response> => this.sent(request, record as Record);
+    /** It is handed the record as middleware are, which may be the host's. */
+    readonly send = (request: Request, record: unknown): Response | Promise<Response> => this.sent(request, (record as Partial<Straight>)[walked] ?? (record as Record));
 
     constructor(number: number) {
         this.number = number;
         this.request = own.view(number, true) as View & Request;
         this.response = own.view(number, false) as View & Response;
+        this.straight = own.record(number);
     }
 
     begin(set: number): number {
@@ -227,6 +236,27 @@ class Run {
         this.set = sets[set] as Compiled;
         try {
             return this.came(this.set.plan.run(this.request, this.send));
+        } catch (error) {
+            return this.fail(error);
+        }
+    }
+
+    /**
+     * Goes on for the host, which has called hooks itself until now. `request` is what they have made of it, and `attempt` the number
+     * of the try.
+     */
+    adopt(set: number, request: Request, attempt: number): void {
+        this.step = 0;
+        this.set = sets[set] as Compiled;
+        this.record = (this.set.records as Records).take(this.straight, request, this.send, attempt);
+    }
+
+    /** What the last hook returned or threw, which the walk has to look at. */
+    went(at: number, hook: Called, isThrown: boolean, result: unknown, response: Response): number {
+        const { record } = this;
+        this.record = undefined;
+        try {
+            return this.came(goOn(record as Record, at, hook, isThrown, result, response));
         } catch (error) {
             return this.fail(error);
         }
@@ -382,12 +412,29 @@ export function prepare(given: readonly Given[], numbers: readonly (readonly num
         const list = set.flatMap((number) => files[number] ?? []);
         const isAround = list.some(({ code }) => code.around !== undefined);
         const isOutward = isAround || list.some(({ code }) => code.onResponse !== undefined || code.onError !== undefined || code.onComplete !== undefined);
-        return { plan: compile(list), isOutward, isAround, picks: list.some(({ writes }) => writes.includes(upstream)) };
+        const plan = compile(list);
+        return { plan, records: straight(plan), isOutward, isAround, picks: list.some(({ writes }) => writes.includes(upstream)) };
     });
     sets = plans;
     return plans.map(({ plan }) => plan.explain()).join("\n");
 }
 
+/** The layers of a set whose hooks the host calls itself, outermost first, where the first of an attempt is, and whether responses matter. */
+export function straightLayers(set: number): readonly [layers: readonly StraightLayer[], attemptAt: number, isOutward: boolean, hearsErrors: boolean] | undefined {
+    const { records, isOutward } = sets[set] as Compiled;
+    if (records === undefined) return undefined;
+    const hearsErrors = records.layers.some(({ onError, onComplete }) => onError !== undefined || onComplete !== undefined);
+    return [layersOf(records), records.attemptAt, isOutward, hearsErrors];
+}
+
+finish(own.records);
+export { walked };
+
+/** What the host has made of a message by itself, as the walk has it. */
+export const changedRequest = (run: Run, edits: Edits): Request => new ChangedRequest(run.request, run.request.method, run.request.path, edits, undefined);
+export const changedResponse = (run: Run, edits: Edits, status: number): Response => new ChangedResponse(run.response, status, edits, undefined);
+export const adopt = (run: Run, set: number, request: Request, attempt: number): void => run.adopt(set, request, attempt);
+export const went = (run: Run, at: number, hook: Called, isThrown: boolean, result: unknown, response: Response): number => run.went(at, hook, isThrown, result, response);
 export const makeRun = (number: number): Run => new Run(number);
 export const begin = (run: Run, set: number): number => run.begin(set);
 export const answered = (run: Run): number => run.answered();

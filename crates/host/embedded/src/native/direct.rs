@@ -337,6 +337,11 @@ impl Given {
         Self(value)
     }
 
+    /// The value, to be given on.
+    pub(crate) fn into_raw(self) -> qjs::JSValue {
+        self.0
+    }
+
     pub(crate) fn seen(&self) -> Seen<'_> {
         Seen(self.0, PhantomData)
     }
@@ -351,6 +356,11 @@ impl Given {
 
     pub(crate) fn number(number: f64) -> Self {
         Self(qjs::JS_NewFloat64(number))
+    }
+
+    /// A number that JavaScript has as a small integer.
+    pub(crate) fn int(value: i32) -> Self {
+        Self(qjs::JS_MKVAL(qjs::JS_TAG_INT, value))
     }
 
     pub(crate) fn bool(value: bool) -> Self {

@@ -1,16 +1,18 @@
 //! Heads as plug-ins see them: one prepared class for requests and responses, whose getters read a copy of the head, and its
-//! headers, an object whose properties are looked up in the head when they are asked for. Nothing becomes a string before.
+//! headers (`headers.rs`). Nothing becomes a string before.
+#![allow(unsafe_code, reason = "values are read and made as QuickJS keeps them")]
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use leat_message::{Field, Fields, Head, Span};
-use rquickjs::class::{ClassKind, JsCell, JsClass, PropertyDescriptor, PropertyName, Readable, Trace, Tracer};
-use rquickjs::function::This;
-use rquickjs::object::{Accessor, Property};
-use rquickjs::{Array, Atom, Class, Ctx, JsLifetime, Object, Persistent, Result, Value, qjs};
+use rquickjs::{Ctx, Exception, Object, Result, Value, qjs};
 
-use crate::serve::text;
+use super::class::Class;
+use super::kit::Kit;
+use super::names::Known;
+use crate::native::direct::{Body, Call, Given, Table};
+use crate::serve::Held;
 
 /// A copy of a head, whose memory is used again.
 #[derive(Debug, Default)]
@@ -50,23 +52,62 @@ impl Copied {
         self.fields.extend_from_slice(fields);
     }
 
-    /// The values of a name in lower case, in their order.
-    fn values(&self, name: &str) -> impl Iterator<Item = &[u8]> {
-        let same = move |field: &&Field| field.name.of(&self.bytes).eq_ignore_ascii_case(name.as_bytes());
-        let lower = !name.bytes().any(|byte| byte.is_ascii_uppercase());
-        self.fields.iter().filter(move |field| lower && same(field)).map(|field| field.value.of(&self.bytes))
+    /// The values of a name, in their order.
+    pub(super) fn values<'a>(&'a self, name: &'a Known) -> impl Iterator<Item = &'a [u8]> {
+        self.fields.iter().filter(|field| name.is_of(field, &self.bytes)).map(|field| field.value.of(&self.bytes))
     }
 
     /// A string, a list of them where the name comes several times, or `undefined`.
-    fn value<'js>(&self, ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
+    pub(super) fn value(&self, ctx: *mut qjs::JSContext, name: &Known) -> Given {
         let mut values = self.values(name);
-        let Some(first) = values.next() else { return Ok(Value::new_undefined(ctx.clone())) };
-        let Some(second) = values.next() else { return Ok(text(ctx, first)?.into_value()) };
-        let list = Array::new(ctx.clone())?;
-        for (at, value) in [first, second].into_iter().chain(values).enumerate() {
-            list.set(at, text(ctx, value)?)?;
+        let Some(first) = values.next() else { return Given::UNDEFINED };
+        let first = string(ctx, first);
+        let Some(second) = values.next() else { return Given::owned(first) };
+        // SAFETY: the context is live, and the array takes what is put there.
+        unsafe {
+            let list = qjs::JS_NewArray(ctx);
+            let rest = std::iter::once(second).chain(values).map(|value| string(ctx, value));
+            for (at, value) in std::iter::once(first).chain(rest).enumerate() {
+                qjs::JS_SetPropertyInt64(ctx, list, at as i64, value);
+            }
+            Given::owned(list)
         }
-        Ok(list.into_value())
+    }
+
+    /// Names in lower case, each once, in the order of their first lines.
+    pub(super) fn names(&self) -> Vec<Vec<u8>> {
+        let mut seen: Vec<Vec<u8>> = Vec::with_capacity(self.fields.len());
+        for field in &self.fields {
+            let name = field.name.of(&self.bytes).to_ascii_lowercase();
+            if !seen.contains(&name) {
+                seen.push(name);
+            }
+        }
+        seen
+    }
+
+    pub(super) fn method(&self) -> &[u8] {
+        self.method.of(&self.bytes)
+    }
+
+    pub(super) fn target(&self) -> &[u8] {
+        self.target.of(&self.bytes)
+    }
+
+    pub(super) fn status(&self) -> u16 {
+        self.status
+    }
+}
+
+/// Bytes as a string, one character a byte; owned.
+fn string(ctx: *mut qjs::JSContext, bytes: &[u8]) -> qjs::JSValue {
+    // SAFETY: the context is live, and the text is copied.
+    unsafe {
+        if bytes.is_ascii() {
+            return qjs::JS_NewStringLen(ctx, bytes.as_ptr().cast(), bytes.len() as _);
+        }
+        let wide: String = bytes.iter().map(|&byte| char::from(byte)).collect();
+        qjs::JS_NewStringLen(ctx, wide.as_ptr().cast(), wide.len() as _)
     }
 }
 
@@ -75,16 +116,16 @@ impl Copied {
 pub(super) struct Prepared {
     pub(super) head: Rc<RefCell<Copied>>,
     /// Kept here for as long as the head is used again; afterwards with the object of the view.
-    headers: RefCell<Option<Persistent<Object<'static>>>>,
+    headers: RefCell<Option<Held>>,
     released: Cell<bool>,
 }
 
 impl Prepared {
     /// The head is not used again: its headers are the view's from now on.
-    pub(super) fn release<'js>(&self, ctx: &Ctx<'js>, view: &Object<'js>) -> Result<()> {
+    pub(super) fn release(&self, ctx: &Ctx<'_>, view: &Held) -> Result<()> {
         self.released.set(true);
         match self.headers.take() {
-            Some(headers) => view.prop("headers", Property::from(headers.restore(ctx)?).enumerable().configurable()),
+            Some(headers) => define_headers(ctx, view.raw(), headers.share()),
             None => Ok(()),
         }
     }
@@ -95,174 +136,131 @@ impl Prepared {
     }
 
     /// Whether somebody else than the host has the view, of which `own` are the host's, or its headers.
-    pub(super) fn is_kept(&self, view: &Value<'_>, own: i32) -> bool {
-        if holders(view) != own {
-            return true;
-        }
-        // The one that is kept here, and the one that is looked at.
-        self.headers.borrow().as_ref().is_some_and(|headers| {
-            let ctx = view.ctx();
-            headers.clone().restore(ctx).is_ok_and(|headers| holders(headers.as_value()) != 2)
-        })
+    pub(super) fn is_kept(&self, view: &Held, own: i32) -> bool {
+        holders(view.raw()) != own || self.headers.borrow().as_ref().is_some_and(|headers| holders(headers.raw()) != 1)
     }
 }
 
 /// How many hold an object. QuickJS has the number in the header of the object's memory; [`counts`] says whether this one has.
-#[allow(unsafe_code, reason = "the count of an object's references is read where QuickJS has it")]
-fn holders(value: &Value<'_>) -> i32 {
-    if !value.is_object() {
-        return 0;
-    }
-    // SAFETY: the value is a live object, in front of which QuickJS's allocator has a header of 8 bytes (JSMallocBlockHeader).
-    unsafe { qjs::JS_VALUE_GET_PTR(value.as_raw()).cast::<i32>().sub(1).read() }
+fn holders(value: qjs::JSValue) -> i32 {
+    // SAFETY: a value that is a live object, in front of which QuickJS's allocator has a header of 8 bytes (JSMallocBlockHeader).
+    unsafe { if qjs::JS_IsObject(value) { qjs::JS_VALUE_GET_PTR(value).cast::<i32>().sub(1).read() } else { 0 } }
 }
 
 /// Whether [`holders`] says the truth with this engine.
 pub(super) fn counts(ctx: &Ctx<'_>) -> Result<bool> {
     let object = Object::new(ctx.clone())?.into_value();
-    let alone = holders(&object);
+    let alone = holders(object.as_raw());
     let other = object.clone();
-    let both = holders(&object);
+    let both = holders(object.as_raw());
     drop(other);
-    Ok((alone, both, holders(&object)) == (1, 2, 1))
+    Ok((alone, both, holders(object.as_raw())) == (1, 2, 1))
 }
 
-/// A request or a response.
-#[derive(Clone, JsLifetime)]
+/// What a request's or a response's object has inside.
 pub(super) struct View {
     of: Rc<Prepared>,
-}
-
-impl<'js> Trace<'js> for View {
-    fn trace<'a>(&self, _tracer: Tracer<'a, 'js>) {}
-}
-
-impl<'js> JsClass<'js> for View {
-    const NAME: &'static str = "Head";
-    type Mutable = Readable;
-
-    fn prototype(_ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
-        Ok(None)
-    }
-
-    fn constructor(_ctx: &Ctx<'js>) -> Result<Option<rquickjs::function::Constructor<'js>>> {
-        Ok(None)
-    }
+    kit: Rc<Kit>,
 }
 
 /// A view of a head, of the kind that `prototype` says.
-pub(super) fn view<'js>(of: Rc<Prepared>, prototype: Object<'js>) -> Result<Object<'js>> {
-    Ok(Class::instance_proto(View { of }, prototype)?.into_inner())
+pub(super) fn view<'js>(ctx: &Ctx<'js>, kit: &Rc<Kit>, of: Rc<Prepared>, prototype: &Value<'js>) -> Result<Value<'js>> {
+    kit.views.make(ctx, prototype, Rc::new(View { of, kit: Rc::clone(kit) }))
 }
 
-type Of<'js> = This<Class<'js, View>>;
+/// The getters of views.
+struct Getters;
+
+impl Table for Getters {
+    const BODIES: &'static [Body] = &[headers, method, path, status];
+}
 
 /// What requests have.
-pub(super) fn requests<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let prototype = shared(ctx)?;
-    let method = |ctx: Ctx<'js>, this: Of<'js>| {
-        let view = this.0.borrow();
-        let head = view.of.head.borrow();
-        text(&ctx, head.method.of(&head.bytes))
-    };
-    prototype.prop("method", Accessor::from(method).enumerable())?;
-    let path = |ctx: Ctx<'js>, this: Of<'js>| {
-        let view = this.0.borrow();
-        let head = view.of.head.borrow();
-        text(&ctx, head.target.of(&head.bytes))
-    };
-    prototype.prop("path", Accessor::from(path).enumerable())?;
+pub(super) fn requests<'js>(ctx: &Ctx<'js>, views: Class<View>) -> Result<Object<'js>> {
+    let prototype = shared(ctx, views)?;
+    views.getter::<Getters>(ctx, &prototype, c"method", 1)?;
+    views.getter::<Getters>(ctx, &prototype, c"path", 2)?;
     Ok(prototype)
 }
 
 /// What responses have.
-pub(super) fn responses<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let prototype = shared(ctx)?;
-    let status = |this: Of<'js>| i32::from(this.0.borrow().of.head.borrow().status);
-    prototype.prop("status", Accessor::from(status).enumerable())?;
+pub(super) fn responses<'js>(ctx: &Ctx<'js>, views: Class<View>) -> Result<Object<'js>> {
+    let prototype = shared(ctx, views)?;
+    views.getter::<Getters>(ctx, &prototype, c"status", 3)?;
     Ok(prototype)
 }
 
-fn shared<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+fn shared<'js>(ctx: &Ctx<'js>, views: Class<View>) -> Result<Object<'js>> {
     let prototype = Object::new(ctx.clone())?;
-    // Made at the first look, and used again with its head.
-    let headers = |ctx: Ctx<'js>, this: Of<'js>| -> Result<Object<'js>> {
-        let view = this.0.borrow();
-        if let Some(known) = view.of.headers.borrow().clone() {
-            return known.restore(&ctx);
-        }
-        let headers = Class::instance(ctx.clone(), Headers { head: Rc::clone(&view.of.head) })?.into_inner();
-        if view.of.released.get() {
-            this.0.prop("headers", Property::from(headers.clone()).enumerable().configurable())?;
-        } else {
-            *view.of.headers.borrow_mut() = Some(Persistent::save(&ctx, headers.clone()));
-        }
-        Ok(headers)
-    };
-    prototype.prop("headers", Accessor::from(headers).enumerable())?;
+    views.getter::<Getters>(ctx, &prototype, c"headers", 0)?;
     Ok(prototype)
 }
 
-/// The fields of a head, as properties by their names in lower case.
-#[derive(Clone, JsLifetime)]
-struct Headers {
-    head: Rc<RefCell<Copied>>,
-}
-
-impl<'js> Trace<'js> for Headers {
-    fn trace<'a>(&self, _tracer: Tracer<'a, 'js>) {}
-}
-
-impl<'js> JsClass<'js> for Headers {
-    const NAME: &'static str = "Headers";
-    const KIND: ClassKind = ClassKind::Exotic;
-    type Mutable = Readable;
-
-    fn prototype(_ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
-        Ok(None)
-    }
-
-    fn constructor(_ctx: &Ctx<'js>) -> Result<Option<rquickjs::function::Constructor<'js>>> {
-        Ok(None)
-    }
-
-    fn exotic_get_property(
-        this: &JsCell<'js, Self>,
-        ctx: &Ctx<'js>,
-        atom: Atom<'js>,
-        _receiver: Value<'js>,
-    ) -> Result<Value<'js>> {
-        let name = atom.to_string()?;
-        this.borrow().head.borrow().value(ctx, &name)
-    }
-
-    fn exotic_has_property(this: &JsCell<'js, Self>, _ctx: &Ctx<'js>, atom: Atom<'js>) -> Result<bool> {
-        let name = atom.to_string()?;
-        let headers = this.borrow();
-        let head = headers.head.borrow();
-        Ok(head.values(&name).next().is_some())
-    }
-
-    fn exotic_get_own_property(
-        this: &JsCell<'js, Self>,
-        ctx: &Ctx<'js>,
-        atom: Atom<'js>,
-    ) -> Result<Option<PropertyDescriptor<'js>>> {
-        let value = this.borrow().head.borrow().value(ctx, &atom.to_string()?)?;
-        Ok((!value.is_undefined()).then(|| PropertyDescriptor::new_value(value, true, true, false)))
-    }
-
-    fn exotic_get_own_property_names(this: &JsCell<'js, Self>, ctx: &Ctx<'js>) -> Result<Vec<PropertyName<'js>>> {
-        let headers = this.borrow();
-        let head = headers.head.borrow();
-        let mut seen: Vec<String> = Vec::with_capacity(head.fields.len());
-        for field in &head.fields {
-            let name = String::from_utf8_lossy(field.name.of(&head.bytes)).to_ascii_lowercase();
-            if !seen.contains(&name) {
-                seen.push(name);
-            }
+/// Reads of the view that a getter was called on.
+fn of<'a>(call: &Call<'a>, read: impl FnOnce(&'a View, *mut qjs::JSContext) -> Given) -> Given {
+    let found = Class::<View>::of_kind(call.kind).inside(call.this());
+    match (found, call.context()) {
+        (Some(view), Some(ctx)) => read(view, ctx.as_raw().as_ptr()),
+        (_, Some(ctx)) => {
+            let _ = Exception::throw_type(&ctx, "this is no request or response of the host's");
+            Given::THROWN
         }
-        let atom = |name: &String| Atom::from_str(ctx.clone(), name);
-        seen.iter().map(|name| Ok(PropertyName { atom: atom(name)?, is_enumerable: true })).collect()
+        _ => Given::UNDEFINED,
     }
+}
+
+/// Of a head that nobody writes to.
+fn read(view: &View, read: impl FnOnce(&Copied) -> Given) -> Given {
+    view.of.head.try_borrow().map_or(Given::UNDEFINED, |head| read(&head))
+}
+
+fn method(call: &Call<'_>) -> Given {
+    of(call, |view, ctx| read(view, |head| Given::owned(string(ctx, head.method()))))
+}
+
+fn path(call: &Call<'_>) -> Given {
+    of(call, |view, ctx| read(view, |head| Given::owned(string(ctx, head.target()))))
+}
+
+fn status(call: &Call<'_>) -> Given {
+    of(call, |view, _| read(view, |head| Given::int(head.status().into())))
+}
+
+/// Made at the first look, and used again with its head.
+fn headers(call: &Call<'_>) -> Given {
+    let this = call.this();
+    of(call, |view, raw| {
+        if let Ok(Some(known)) = view.of.headers.try_borrow().as_deref() {
+            return Given::owned(known.share());
+        }
+        let Some(ctx) = call.context() else { return Given::UNDEFINED };
+        let inside = super::headers::Headers::new(Rc::clone(&view.of.head), Rc::clone(&view.kit.names));
+        // SAFETY: the context is live, and the values are its.
+        unsafe {
+            let none = Value::from_raw(ctx.clone(), qjs::JS_NULL);
+            let Ok(made) = view.kit.headers.make(&ctx, &none, Rc::new(inside)) else { return Given::THROWN };
+            let made = qjs::JS_DupValue(raw, made.as_raw());
+            if view.of.released.get() {
+                // Out of memory, at worst: then the next look makes others.
+                let _ = define_headers(&ctx, this.raw(), qjs::JS_DupValue(raw, made));
+            } else if let Ok(mut headers) = view.of.headers.try_borrow_mut() {
+                *headers = Some(Held::new(raw, qjs::JS_DupValue(raw, made)));
+            }
+            Given::owned(made)
+        }
+    })
+}
+
+/// Headers become a property of their view's own; takes `headers`.
+fn define_headers(ctx: &Ctx<'_>, view: qjs::JSValue, headers: qjs::JSValue) -> Result<()> {
+    let flags = (qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_ENUMERABLE) as i32;
+    // SAFETY: the values are live, and QuickJS takes the second.
+    let done = unsafe {
+        let raw = ctx.as_raw().as_ptr();
+        let name = qjs::JS_NewAtom(raw, c"headers".as_ptr());
+        let done = qjs::JS_DefinePropertyValue(raw, view, name, headers, flags);
+        qjs::JS_FreeAtom(raw, name);
+        done
+    };
+    if done < 0 { Err(rquickjs::Error::Exception) } else { Ok(()) }
 }

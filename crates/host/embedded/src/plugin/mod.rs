@@ -4,13 +4,20 @@
 //! A plug-in sees its request through an object that is prepared once and used again, whose getters read the head; what it
 //! changes comes back as a [`Patch`]. A request that no plug-in touches builds no object, and synchronous ones add no task.
 
+mod class;
+mod edits;
 mod failure;
 mod head;
+mod headers;
+mod kit;
+mod names;
 mod natives;
 mod patch;
 mod prepared;
+mod record;
 mod run;
 mod seat;
+mod straight;
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -157,6 +164,12 @@ impl Plugins {
         }
     }
 
+    /// Of each set, whether the host calls its hooks itself.
+    #[cfg(test)]
+    fn straight(&self) -> Vec<bool> {
+        self.prepared.borrow().as_ref().map(|prepared| prepared.straight()).unwrap_or_default()
+    }
+
     /// Runs the plug-ins of a set for a request. The head is copied, into memory that is used again. What the request came to is
     /// [`Run::decision`].
     pub fn request(self: &Rc<Self>, set: usize, head: Head<'_>) -> Run {
@@ -211,5 +224,7 @@ impl PluginLimits {
     }
 }
 
+#[cfg(test)]
+mod straight_tests;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Exception, JsLifetime, Object, Result, Value};
 
-use super::head::{requests, responses, view};
+use super::head::view;
+use super::kit::Shop;
+use super::record;
 use super::seat::{Seat, Seats};
 use crate::native::bytes_of;
 
@@ -26,11 +28,16 @@ fn refused(ctx: &Ctx<'_>, result: std::result::Result<(), String>) -> Result<()>
 /// Makes the group.
 pub(crate) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let group = Object::new(ctx.clone())?;
-    group.set("requests", requests(ctx)?)?;
-    group.set("responses", responses(ctx)?)?;
-    let (of_requests, of_responses): (Object<'js>, Object<'js>) = (group.get("requests")?, group.get("responses")?);
-    let _ = ctx.store_userdata(Prototypes { of_requests, of_responses });
+    let shop = Shop::new(ctx)?;
+    if let Some(seats) = ctx.userdata::<SeatsRef>() {
+        seats.0.furnish(Rc::clone(&shop.kit));
+    }
+    group.set("requests", shop.requests.clone())?;
+    group.set("responses", shop.responses.clone())?;
+    group.set("records", shop.records.clone())?;
+    let _ = ctx.store_userdata(shop);
     group.set("view", Func::from(make_view))?;
+    group.set("record", Func::from(make_record))?;
     group.set("line", Func::from(line))?;
     group.set(
         "status",
@@ -73,28 +80,22 @@ pub(crate) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(group)
 }
 
-/// What views are made with.
-#[derive(Clone)]
-struct Prototypes<'js> {
-    of_requests: Object<'js>,
-    of_responses: Object<'js>,
+fn shop<'js>(ctx: &Ctx<'js>) -> Result<Shop<'js>> {
+    let shop = ctx.userdata::<Shop<'js>>().map(|found| found.clone());
+    shop.ok_or_else(|| Exception::throw_message(ctx, "leat:plugins is not ready"))
 }
 
-#[allow(unsafe_code, reason = "the derived code has hidden lifetimes, which are warned of")]
-// SAFETY: the same type with the other lifetime.
-unsafe impl<'js> JsLifetime<'js> for Prototypes<'js> {
-    type Changed<'to> = Prototypes<'to>;
-}
-
-fn make_view<'js>(ctx: Ctx<'js>, run: u32, is_request: bool) -> Result<Object<'js>> {
-    let seat = seat(&ctx, run)?;
-    let prototypes = ctx.userdata::<Prototypes<'js>>().map(|found| found.clone());
-    let Prototypes { of_requests, of_responses } =
-        prototypes.ok_or_else(|| Exception::throw_message(&ctx, "leat:plugins is not ready"))?;
+fn make_view<'js>(ctx: Ctx<'js>, run: u32, is_request: bool) -> Result<Value<'js>> {
+    let (seat, shop) = (seat(&ctx, run)?, shop(&ctx)?);
     match is_request {
-        true => view(Rc::clone(&seat.request), of_requests),
-        false => view(Rc::clone(&seat.response), of_responses),
+        true => view(&ctx, &shop.kit, Rc::clone(&seat.request), &shop.requests),
+        false => view(&ctx, &shop.kit, Rc::clone(&seat.response), &shop.responses),
     }
+}
+
+fn make_record<'js>(ctx: Ctx<'js>, run: u32) -> Result<Value<'js>> {
+    let (seat, shop) = (seat(&ctx, run)?, shop(&ctx)?);
+    record::make(&ctx, shop.kit.records, &shop.records, seat)
 }
 
 fn line(ctx: Ctx<'_>, run: u32, name: String, value: Value<'_>) -> Result<()> {

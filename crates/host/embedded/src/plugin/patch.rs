@@ -19,6 +19,8 @@ pub struct Patch {
     /// Names in lower case; without a value all lines of the name are taken away. A name with several values comes several times,
     /// one behind the other.
     edits: Vec<(Span, Option<Span>)>,
+    /// Edits of a change that is not whole yet.
+    pending: Vec<(Span, Option<Span>)>,
     body: Option<Vec<u8>>,
 }
 
@@ -59,10 +61,56 @@ impl Patch {
     }
 
     pub(super) fn clear(&mut self) {
-        let Self { text, method, target, status, upstream, edits, body } = self;
+        let Self { text, method, target, status, upstream, edits, pending, body } = self;
         text.clear();
         edits.clear();
+        pending.clear();
         (*method, *target, *status, *upstream, *body) = (None, None, None, None, None);
+    }
+
+    /// Whether anything is changed by edits.
+    pub(super) fn is_changed(&self) -> bool {
+        !self.edits.is_empty()
+    }
+
+    /// What a header was set to, `Some(None)` if it was taken away, or `None` where it was not touched.
+    pub(super) fn edited(&self, name: &[u8]) -> Option<Option<&[u8]>> {
+        let (_, value) = self.edits.iter().find(|(other, _)| other.of(&self.text) == name)?;
+        Some(value.map(|span| span.of(&self.text)))
+    }
+
+    /// Where a change begins that may be taken back.
+    pub(super) fn mark(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Puts down an edit of a change that is not whole yet. The name may be set, and the value is one on the wire. `None`: there are too
+    /// many.
+    pub(super) fn pend(&mut self, name: &[u8], value: Option<&[u8]>) -> Option<()> {
+        if self.edits.len() + self.pending.len() >= EDITS_MAX {
+            return None;
+        }
+        let name = self.put(name);
+        let value = value.map(|value| self.put(value));
+        self.pending.push((name, value));
+        Some(())
+    }
+
+    /// Forgets what was put down since `mark`.
+    pub(super) fn take_back(&mut self, mark: usize) {
+        self.pending.clear();
+        self.text.truncate(mark);
+    }
+
+    /// The change is whole. A header that was edited before keeps its place.
+    pub(super) fn commit(&mut self) {
+        for (name, value) in self.pending.drain(..) {
+            let text = &self.text;
+            match self.edits.iter_mut().find(|(other, _)| other.of(text) == name.of(text)) {
+                Some((_, before)) => *before = value,
+                None => self.edits.push((name, value)),
+            }
+        }
     }
 
     fn put(&mut self, bytes: &[u8]) -> Span {
@@ -116,19 +164,7 @@ impl Patch {
 
     /// A line for `name`, or with `None` none. `name` is in lower case.
     pub(super) fn edit(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
-        if !is_field(name.as_bytes(), b"") {
-            return Err(format!("`{}` is no name of a header", name.escape_debug()));
-        }
-        match Name::from_bytes(name.as_bytes()) {
-            Name::ContentLength | Name::TransferEncoding | Name::Trailer => {
-                return Err(format!("the header `{name}` is the engine's, which frames bodies itself: leave it out"));
-            }
-            Name::Expect => return Err("the engine answers `expect` itself: leave it out".to_owned()),
-            id if id.is_hop_by_hop() => {
-                return Err(format!("the header `{name}` is the engine's, which manages connections: leave it out"));
-            }
-            _ => {}
-        }
+        may_set(name.as_bytes(), Name::from_bytes(name.as_bytes()))?;
         if self.edits.len() >= EDITS_MAX {
             return Err(format!("a plug-in changes at most {EDITS_MAX} headers of a message"));
         }
@@ -153,5 +189,26 @@ impl Patch {
             }
         }
         Ok(Span::new(start, self.text.len()))
+    }
+}
+
+/// Whether a header may be set or taken away.
+///
+/// # Errors
+/// What to do instead.
+pub(super) fn may_set(name: &[u8], id: Name) -> Result<(), String> {
+    let shown = || String::from_utf8_lossy(name);
+    if !is_field(name, b"") {
+        return Err(format!("`{}` is no name of a header", shown().escape_debug()));
+    }
+    match id {
+        Name::ContentLength | Name::TransferEncoding | Name::Trailer => {
+            Err(format!("the header `{}` is the engine's, which frames bodies itself: leave it out", shown()))
+        }
+        Name::Expect => Err("the engine answers `expect` itself: leave it out".to_owned()),
+        id if id.is_hop_by_hop() => {
+            Err(format!("the header `{}` is the engine's, which manages connections: leave it out", shown()))
+        }
+        _ => Ok(()),
     }
 }

@@ -4,17 +4,20 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use rquickjs::{Array, CatchResultExt, CaughtError, Ctx, Function, Object, Persistent, Result};
+use rquickjs::{Array, CatchResultExt, CaughtError, Ctx, Function, Object, Persistent, Result, Value};
 use tokio::task::{AbortHandle, LocalSet};
 
+use super::kit::Shop;
 use super::natives::SeatsRef;
 use super::seat::{Objects, Seat, Seats};
+use super::straight::{self, Layers, Walk};
 use super::{LOAD, PluginFile, PluginLimits, PluginsError};
 use crate::builtins;
 use crate::host::{Host, Life, OnError};
 use crate::modules;
 use crate::options::Options;
 use crate::process::{Process, Seat as Place};
+use crate::serve::Held;
 use crate::world::{Entered, World};
 
 /// A function of `leat:plugins`.
@@ -46,7 +49,7 @@ pub(super) struct Prepared {
     pub(super) seats: Rc<Seats>,
     pub(super) explained: String,
     /// `None` once the world is lost.
-    steps: RefCell<Option<Steps>>,
+    steps: RefCell<Option<Rc<Steps>>>,
     driver: AbortHandle,
     /// What plug-ins wait for runs here. It ends before the world, whose values it holds.
     tasks: Rc<LocalSet>,
@@ -55,8 +58,10 @@ pub(super) struct Prepared {
     counts: bool,
 }
 
-#[derive(Clone)]
 struct Steps {
+    /// Of each set, where the host calls the hooks itself.
+    straight: Vec<Option<Layers>>,
+    walk: Rc<Walk>,
     make: Persistent<Function<'static>>,
     begin: Persistent<Function<'static>>,
     answered: Persistent<Function<'static>>,
@@ -108,7 +113,7 @@ impl Prepared {
         Ok(Self {
             seats,
             explained,
-            steps: RefCell::new(Some(steps)),
+            steps: RefCell::new(Some(Rc::new(steps))),
             driver: driver.abort_handle(),
             tasks,
             world,
@@ -122,16 +127,7 @@ impl Prepared {
         let _inside = self.tasks.enter();
         let mut came = None;
         let entered = self.world.try_enter(|ctx| {
-            let known = seat.objects.borrow().clone();
-            let run = match known {
-                Some(objects) => objects.run.restore(ctx)?,
-                None => make(ctx, &steps, seat)?,
-            };
-            came = Some(match step {
-                Step::Begin { set } => steps.begin.restore(ctx)?.call::<_, u32>((run, set))?,
-                Step::Answered => steps.answered.restore(ctx)?.call::<_, u32>((run,))?,
-                Step::Unanswered { reason } => steps.unanswered.restore(ctx)?.call::<_, u32>((run, reason))?,
-            });
+            came = Some(steps.step(ctx, seat, step)?);
             Ok(())
         });
         match (entered, came) {
@@ -156,6 +152,11 @@ impl Prepared {
         self.steps.borrow().is_none() || self.world.host().life() == Life::Lost || self.world.host().exited().is_some()
     }
 
+    #[cfg(test)]
+    pub(super) fn straight(&self) -> Vec<bool> {
+        self.steps.borrow().iter().flat_map(|steps| steps.straight.iter().map(Option::is_some)).collect()
+    }
+
     /// Why the world is lost.
     pub(super) fn why_lost(&self) -> &'static str {
         match self.world.host().exited() {
@@ -178,15 +179,48 @@ impl Drop for Prepared {
     }
 }
 
-fn make<'js>(ctx: &Ctx<'js>, steps: &Steps, seat: &Rc<Seat>) -> Result<Object<'js>> {
-    let run: Object<'js> = steps.make.clone().restore(ctx)?.call((seat.number,))?;
-    let view = |name: &str| -> Result<Persistent<Object<'static>>> {
-        Ok(Persistent::save(ctx, run.get::<_, Object<'js>>(name)?))
-    };
-    let objects =
-        Objects { run: Persistent::save(ctx, run.clone()), request: view("request")?, response: view("response")? };
-    *seat.objects.borrow_mut() = Some(objects);
-    Ok(run)
+impl Steps {
+    fn step(&self, ctx: &Ctx<'_>, seat: &Rc<Seat>, step: Step<'_>) -> Result<u32> {
+        if seat.objects.borrow().is_none() {
+            self.make(ctx, seat)?;
+        }
+        let layers = |set: usize| self.straight.get(set).and_then(Option::as_ref);
+        let is_straight = seat.is_straight();
+        match step {
+            Step::Begin { set } => match layers(set) {
+                Some(layers) => straight::begin(ctx, &self.walk, seat, layers, set),
+                None => self.begin.clone().restore(ctx)?.call((self.run(ctx, seat), set)),
+            },
+            Step::Answered => match layers(seat.set()).filter(|_| is_straight) {
+                Some(layers) => straight::answered(ctx, &self.walk, seat, layers),
+                None => self.answered.clone().restore(ctx)?.call((self.run(ctx, seat),)),
+            },
+            Step::Unanswered { reason } => {
+                if is_straight {
+                    if layers(seat.set()).is_some_and(|layers| !layers.hears_errors) {
+                        seat.forget_straight();
+                        return Ok(0);
+                    }
+                    seat.leave_to(ctx, &self.walk)?;
+                }
+                self.unanswered.clone().restore(ctx)?.call((self.run(ctx, seat), reason))
+            }
+        }
+    }
+
+    fn run<'js>(&self, ctx: &Ctx<'js>, seat: &Seat) -> Option<Value<'js>> {
+        seat.object(|objects| objects.run.value(ctx))
+    }
+
+    /// Makes the objects of a seat.
+    fn make(&self, ctx: &Ctx<'_>, seat: &Rc<Seat>) -> Result<()> {
+        let run: Object<'_> = self.make.clone().restore(ctx)?.call((seat.number,))?;
+        let of = |name: &str| Ok::<_, rquickjs::Error>(Held::from_value(run.get::<_, Value<'_>>(name)?));
+        let (request, response, record) = (of("request")?, of("response")?, of("straight")?);
+        let run = Held::from_value(run.into_value());
+        *seat.objects.borrow_mut() = Some(Objects { run, request, response, record, walk: Rc::clone(&self.walk) });
+        Ok(())
+    }
 }
 
 type Loaded = (Steps, String, bool);
@@ -214,7 +248,23 @@ fn compile<'js>(ctx: &Ctx<'js>, files: &[PluginFile], sets: &[Vec<usize>]) -> Re
     let step = |name: &str| -> Result<Persistent<Function<'static>>> {
         Ok(Persistent::save(ctx, exports.get::<_, Function<'js>>(name)?))
     };
+    if let Some(shop) = ctx.userdata::<Shop<'js>>() {
+        shop.kit.names.learn(ctx, &exports.get("walked")?);
+    }
+    let layers: Function<'js> = exports.get("straightLayers")?;
+    let layers_of = |set: usize| -> Result<Option<Layers>> {
+        let Some(given) = layers.call::<_, Option<Array<'js>>>((set,))? else { return Ok(None) };
+        Layers::new((given.get(0)?, given.get(1)?, given.get(2)?, given.get(3)?)).map(Some)
+    };
+    let walk = Walk {
+        changed_request: step("changedRequest")?,
+        changed_response: step("changedResponse")?,
+        adopt: step("adopt")?,
+        went: step("went")?,
+    };
     let steps = Steps {
+        straight: (0..sets.len()).map(layers_of).collect::<Result<_>>()?,
+        walk: Rc::new(walk),
         make: step("makeRun")?,
         begin: step("begin")?,
         answered: step("answered")?,

@@ -38,9 +38,10 @@ pub enum Decision {
 /// One request's way through the plug-ins. Dropped before its response, it ends for them with an error.
 pub struct Run {
     plugins: Rc<Plugins>,
+    /// Dropped before its world.
+    seat: Option<Rc<Seat>>,
     /// `None` once it is over.
     prepared: Option<Rc<Prepared>>,
-    seat: Option<Rc<Seat>>,
     decision: Decision,
     /// Plug-ins want the response.
     open: bool,
@@ -52,7 +53,10 @@ pub struct Run {
 
 impl Run {
     pub(super) fn begin(plugins: Rc<Plugins>, prepared: Rc<Prepared>, set: usize, head: Head<'_>) -> Self {
-        let seat = prepared.seats.take();
+        let Some(seat) = prepared.seats.take() else {
+            let why = prepared.why_lost().to_owned();
+            return Self::failed(plugins, why);
+        };
         seat.request.head.borrow_mut().request(head);
         let called = prepared.call(&seat, Step::Begin { set });
         let mut run = Self {
@@ -149,6 +153,7 @@ impl Run {
             return Decision::Unchanged;
         };
         self.open = false;
+        seat.turn();
         seat.patch.borrow_mut().clear();
         // One that gave up while it was under way has decided before.
         let called = match seat.take_decided() {

@@ -5,10 +5,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::task::Waker;
 
-use rquickjs::{Ctx, Object, Persistent, Result};
+use rquickjs::{Ctx, Result};
 
 use super::head::Prepared;
+use super::kit::Kit;
 use super::patch::Patch;
+use super::straight::{Straight, Walk};
+use crate::serve::Held;
 
 /// Seats without a request that are kept for the next ones.
 const SPARE_MAX: usize = 256;
@@ -24,18 +27,23 @@ pub(super) struct Seat {
     /// What a plug-in threw.
     pub(super) failure: RefCell<String>,
     pub(super) objects: RefCell<Option<Objects>>,
+    /// Where the host goes through the run itself.
+    pub(super) straight: Straight,
+    pub(super) kit: Rc<Kit>,
     /// What it came to while nobody asked.
     decided: Cell<Option<u32>>,
     /// Who waits for that, or for the end of the world.
     waiting: RefCell<Option<Waker>>,
 }
 
-/// The run's objects in JavaScript.
-#[derive(Clone)]
+/// The run's objects in JavaScript, and what makes others. To be dropped before the world ends.
 pub(super) struct Objects {
-    pub(super) run: Persistent<Object<'static>>,
-    pub(super) request: Persistent<Object<'static>>,
-    pub(super) response: Persistent<Object<'static>>,
+    pub(super) run: Held,
+    pub(super) request: Held,
+    pub(super) response: Held,
+    /// What hooks are handed that the host calls itself.
+    pub(super) record: Held,
+    pub(super) walk: Rc<Walk>,
 }
 
 impl Seat {
@@ -64,23 +72,26 @@ impl Seat {
         self.decided.take()
     }
 
+    /// Something of the objects; `None` where there are none, or no more.
+    pub(super) fn object<T>(&self, of: impl FnOnce(&Objects) -> T) -> Option<T> {
+        self.objects.borrow().as_ref().map(of)
+    }
+
     /// Whether JavaScript still has one of the objects, other than as the seat's.
-    fn is_kept(&self, ctx: &Ctx<'_>) -> bool {
-        /// The run's, the seat's, and the one that is looked at.
-        const OWN: i32 = 3;
-        let Some(objects) = self.objects.borrow().clone() else { return true };
-        let kept = |prepared: &Prepared, view: Persistent<Object<'static>>| {
-            view.restore(ctx).map_or(true, |view| prepared.is_kept(view.as_value(), OWN))
+    fn is_kept(&self) -> bool {
+        /// The run's, and the seat's.
+        const OWN: i32 = 2;
+        let kept = |objects: &Objects| {
+            self.request.is_kept(&objects.request, OWN) || self.response.is_kept(&objects.response, OWN)
         };
-        // `objects` is a copy, which is used up by looking.
-        kept(&self.request, objects.request) || kept(&self.response, objects.response)
+        self.object(kept).unwrap_or(true)
     }
 
     /// Lets go of all objects. What a plug-in has kept of them stays what it is.
     fn release(&self, ctx: &Ctx<'_>) -> Result<()> {
         let Some(Objects { request, response, .. }) = self.objects.take() else { return Ok(()) };
-        self.request.release(ctx, &request.restore(ctx)?)?;
-        self.response.release(ctx, &response.restore(ctx)?)
+        self.request.release(ctx, &request)?;
+        self.response.release(ctx, &response)
     }
 }
 
@@ -90,6 +101,8 @@ pub(super) struct Seats {
     taken: RefCell<HashMap<u32, Rc<Seat>>>,
     spare: RefCell<Vec<Rc<Seat>>>,
     last: Cell<u32>,
+    /// What seats are made with; there while the world is.
+    kit: RefCell<Option<Rc<Kit>>>,
     /// What plug-ins threw that requests go on without.
     bypassed: RefCell<Vec<(String, String)>>,
 }
@@ -100,11 +113,17 @@ impl Seats {
         self.taken.borrow().get(&number).map(Rc::clone)
     }
 
-    /// A seat with all that belongs to it; a new one only if all are taken.
-    pub(super) fn take(&self) -> Rc<Seat> {
-        let seat = self.spare.borrow_mut().pop().unwrap_or_else(|| {
+    /// What seats are made with from now on.
+    pub(super) fn furnish(&self, kit: Rc<Kit>) {
+        *self.kit.borrow_mut() = Some(kit);
+    }
+
+    /// A seat with all that belongs to it; a new one only if all are taken, and none once the world has ended.
+    pub(super) fn take(&self) -> Option<Rc<Seat>> {
+        let spare = self.spare.borrow_mut().pop();
+        let make = || {
             self.last.set(self.last.get().wrapping_add(1));
-            Rc::new(Seat {
+            Some(Rc::new(Seat {
                 number: self.last.get(),
                 request: Rc::default(),
                 response: Rc::default(),
@@ -113,10 +132,13 @@ impl Seats {
                 objects: RefCell::default(),
                 decided: Cell::new(None),
                 waiting: RefCell::default(),
-            })
-        });
+                straight: Straight::default(),
+                kit: self.kit.borrow().clone()?,
+            }))
+        };
+        let seat = spare.or_else(make)?;
         self.taken.borrow_mut().insert(seat.number, Rc::clone(&seat));
-        seat
+        Some(seat)
     }
 
     /// A plug-in threw, and its request goes on without it.
@@ -134,8 +156,9 @@ impl Seats {
     /// A run is over. Its seat is used again if `whole`: nothing of it goes on, and nobody has kept its objects.
     pub(super) fn give_back(&self, ctx: &Ctx<'_>, seat: &Rc<Seat>, whole: bool) -> Result<()> {
         self.taken.borrow_mut().remove(&seat.number);
+        seat.forget_straight();
         let mut spare = self.spare.borrow_mut();
-        if whole && spare.len() < SPARE_MAX && !seat.is_kept(ctx) {
+        if whole && spare.len() < SPARE_MAX && !seat.is_kept() {
             seat.patch.borrow_mut().clear();
             seat.decided.set(None);
             seat.waiting.take();
@@ -148,8 +171,10 @@ impl Seats {
 
     /// The world ends: nothing of it is kept, and whoever waits is told.
     pub(super) fn forget(&self) {
+        self.kit.take();
         let taken = self.taken.take();
         for seat in taken.values().chain(self.spare.take().iter()) {
+            seat.forget_straight();
             seat.objects.take();
             seat.request.forget();
             seat.response.forget();

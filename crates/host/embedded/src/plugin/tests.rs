@@ -12,7 +12,8 @@ use super::{Decision, Failure, PluginFile, PluginLimits, Plugins, PluginsError, 
 use crate::size::Size;
 
 const GET: &str = "GET /a?b=1 HTTP/1.1\r\nHost: leat.test\r\nX-One: 1\r\nCookie: a\r\nX-Many: x\r\nx-many: y\r\n\r\n";
-const OK: &str = "HTTP/1.1 200 OK\r\nServer: up\r\nContent-Length: 2\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n\r\n";
+pub(super) const OK: &str =
+    "HTTP/1.1 200 OK\r\nServer: up\r\nContent-Length: 2\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n\r\n";
 
 fn limits() -> PluginLimits {
     PluginLimits { turn: Duration::from_millis(50), wait: Duration::from_millis(200), memory: Size::new(32_000_000) }
@@ -23,7 +24,7 @@ fn given(paths: &[PathBuf]) -> Vec<PluginFile> {
 }
 
 /// Loads files into one folder, in the order of their names.
-fn load(files: &[(&str, &str)]) -> (Folder, Result<Rc<Plugins>, PluginsError>) {
+pub(super) fn load(files: &[(&str, &str)]) -> (Folder, Result<Rc<Plugins>, PluginsError>) {
     let folder = Folder::new();
     let paths: Vec<PathBuf> = files.iter().map(|(name, text)| folder.write(name, text)).collect();
     let plugins = Plugins::load(&given(&paths), &[(0..paths.len()).collect()], limits());
@@ -42,7 +43,7 @@ fn hooks(hooks: &str) -> Rc<Plugins> {
     in_folder(hooks).1
 }
 
-fn run(plugins: &Rc<Plugins>, head: &str) -> Run {
+pub(super) fn run(plugins: &Rc<Plugins>, head: &str) -> Run {
     let mut lines = RequestLines::default();
     let mut progress = Progress::default();
     let length = parse_request(head.as_bytes(), &mut progress, Profile::Compatible, &Limits::default(), &mut lines);
@@ -50,7 +51,7 @@ fn run(plugins: &Rc<Plugins>, head: &str) -> Run {
     plugins.request(0, Head::new(&head.as_bytes()[..length], &lines))
 }
 
-fn answer(run: &mut Run, head: &str) -> Decision {
+pub(super) fn answer(run: &mut Run, head: &str) -> Decision {
     let mut lines = ResponseLines::default();
     let mut progress = Progress::default();
     let limits = ResponseLimits::default();
@@ -59,7 +60,7 @@ fn answer(run: &mut Run, head: &str) -> Decision {
 }
 
 /// The patch in one line.
-fn patch(run: &Run) -> String {
+pub(super) fn patch(run: &Run) -> String {
     let Some(patch) = run.patch() else { return String::new() };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut parts = Vec::new();
@@ -75,7 +76,7 @@ fn patch(run: &Run) -> String {
 }
 
 /// Runs a test as a core of the gateway would: one thread, and tasks on it.
-fn on_a_core<T>(test: impl Future<Output = T>) -> T {
+pub(super) fn on_a_core<T>(test: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     tokio::task::LocalSet::new().block_on(&runtime, test)
 }

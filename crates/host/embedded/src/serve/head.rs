@@ -69,7 +69,7 @@ pub(super) fn object<'js>(
 }
 
 /// Bytes as text, one character a byte.
-pub(crate) fn text<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<String<'js>> {
+pub(super) fn text<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<String<'js>> {
     match std::str::from_utf8(bytes) {
         Ok(ascii) if ascii.is_ascii() => String::from_str(ctx.clone(), ascii),
         _ => {

@@ -20,6 +20,6 @@ mod slabs;
 mod usual;
 
 pub(crate) use head::group as head_group;
-pub(crate) use head::text;
+pub(crate) use held::Held;
 pub(crate) use http::group;
 pub(crate) use natives::append_text;
