@@ -1,4 +1,4 @@
-//! Changes that hooks return, read where they are: plain objects with headers, a status, and nothing else.
+//! Changes that hooks return, read where they are: plain objects with headers and a status, or with a whole reply, and nothing else.
 #![allow(unsafe_code, reason = "values are read as QuickJS keeps them")]
 
 use rquickjs::{Ctx, Error, Result, Value, qjs};
@@ -22,11 +22,85 @@ pub(super) fn of_request(ctx: &Ctx<'_>, seat: &Seat, value: &Held) -> bool {
 /// Takes over what `onResponse` returned, likewise.
 pub(super) fn of_response(ctx: &Ctx<'_>, seat: &Seat, value: &Held) -> bool {
     let names = &seat.kit.names;
-    let others = [names.then, names.set, names.status, names.body];
+    let others = [names.then, names.set, names.body];
     if !is_plain(names, value) || !others.into_iter().all(|name| is_absent(value, name)) {
         return false;
     }
-    take_headers(ctx, seat, &seat.response.head.borrow(), value)
+    let status = value.get(names.status);
+    let head = seat.response.head.borrow();
+    let (before, standing) = (seat.patch.borrow().status(), head.status());
+    let status = match status_of(&status) {
+        Some(status) if status == before.unwrap_or(standing) => None,
+        // Back to what it was: changed all the same.
+        Some(status) if status == standing => return false,
+        Some(status) => Some(status),
+        None if status.is_undefined() => None,
+        None => return false,
+    };
+    if !take_headers(ctx, seat, &head, value) {
+        return false;
+    }
+    if status.is_some() {
+        seat.patch.borrow_mut().restate(status);
+        seat.is_other();
+    }
+    true
+}
+
+/// Takes over a whole reply that `onRequest` returned, likewise. Nobody else may have to do with it.
+pub(super) fn of_answer(ctx: &Ctx<'_>, seat: &Seat, value: &Held) -> bool {
+    let names = &seat.kit.names;
+    let others = [names.then, names.set, names.method, names.path, names.headers, names.body];
+    if !is_plain(names, value) || !others.into_iter().all(|name| is_absent(value, name)) {
+        return false;
+    }
+    let reply = value.get(names.respond);
+    if !is_plain(names, &reply) || !is_absent(&reply, names.then) {
+        return false;
+    }
+    let headers = reply.get(names.headers);
+    let (Some(status), true, Some(body)) =
+        (status_of(&reply.get(names.status)), is_literal(ctx, names, &headers), body_of(ctx, &reply.get(names.body)))
+    else {
+        return false;
+    };
+    let Some(properties) = Properties::of(ctx, &headers) else { return false };
+    let mark = seat.patch.borrow().mark();
+    let is_whole = properties.put(seat, &headers).is_some();
+    let mut patch = seat.patch.borrow_mut();
+    if !is_whole || !patch.answer(status, body) {
+        patch.take_back(mark);
+        return false;
+    }
+    true
+}
+
+/// A status that can be sent.
+fn status_of(value: &Held) -> Option<u16> {
+    u16::try_from(value.int()?).ok().filter(|status| (200..=599).contains(status))
+}
+
+/// The bytes of a body that is a string, or none.
+fn body_of(ctx: &Ctx<'_>, value: &Held) -> Option<Vec<u8>> {
+    if value.is_nothing() {
+        return Some(Vec::new());
+    }
+    let text = Text::of(ctx.as_raw().as_ptr(), value)?;
+    std::str::from_utf8(text.bytes()).ok().map(|text| text.as_bytes().to_vec())
+}
+
+/// A plain object that inherits from nothing but `Object.prototype`.
+fn is_literal(ctx: &Ctx<'_>, names: &Names, value: &Held) -> bool {
+    if !is_plain(names, value) {
+        return false;
+    }
+    let raw = ctx.as_raw().as_ptr();
+    // SAFETY: the value is a live object that is no proxy, so nothing runs; both prototypes are owned.
+    unsafe {
+        let own = Held::new(raw, qjs::JS_GetPrototype(raw, value.raw()));
+        let usual = Held::new(raw, qjs::JS_GetClassProto(raw, names.object_class));
+        own.is(usual.raw())
+    }
 }
 
 /// An object as a literal makes it: no array, no proxy, and none of the host's.
@@ -86,6 +160,20 @@ impl Properties {
     fn atoms(&self) -> impl Iterator<Item = qjs::JSAtom> {
         // SAFETY: QuickJS has put `count` entries there.
         (0..self.count as usize).map(|at| unsafe { (*self.table.add(at)).atom })
+    }
+
+    /// Puts down each as it is; `None` where one is not plain.
+    fn put(&self, seat: &Seat, of: &Held) -> Option<()> {
+        for atom in self.atoms() {
+            let value = of.get(atom);
+            if value.is_undefined() {
+                continue;
+            }
+            let name = seat.kit.names.known(self.ctx, atom).filter(|name| name.is_plain)?;
+            let text = Text::of(self.ctx, &value)?;
+            seat.patch.borrow_mut().pend(&name.text, Some(text.plain()?))?;
+        }
+        Some(())
     }
 
     /// Puts down each as a pending change, and says how many change something; `None` where one is not a plain change.
@@ -154,10 +242,14 @@ impl Text {
         }
     }
 
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: QuickJS keeps them until they are given back.
+        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+    }
+
     /// The value on the wire, where that is the string as it is: visible ASCII without white space around it.
     fn plain(&self) -> Option<&[u8]> {
-        // SAFETY: QuickJS keeps them until they are given back.
-        let bytes = unsafe { std::slice::from_raw_parts(self.start, self.length) };
+        let bytes = self.bytes();
         let is_plain = bytes.iter().all(|&byte| byte == b'\t' || (b' '..0x7f).contains(&byte));
         let is_trimmed = !matches!(bytes.first(), Some(b' ' | b'\t')) && !matches!(bytes.last(), Some(b' ' | b'\t'));
         (is_plain && is_trimmed).then_some(bytes)

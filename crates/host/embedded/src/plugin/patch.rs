@@ -68,9 +68,25 @@ impl Patch {
         (*method, *target, *status, *upstream, *body) = (None, None, None, None, None);
     }
 
-    /// Whether anything is changed by edits.
+    /// Whether a header or the status is changed.
     pub(super) fn is_changed(&self) -> bool {
-        !self.edits.is_empty()
+        !self.edits.is_empty() || self.status.is_some()
+    }
+
+    /// The status that is wanted, which can be sent; `None` for the one that there is.
+    pub(super) fn restate(&mut self, status: Option<u16>) {
+        self.status = status;
+    }
+
+    /// What was put down is the headers of a whole reply. `false`: its body is too long, and nothing is changed.
+    pub(super) fn answer(&mut self, status: u16, body: Vec<u8>) -> bool {
+        if self.set_body(body).is_err() {
+            return false;
+        }
+        self.status = Some(status);
+        self.edits.clear();
+        self.edits.append(&mut self.pending);
+        true
     }
 
     /// What a header was set to, `Some(None)` if it was taken away, or `None` where it was not touched.

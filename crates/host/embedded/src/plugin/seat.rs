@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 use std::task::Waker;
 
@@ -95,10 +96,31 @@ impl Seat {
     }
 }
 
+/// A hash of numbers that are counted here, which no peer has a say in.
+#[derive(Default)]
+struct Counted(u64);
+
+impl Hasher for Counted {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u32((*byte).into());
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        // By the golden ratio, so that the upper bits, which tables look at first, differ too.
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// All seats of a world.
 #[derive(Default)]
 pub(super) struct Seats {
-    taken: RefCell<HashMap<u32, Rc<Seat>>>,
+    taken: RefCell<HashMap<u32, Rc<Seat>, BuildHasherDefault<Counted>>>,
     spare: RefCell<Vec<Rc<Seat>>>,
     last: Cell<u32>,
     /// What seats are made with; there while the world is.

@@ -15,6 +15,7 @@ use crate::serve::Held;
 /// The bits of a step, as `leat:plugins` has them.
 const CHANGED: u32 = 1;
 const OPEN: u32 = 2;
+const RESPONDED: u32 = 4;
 
 /// Where a run is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +78,13 @@ enum Came {
 /// What `straightLayers` gives.
 type Given<'js> = (Array<'js>, usize, bool, bool);
 
+impl Layer {
+    /// Whether nobody hears of a reply that it gives itself.
+    fn leaves_alone(&self) -> bool {
+        self.on_complete.is_none() && self.outer.is_none()
+    }
+}
+
 impl Layers {
     /// # Errors
     /// None that `straightLayers` has to do with.
@@ -114,6 +122,10 @@ pub(super) fn begin(ctx: &Ctx<'_>, walk: &Walk, seat: &Rc<Seat>, layers: &Layers
         match call(ctx, seat, layer, hook)? {
             Came::Nothing => {}
             Came::Value(value) if edits::of_request(ctx, seat, &value) => {}
+            Came::Value(value) if layer.leaves_alone() && edits::of_answer(ctx, seat, &value) => {
+                phase.set(Phase::Away);
+                return Ok(RESPONDED);
+            }
             came => return seat.go_on(ctx, walk, at, "onRequest", came),
         }
     }
