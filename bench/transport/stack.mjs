@@ -23,14 +23,15 @@ const CODINGS = ['gzip'];
 const OK_HEADERS = { 'content-type': 'application/octet-stream', 'content-length': '2' };
 const OK_BODY = Buffer.from('ok');
 
-/** Remembers what was sent last, and has the answer. */
-function answering() {
+/** Remembers what was sent last, and has the answer: at once, or as what has a network does, by a promise. */
+function answering(later) {
   const seen = { request: undefined };
+  const answer = () => ({ status: 200, headers: OK_HEADERS, body: OK_BODY });
   return {
     seen,
     connection: {
       name: 'answering',
-      send: (request) => { seen.request = request; return { status: 200, headers: OK_HEADERS, body: OK_BODY }; },
+      send: (request) => { seen.request = request; return later ? Promise.resolve(answer()) : answer(); },
       close: async () => {},
     },
   };
@@ -110,9 +111,9 @@ const VARIANTS = {
   },
 };
 
-/** One call of variant `name`, of `settings.bytes`. */
+/** One call of variant `name`, of `settings.bytes`; with `settings.later` the connection answers by a promise. */
 export function make(name, settings) {
-  const { seen, connection } = answering();
+  const { seen, connection } = answering(settings.later === true);
   return { run: VARIANTS[name](settings, { nodes: NODE, connection }, seen).run, seen };
 }
 

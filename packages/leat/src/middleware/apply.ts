@@ -1,9 +1,9 @@
 // What hooks return, applied to the record.
 import { MiddlewareError } from "./error";
 import { type Layer } from "./layer";
-import { type Response } from "./message";
+import { type HeaderPatch, type Headers, type Response } from "./message";
 import { type ErrorPatch, type HookCode, type RequestPatch, type ResponsePatch } from "./middleware";
-import { isPatching, patchRequest, patchResponse, writeHeaders } from "./patch";
+import { isPatching, patchHeaders, patchRequest, patchResponse, withHeaders, writeHeaders } from "./patch";
 import { frozen, type Record } from "./record";
 import { type Slot } from "./slot";
 
@@ -29,6 +29,12 @@ export function isWanted(record: Record, layer: Layer, when: HookCode): boolean 
     const result = call(record, layer, when);
     if (typeof result !== "boolean") throw kind(layer, "when", result, "true or false, at once");
     return result;
+}
+
+/** Whether `again` asked for another try. */
+export function isAgain(layer: Layer, result: unknown): boolean {
+    if (result !== undefined && result !== true) throw kind(layer, "again", result, "nothing, or true for another try");
+    return result === true;
 }
 
 /** Whether to wait for it. */
@@ -82,22 +88,58 @@ export function responseOf(record: Record, layer: Layer | undefined, value: unkn
 }
 
 function change(record: Record, layer: Layer, patch: RequestPatch<Slot>): void {
+    const { headers } = patch;
+    if (headers !== undefined && patch.method === undefined && patch.path === undefined && patch.body === undefined && !record.frame.development) changeHeaders(record, layer, headers);
+    else changeAll(record, patch);
+    if (patch.set !== undefined) record.set(layer, patch.set);
+}
+
+/** Nearly all patches are of headers alone. */
+function changeHeaders(record: Record, layer: Layer, patch: HeaderPatch): void {
     const before = record.current;
-    if (record.isOwn && patch.headers !== undefined && patch.method === undefined && patch.path === undefined && patch.body === undefined) {
-        writeHeaders(before, patch.headers);
-        if (patch.set !== undefined) record.set(layer, patch.set);
+    // A host's own message is not to be written, and its headers not to be looked at.
+    if (record.isOwn) {
+        const known = layer.merge.of(before.headers, patch);
+        if (known !== undefined) {
+            (before as { headers: Headers }).headers = known;
+            record.ownsHeaders = false;
+        } else if (record.ownsHeaders) writeHeaders(before, patch);
+        else {
+            const { headers } = before;
+            const merged = patchHeaders(headers, patch);
+            (before as { headers: Headers }).headers = merged;
+            record.ownsHeaders = merged !== headers && !layer.merge.learnt(headers, patch, merged);
+        }
         return;
     }
+    if (isPatching(before)) {
+        record.current = patchRequest(before, { headers: patch });
+        return;
+    }
+    const { headers } = before;
+    const known = layer.merge.of(headers, patch);
+    const merged = known ?? patchHeaders(headers, patch);
+    const isNew = merged !== headers;
+    const isOwn = isNew && known === undefined && !layer.merge.learnt(headers, patch, merged);
+    if (!isNew) return;
+    record.current = withHeaders(before, merged);
+    record.isOwn = true;
+    record.ownsHeaders = isOwn;
+}
+
+function changeAll(record: Record, patch: RequestPatch<Slot>): void {
+    const before = record.current;
     const changed = patchRequest(before, patch);
-    if (patch.set !== undefined) record.set(layer, patch.set);
     if (changed === before) return;
     if (record.frame.development) {
         record.current = frozen(changed, true);
         return;
     }
-    record.current = changed;
     // Headers that somebody has seen may be in it still; those of a host's own message are not to be written, nor looked at.
-    record.isOwn ||= !isPatching(changed) && changed.headers !== before.headers;
+    const isHosts = isPatching(changed);
+    record.ownsHeaders = !isHosts && ((record.isOwn && record.ownsHeaders) || changed.headers !== before.headers);
+    record.isOwn = !isHosts;
+    record.current = changed;
 }
 
 function patchOf(record: Record, layer: Layer, hook: string, result: unknown, keys: readonly string[]): object | undefined {

@@ -48,6 +48,11 @@ export interface Failed {
     readonly error: unknown;
 }
 
+/** In `again`: how often all that is inside was run. */
+export interface Repeated {
+    readonly tries: number;
+}
+
 /** In `onComplete`: how the middleware is left: with a response, or (then that is undefined) with an error. */
 export interface Completed {
     readonly response: Response | undefined;

@@ -1,6 +1,7 @@
 // A layer: one middleware at its place in a plan, with what was looked up when the plan was built.
 import { type ContextOf } from "./context";
 import { type Places } from "./declared";
+import { KnownMerge } from "./known_merge";
 import { type Awaitable, type Request, type Response } from "./message";
 import { type AroundCode, type Code, type HookCode, type Middleware } from "./middleware";
 import { type Slot } from "./slot";
@@ -20,6 +21,9 @@ export class Layer implements Code {
     readonly onResponse: HookCode | undefined;
     readonly onError: HookCode | undefined;
     readonly onComplete: HookCode | undefined;
+    readonly again: HookCode | undefined;
+    /** The merge of a constant patch of headers that it did last. */
+    readonly merge = new KnownMerge();
     /** The names of the slots that it may set, and their places. They are few: a map would take longer than to look at each. */
     private readonly writes: readonly string[];
     private readonly places: readonly number[];
@@ -40,6 +44,7 @@ export class Layer implements Code {
         this.onResponse = code.onResponse;
         this.onError = code.onError;
         this.onComplete = code.onComplete;
+        this.again = code.again;
         this.writes = middleware.writes.map(({ name }) => name);
         this.places = middleware.writes.map((slot) => places.get(slot) ?? -1);
         this.declares = new Set([...middleware.reads, ...middleware.writes]);
@@ -55,6 +60,6 @@ export class Layer implements Code {
     }
 }
 
-function leaves({ onResponse, onError, onComplete }: Code): boolean {
-    return onResponse !== undefined || onError !== undefined || onComplete !== undefined;
+function leaves({ onResponse, onError, onComplete, again }: Code): boolean {
+    return onResponse !== undefined || onError !== undefined || onComplete !== undefined || again !== undefined;
 }

@@ -1,5 +1,5 @@
 // The contract: what a middleware is, and how one is defined.
-import { type Completed, type ContextOf, type Failed, type Responded, type Scope } from "./context";
+import { type Completed, type ContextOf, type Failed, type Repeated, type Responded, type Scope } from "./context";
 import { MiddlewareError } from "./error";
 import { type Awaitable, type RequestChange, type Response, type ResponseChange } from "./message";
 import { type Slot, type SlotPatch } from "./slot";
@@ -59,6 +59,12 @@ interface HookForm<P extends Scope, S extends Slot, W extends Slot> {
     readonly onError?: (context: ContextOf<P, S> & Failed) => Awaitable<ErrorPatch<W> | undefined>;
     /** The last of its hooks, once each time that it was entered, whatever happened, also in its own hooks. */
     readonly onComplete?: (context: ContextOf<P, S> & Completed) => Awaitable<undefined>;
+    /**
+     * In scope `call`, in the place of `onResponse` and `onError`: after everything inside, each time. Nothing leaves the outcome as it is;
+     * `true`, or a promise of it, runs all that is inside once more, with the request as it was before the first time. What it throws
+     * takes the outcome's place. Not asked once the run is aborted. It costs nothing where it returns nothing, which an `around` that repeats does not.
+     */
+    readonly again?: P extends "call" ? (context: ContextOf<P, S> & Completed & Repeated) => Awaitable<true | undefined> : never;
     readonly around?: never;
     readonly when?: never;
     readonly repeats?: never;
@@ -109,11 +115,12 @@ export interface Code {
     readonly onResponse: HookCode | undefined;
     readonly onError: HookCode | undefined;
     readonly onComplete: HookCode | undefined;
+    readonly again: HookCode | undefined;
 }
 export type HookCode = (this: unknown, context: unknown) => unknown;
 export type AroundCode = (this: unknown, context: unknown, next: Next) => unknown;
 
-export const HOOKS = ["onRequest", "onResponse", "onError", "onComplete"] as const;
+export const HOOKS = ["onRequest", "onResponse", "onError", "onComplete", "again"] as const;
 
 /** The least that there is to know about what a program in JavaScript may give. */
 type Given = Readonly<Record<string, unknown>>;
@@ -142,6 +149,9 @@ export function middleware<P extends Scope, const R extends readonly Slot[] = re
     if (given["around"] === undefined && hooks.length === 0) throw wrong(what, `does nothing; give it around, or one of ${HOOKS.join(", ")}`);
     if (given["repeats"] === true && given["around"] === undefined) throw wrong(what, "repeats, which only around can do: around(context, next)");
     if (given["when"] !== undefined && given["around"] === undefined) throw wrong(what, "has when, which only around has; a hook that has nothing to do returns nothing");
+    if (given["again"] !== undefined && given["scope"] !== "call") throw wrong(what, 'has again, which only scope: "call" can; in scope "attempt" write around and repeats: true');
+    const other = given["again"] === undefined ? undefined : hooks.find((key) => key === "onResponse" || key === "onError");
+    if (other !== undefined) throw wrong(what, `has again and ${other}; write one middleware with again, and one with ${other} after it`);
     const hook = (key: (typeof HOOKS)[number]): HookCode | undefined => given[key] as HookCode | undefined;
     return Object.freeze({
         name,
@@ -150,7 +160,7 @@ export function middleware<P extends Scope, const R extends readonly Slot[] = re
         after: namesOf(what, "after", given["after"]),
         reads: slotsOf(what, "reads", given["reads"]),
         writes: slotsOf(what, "writes", given["writes"]),
-        repeats: given["repeats"] === true,
+        repeats: given["repeats"] === true || given["again"] !== undefined,
         code: Object.freeze({
             owner: given,
             around: given["around"] as AroundCode | undefined,
@@ -159,6 +169,7 @@ export function middleware<P extends Scope, const R extends readonly Slot[] = re
             onResponse: hook("onResponse"),
             onError: hook("onError"),
             onComplete: hook("onComplete"),
+            again: hook("again"),
         }),
     });
 }

@@ -106,6 +106,13 @@ export function patchRequest(request: Request, change: RequestChange): Request {
     return changed;
 }
 
+/** `request`, which is no host's own message, with other headers. */
+export function withHeaders(request: Request, headers: Headers): Request {
+    const changed = { method: request.method, path: request.path, headers, body: request.body };
+    for (const key in request) if (key !== "method" && key !== "path" && key !== "headers" && key !== "body") carry(request, changed, key);
+    return changed;
+}
+
 /**
  * `response` with `change` merged in.
  *

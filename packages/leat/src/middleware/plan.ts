@@ -155,7 +155,7 @@ const NOTHING: Middleware = {
     reads: [],
     writes: [],
     repeats: false,
-    code: { owner: undefined, around: undefined, when: undefined, onRequest: undefined, onResponse: undefined, onError: undefined, onComplete: undefined },
+    code: { owner: undefined, around: undefined, when: undefined, onRequest: undefined, onResponse: undefined, onError: undefined, onComplete: undefined, again: undefined },
 };
 
 /** Only what `middleware` made has been looked at. */

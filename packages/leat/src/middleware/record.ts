@@ -26,8 +26,14 @@ export const NOBODY = Number.MAX_SAFE_INTEGER;
 export class Record {
     /** The request as it stands; `request` is what others read it by. */
     current: Request;
-    /** Whether `current` and its headers were made in this run, and nobody has seen them yet: then they may be written to. */
+    /** Whether `current` was made in this run, and nobody has seen it yet: then it may be written to. */
     isOwn = false;
+    /** With `isOwn`: whether its headers were too. */
+    ownsHeaders = false;
+    /** The request that one which repeats begins each try with; one middleware of a plan does so by `again`. */
+    first: Request | undefined = undefined;
+    /** How often what is inside of that one was run. */
+    tries = 0;
     response: Response | undefined = undefined;
     error: unknown = undefined;
     attempt = 0;
@@ -88,6 +94,8 @@ export class Record {
         this.response = undefined;
         this.error = undefined;
         this.attempt = 0;
+        this.first = undefined;
+        this.tries = 0;
         this.signal = undefined;
         if (!this.isWritten) return;
         this.isWritten = false;
@@ -97,7 +105,7 @@ export class Record {
 }
 
 /** What middleware may read of a record. */
-const READABLE: ReadonlySet<PropertyKey> = new Set(["request", "response", "error", "attempt", "signal", "get"]);
+const READABLE: ReadonlySet<PropertyKey> = new Set(["request", "response", "error", "attempt", "tries", "signal", "get"]);
 
 /** A record that refuses every write, slots that a middleware does not declare, and everything once its run is over. */
 function watched(record: Record): unknown {

@@ -1,11 +1,11 @@
 // The way through a plan: inwards to the sender, and outwards again. As long as nothing waits this is two loops on the stack;
 // where something waits, an async function takes over from there and comes back into the loops.
-import { applyToComplete, applyToError, applyToRequest, applyToResponse, call, isThenable, isWanted, responseOf } from "./apply";
+import { applyToComplete, applyToError, applyToRequest, applyToResponse, call, isAgain, isThenable, isWanted, responseOf } from "./apply";
 import { Pass } from "./around";
 import { type ContextOf } from "./context";
 import { MiddlewareError, replacing } from "./error";
 import { type Layer } from "./layer";
-import { type Awaitable, type Response } from "./message";
+import { type Awaitable, type Request, type Response } from "./message";
 import { type Record } from "./record";
 
 /**
@@ -94,15 +94,17 @@ export function inwards(record: Record, pass: Pass | undefined, start: number): 
                 outcome = result;
                 break;
             }
-            if (layer.onRequest === undefined) continue;
-            isOwn = true;
-            const result = call(record, layer, layer.onRequest);
-            if (result !== undefined) {
-                if (isThenable(result)) return requestLater(record, pass, at, layer, result);
-                outcome = applyToRequest(record, layer, result);
-                if (outcome !== undefined) break;
+            if (layer.onRequest !== undefined) {
+                isOwn = true;
+                const result = call(record, layer, layer.onRequest);
+                if (result !== undefined) {
+                    if (isThenable(result)) return requestLater(record, pass, at, layer, result);
+                    outcome = applyToRequest(record, layer, result);
+                    if (outcome !== undefined) break;
+                }
+                isOwn = false;
             }
-            isOwn = false;
+            if (layer.again !== undefined) begin(record);
         }
     } catch (error) {
         isFailed = true;
@@ -154,6 +156,20 @@ function outwards(record: Record, pass: Pass | undefined, last: number, isOwn: b
                     outcome = isFailed ? replacing(thrown, outcome) : thrown;
                     isFailed = true;
                 }
+            } else if (layer.again !== undefined && stopped(record, from) === undefined) {
+                show(record, isFailed, outcome);
+                let isAgain = false;
+                try {
+                    const result = call(record, layer, layer.again);
+                    if (result !== undefined) {
+                        if (isThenable(result)) return againLater(record, pass, at, layer, isFailed, outcome, result);
+                        isAgain = isWantedAgain(record, layer, result);
+                    }
+                } catch (thrown) {
+                    outcome = isFailed ? replacing(thrown, outcome) : thrown;
+                    isFailed = true;
+                }
+                if (isAgain) return again(record, pass, at);
             }
         }
         isOwn = false;
@@ -174,6 +190,26 @@ function outwards(record: Record, pass: Pass | undefined, last: number, isOwn: b
     else pass.settle(isFailed, outcome);
     if (isFailed) throw outcome;
     return outcome as Response;
+}
+
+/** From here on tries begin. Whoever has seen the request keeps it, as this one does. */
+function begin(record: Record): void {
+    record.first = record.request;
+    record.tries = 1;
+}
+
+/** Whether there is another try, which is counted. */
+function isWantedAgain(record: Record, layer: Layer, result: unknown): boolean {
+    if (!isAgain(layer, result)) return false;
+    if (record.tries >= record.frame.triesMax) throw new MiddlewareError("next.limit", `middleware "${layer.name}" asked for another try after ${record.tries}; give up before, or compile with a larger triesMax`);
+    record.tries++;
+    return true;
+}
+
+/** Everything inside of the layer at `at`, once more. */
+function again(record: Record, pass: Pass | undefined, at: number): Awaitable<Response> {
+    record.request = record.first as Request;
+    return inwards(record, pass, at + 1);
 }
 
 function show(record: Record, isFailed: boolean, outcome: unknown): void {
@@ -224,7 +260,10 @@ async function requestLater(record: Record, pass: Pass | undefined, at: number, 
         isFailed = true;
         outcome = error;
     }
-    if (!isFailed && outcome === undefined) return inwards(record, pass, at + 1);
+    if (!isFailed && outcome === undefined) {
+        if (layer.again !== undefined) begin(record);
+        return inwards(record, pass, at + 1);
+    }
     return outwards(record, pass, at, true, isFailed, outcome);
 }
 
@@ -245,6 +284,19 @@ async function leftLater(record: Record, pass: Pass | undefined, at: number, lay
         isFailed = true;
     }
     return outwards(record, pass, at, true, isFailed, outcome);
+}
+
+async function againLater(record: Record, pass: Pass | undefined, at: number, layer: Layer, wasFailed: boolean, before: unknown, pending: PromiseLike<unknown>): Promise<Response> {
+    let isFailed = wasFailed;
+    let outcome = before;
+    let isWanted = false;
+    try {
+        isWanted = isWantedAgain(record, layer, await pending);
+    } catch (thrown) {
+        outcome = isFailed ? replacing(thrown, before) : thrown;
+        isFailed = true;
+    }
+    return isWanted ? again(record, pass, at) : outwards(record, pass, at, true, isFailed, outcome);
 }
 
 async function completedLater(record: Record, pass: Pass | undefined, at: number, layer: Layer, wasFailed: boolean, before: unknown, pending: PromiseLike<unknown>): Promise<Response> {

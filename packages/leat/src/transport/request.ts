@@ -67,7 +67,7 @@ const NO_HEADERS: Headers = Object.freeze({});
 function headersOf(given: RequestOptions["headers"], base: Headers | undefined, type: string | undefined, redactor: Redactor): Headers {
     if (given === undefined) {
         if (type === undefined || base?.["content-type"] !== undefined) return base ?? NO_HEADERS;
-        return { ...base, "content-type": type };
+        return typed(base ?? NO_HEADERS, type);
     }
     if (typeof given !== "object" || (given as unknown) === null || Array.isArray(given)) throw wrongRequest("headers", given, 'an object: { "x-request-id": "1" }');
     const headers: Record<string, HeaderValue> = {};
@@ -82,6 +82,23 @@ function headersOf(given: RequestOptions["headers"], base: Headers | undefined, 
         if (value === undefined) Reflect.deleteProperty(headers, lower);
         else headers[lower] = valueOf(`headers["${lower}"]`, value, redactor);
     }
+    return headers;
+}
+
+/** The few types that texts of ours have; a form's has its boundary in it, and is no other's. */
+const TYPES_MAX = 4;
+const TYPE_LENGTH_MAX = 40;
+const typedOf = new WeakMap<Headers, Map<string, Headers>>();
+
+/** `base` with a type: one object for all calls, so that what is merged into it is merged once. */
+function typed(base: Headers, type: string): Headers {
+    let known = typedOf.get(base);
+    const found = known?.get(type);
+    if (found !== undefined) return found;
+    const headers = Object.freeze({ ...base, "content-type": type });
+    if (type.length > TYPE_LENGTH_MAX) return headers;
+    if (known === undefined) typedOf.set(base, (known = new Map<string, Headers>()));
+    if (known.size < TYPES_MAX) known.set(type, headers);
     return headers;
 }
 

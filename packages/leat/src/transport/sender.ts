@@ -1,7 +1,8 @@
 // What is inside of all middleware: one try, on one node, by the connection.
 import { Readable } from "node:stream";
 import { type ContextOf } from "../middleware/context";
-import { type Request, type Response } from "../middleware/message";
+import { isThenable } from "../middleware/apply";
+import { type Awaitable, type Request, type Response } from "../middleware/message";
 import { type Body, FactoryBody, OnceBody } from "./body/body";
 import { open, type Opened } from "./body/open";
 import { call } from "./call";
@@ -15,8 +16,8 @@ import { type HedgeSettings } from "./nodes/settings";
 import { Try } from "./try";
 
 /** Makes the sender of a transport's plan. */
-export function senderOf(connection: Connection, nodes: Nodes, hedging: HedgeSettings | undefined): (request: Request, context: ContextOf<"attempt", typeof call>) => Promise<Response> {
-    const plain = (request: Request, live: LiveCall, node: Node, own: Try | undefined): Promise<Response> => send(connection, request, live, node, own);
+export function senderOf(connection: Connection, nodes: Nodes, hedging: HedgeSettings | undefined): (request: Request, context: ContextOf<"attempt", typeof call>) => Awaitable<Response> {
+    const plain = (request: Request, live: LiveCall, node: Node, own: Try | undefined): Awaitable<Response> => send(connection, request, live, node, own);
     const hedge = hedging === undefined ? undefined : new Hedge(hedging, nodes, plain);
     return (request, context) => {
         const live = context.get(call) as LiveCall;
@@ -26,7 +27,7 @@ export function senderOf(connection: Connection, nodes: Nodes, hedging: HedgeSet
     };
 }
 
-async function send(connection: Connection, request: Request, live: LiveCall, node: Node, own: Try | undefined): Promise<Response> {
+function send(connection: Connection, request: Request, live: LiveCall, node: Node, own: Try | undefined): Awaitable<Response> {
     const { origin, prefix } = node.spec;
     live.lastNode = node;
     live.node = origin;
@@ -35,8 +36,9 @@ async function send(connection: Connection, request: Request, live: LiveCall, no
     const opened = body instanceof FactoryBody || body instanceof OnceBody ? openFor(body, own) : undefined;
     const startedMs = live.clock.nowMs();
     node.begin();
+    let sent: Awaitable<ConnectionResponse>;
     try {
-        const response = await connection.send({
+        sent = connection.send({
             origin,
             method: request.method,
             path: prefix === "" ? request.path : prefix + request.path,
@@ -46,18 +48,36 @@ async function send(connection: Connection, request: Request, live: LiveCall, no
             asStream: live.asStream,
             rawBytesMax: live.limits.rawBytesMax,
         });
-        succeeded(node, live, response, startedMs);
-        if (own !== undefined && response.body instanceof Readable && !response.body.closed) response.body.once("close", () => own.end());
-        else own?.end();
-        // A stream may begin before the request's body is at its end.
-        if (opened !== undefined && response.body instanceof Readable) live.onEnd(opened.close);
-        else opened?.close();
-        return response;
     } catch (error) {
-        own?.end();
-        opened?.close();
-        throw failed(node, live, error, startedMs);
+        throw lost(error, live, node, own, opened, startedMs);
     }
+    return isThenable(sent) ? sentLater(sent, live, node, own, opened, startedMs) : came(sent, live, node, own, opened, startedMs);
+}
+
+async function sentLater(pending: PromiseLike<ConnectionResponse>, live: LiveCall, node: Node, own: Try | undefined, opened: Opened | undefined, startedMs: number): Promise<Response> {
+    let response: ConnectionResponse;
+    try {
+        response = await pending;
+    } catch (error) {
+        throw lost(error, live, node, own, opened, startedMs);
+    }
+    return came(response, live, node, own, opened, startedMs);
+}
+
+function came(response: ConnectionResponse, live: LiveCall, node: Node, own: Try | undefined, opened: Opened | undefined, startedMs: number): Response {
+    succeeded(node, live, response, startedMs);
+    if (own !== undefined && response.body instanceof Readable && !response.body.closed) response.body.once("close", () => own.end());
+    else own?.end();
+    // A stream may begin before the request's body is at its end.
+    if (opened !== undefined && response.body instanceof Readable) live.onEnd(opened.close);
+    else opened?.close();
+    return response;
+}
+
+function lost(thrown: unknown, live: LiveCall, node: Node, own: Try | undefined, opened: Opened | undefined, startedMs: number): TransportError {
+    own?.end();
+    opened?.close();
+    return failed(node, live, thrown, startedMs);
 }
 
 function openFor(body: FactoryBody | OnceBody, own: Try | undefined): Opened {

@@ -1,6 +1,7 @@
 // The transport: one plan of middleware, with nodes and a connection inside.
 import { Readable } from "node:stream";
-import { type Headers, type HeaderValue, type Response } from "../middleware/message";
+import { isThenable } from "../middleware/apply";
+import { type Awaitable, type Headers, type HeaderValue, type Response } from "../middleware/message";
 import { compile, type Plan } from "../middleware/plan";
 import { type Sender } from "../middleware/layer";
 import { type Slot, type SlotPatch } from "../middleware/slot";
@@ -87,7 +88,8 @@ export class Transport<S extends Slot = never> {
         let isHandedOut = false;
         let response: Response | undefined;
         try {
-            response = await this.#run(request, live, options.set);
+            const ran = this.#run(request, live, options.set);
+            response = isThenable(ran) ? await ran : ran;
             const { status, headers } = response;
             if (throws(status)) throw new TransportError("response.status", `${request.method} ${pathOf(request.path)} came to ${status}`, { response });
             const body = decode(response, form, bigint);
@@ -140,19 +142,14 @@ export class Transport<S extends Slot = never> {
     }
 
     /** The plan, or the end of the call, whichever comes first: no middleware can hold a call beyond its end. */
-    #run(request: Parameters<Sender>[0], live: LiveCall, set: SlotPatch<S> | undefined): Promise<Response> {
-        return new Promise((resolve, reject) => {
-            // The call's own reason, which is an error.
-            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a TransportError, by its maker
-            const aborted = (): void => reject(live.reason);
-            if (live.aborted) {
-                aborted();
-                return;
-            }
-            live.addEventListener("abort", aborted);
-            const slots = (set === undefined ? { call: live } : { ...set, call: live }) as unknown as SlotPatch<typeof call | S>;
-            Promise.resolve(this.#plan.run(request, this.#send, { signal: live, set: slots })).then(resolve, reject);
-        });
+    #run(request: Parameters<Sender>[0], live: LiveCall, set: SlotPatch<S> | undefined): Awaitable<Response> {
+        if (live.aborted) throw live.reason as TransportError;
+        const slots = (set === undefined ? { call: live } : { ...set, call: live }) as unknown as SlotPatch<typeof call | S>;
+        const ran = this.#plan.run(request, this.#send, { signal: live, set: slots });
+        // What did not wait cannot be held by anybody; its call may have ended meanwhile all the same.
+        if (isThenable(ran)) return untilEnd(ran, live);
+        if (live.signal.aborted) throw live.reason as TransportError;
+        return ran;
     }
 
     #begun(live: LiveCall): void {
@@ -186,6 +183,17 @@ class Shared implements Host {
         this.redactor = redactor;
         this.ended = ended;
     }
+}
+
+/** What comes of `pending`, or the end of the call, whichever comes first. */
+function untilEnd(pending: PromiseLike<Response>, live: LiveCall): Promise<Response> {
+    return new Promise((resolve, reject) => {
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the call's own reason, a TransportError by its maker
+        const aborted = (): void => reject(live.reason);
+        if (live.aborted) aborted();
+        else live.addEventListener("abort", aborted);
+        pending.then(resolve, reject);
+    });
 }
 
 /**

@@ -26,9 +26,9 @@ for (const [name, { bytesMax }] of Object.entries(SYNC)) {
 
 test("patches that nobody looks at between them take less than a copy each", () => {
     assert.ok(bytes["4 headers by hand"] > 100, "it counts");
-    assert.ok(bytes["4 headers"] <= bytes["4 headers by hand"] / 2, JSON.stringify(bytes));
+    assert.ok(bytes["4 headers, on headers of the call's own"] <= bytes["4 headers by hand"] / 2, JSON.stringify(bytes));
 });
 
 test("the comparison with the style of koa-compose runs", () => {
-    assert.equal(program("compare.mjs", ["1", "10"]).trim().split("\n").length, 4);
+    assert.equal(program("compare.mjs", ["1", "10"]).trim().split("\n").length, 5);
 });

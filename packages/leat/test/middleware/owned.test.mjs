@@ -15,11 +15,16 @@ const PATCHES = [
     { path: "/other" },
     { body: "body" },
     { method: "PUT", headers: { a: "8" } },
+    Object.freeze({ headers: Object.freeze({ a: "9", host: "b" }) }),
+    Object.freeze({ headers: Object.freeze({ f: Object.freeze(["1", "2"]) }) }),
     { headers: {} },
     {},
     undefined,
 ];
-const LISTS = 4000;
+const AGENT = Object.freeze({ headers: Object.freeze({ agent: "me" }) });
+const LISTS = 2000;
+/** Runs of one plan, which remembers merges from one to the next. */
+const RUNS = 4;
 const LAYERS_MAX = 8;
 const plain = (request) => JSON.stringify(request);
 
@@ -32,17 +37,20 @@ function draws(seed) {
     };
 }
 
-/** Layers that patch, of which some look before; in an `around` or a hook, at once or later. */
-function layers(draw, kept, expected) {
+/** Layers that patch, of which some look before; in an `around` or a hook, at once or later; most the same in each run. */
+function layers(draw, now) {
     return Array.from({ length: 1 + draw(LAYERS_MAX) }, (_, at) => {
-        const patch = PATCHES[draw(PATCHES.length)];
-        const [looks, later, wraps] = [draw(3) === 0, draw(6) === 0, draw(5) === 0];
+        const [first, isSame, looks, later, wraps] = [draw(PATCHES.length), draw(3) > 0, draw(3) === 0, draw(6) === 0, draw(5) === 0];
         const look = (context) => {
-            if (looks) kept.push([context.request, plain(context.request)]);
+            if (looks) now.kept.push([context.request, plain(context.request)]);
         };
-        expected.push(patch);
-        const onRequest = (context) => (look(context), later ? Promise.resolve(patch) : patch);
-        const around = (context, next) => (look(context), next(patch));
+        const patched = () => {
+            const patch = PATCHES[(first + (isSame ? 0 : now.run)) % PATCHES.length];
+            now.patches.push(patch);
+            return patch;
+        };
+        const onRequest = (context) => (look(context), later ? Promise.resolve(patched()) : patched());
+        const around = (context, next) => (look(context), next(patched()));
         return middleware({ name: `m${at}`, scope: "call", ...(wraps ? { around } : { onRequest }) });
     });
 }
@@ -52,19 +60,29 @@ for (const development of [false, true]) {
         let looked = 0;
         for (let seed = 0; seed < LISTS; seed++) {
             const draw = draws(seed);
-            const [kept, patches, sent] = [[], [], []];
-            const list = layers(draw, kept, patches);
+            const now = { run: 0, kept: [], patches: [] };
+            const list = layers(draw, now);
             const tries = 1 + draw(2);
-            const again = middleware({ name: "again", scope: "call", repeats: true, around: async (_context, next) => (tries === 2 && (await next()), next()) });
+            const again = draw(2) === 0
+                ? middleware({ name: "again", scope: "call", repeats: true, around: async (_context, next) => (tries === 2 && (await next()), next()) })
+                : middleware({ name: "again", scope: "call", again: (context) => (context.tries < tries ? true : undefined) });
             const signing = middleware({ name: "signing", scope: "attempt", onRequest: ({ attempt }) => ({ headers: { "x-try": String(attempt) } }) });
-            const before = plain(GET);
-            await compile([...list, again, signing], { development }).run(GET, (request) => (sent.push([request, plain(request)]), OK));
-            const whole = patches.reduce((request, patch) => (patch === undefined ? request : patchRequest(request, patch)), GET);
-            sent.forEach(([request], at) => assert.deepEqual(request, patchRequest(whole, { headers: { "x-try": String(at + 1) } }), `seed ${seed}`));
-            assert.equal(sent.length, tries);
-            for (const [request, shown] of [...kept, ...sent]) assert.equal(plain(request), shown, `seed ${seed}: a request that was kept is another one`);
-            assert.equal(plain(GET), before);
-            looked += kept.length;
+            const plan = compile([...list, again, signing, middleware({ name: "agent", scope: "attempt", onRequest: () => AGENT })], { development });
+            const all = [];
+            for (; now.run < RUNS; now.run++) {
+                now.patches = [];
+                const sent = [];
+                const given = now.run === 1 ? { ...GET, headers: { ...GET.headers, z: "1" } } : GET;
+                const before = plain(given);
+                await plan.run(given, (request) => (sent.push([request, plain(request)]), OK));
+                const whole = now.patches.reduce((request, patch) => (patch === undefined ? request : patchRequest(request, patch)), given);
+                sent.forEach(([request], at) => assert.deepEqual(request, patchRequest(whole, { headers: { "x-try": String(at + 1), agent: "me" } }), `seed ${seed}, run ${now.run}`));
+                assert.equal(sent.length, tries);
+                assert.equal(plain(given), before);
+                all.push(...sent);
+            }
+            for (const [request, shown] of [...now.kept, ...all]) assert.equal(plain(request), shown, `seed ${seed}: a request that was kept is another one`);
+            looked += now.kept.length;
         }
         assert.ok(looked > LISTS, `${looked} requests were kept in ${LISTS} runs`);
     });

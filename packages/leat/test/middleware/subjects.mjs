@@ -23,10 +23,12 @@ const counter = slot("counter").of();
 const state = middleware({ name: "state", scope: "call", writes: [counter], onRequest: () => STATE, onResponse: (context) => void context.get(counter) });
 const STATE = { set: { counter: 1 } };
 
-const runs = (list, options) => {
+const runs = (list, options, request = () => REQUEST) => {
     const plan = compile(list, options);
-    return () => plan.run(REQUEST, send);
+    return () => plan.run(request(), send);
 };
+/** One whose headers are nobody's but this call's; the same for all, so that what is counted is the plan's. */
+const own = { ...REQUEST, headers: { ...REQUEST.headers } };
 
 /** As koa-compose does it: a promise and a bound function for each, on an object that all may write to. */
 function compose(list) {
@@ -78,9 +80,12 @@ export const SYNC = {
     "8 patches that change nothing": { make: () => runs(many(8, same)), bytesMax: 0 },
     "a slot, written and read": { make: () => runs([state]), bytesMax: 0 },
     "openTelemetry without an SDK, and diagnostics without a subscriber": { make: () => runs([...openTelemetry({ api }), ...diagnostics()], { provides: [call] }), bytesMax: 0 },
-    "1 header": { make: () => runs(many(1, header)), bytesMax: 160 },
-    "4 headers": { make: () => runs(many(4, header)), bytesMax: 216 },
+    "1 header": { make: () => runs(many(1, header)), bytesMax: 56 },
+    "4 headers": { make: () => runs(many(4, header)), bytesMax: 56 },
+    "1 header, on headers of the call's own": { make: () => runs(many(1, header), {}, () => own), bytesMax: 160 },
+    "4 headers, on headers of the call's own": { make: () => runs(many(4, header), {}, () => own), bytesMax: 216 },
     "4 headers by hand": { make: () => byHand(4) },
+    "again, which asks for nothing": { make: () => runs([middleware({ name: "again", scope: "call", again: nothing })]), bytesMax: 0 },
     "1 around": { make: () => runs(many(1, around)), bytesMax: 208 },
     "4 around": { make: () => runs(many(4, around)), bytesMax: 832 },
 };
@@ -90,5 +95,6 @@ export const PAIRS = [
     ["no middleware", runs([]), koa([])],
     ["8 that do nothing", runs(many(8, hooks)), koa(many(8, () => (_context, next) => next()))],
     ["4 headers", runs(many(4, header)), koa(many(4, koaHeader))],
+    ["4 headers on a call's own", runs(many(4, header), {}, () => own), koa(many(4, koaHeader))],
     ["4 around that do nothing", runs(many(4, around)), koa(many(4, () => (_context, next) => next()))],
 ];

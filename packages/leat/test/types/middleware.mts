@@ -66,6 +66,12 @@ attempts.push(timing);
 middleware({ name: "a", scope: "call", around: (_context, next) => next(), onRequest: () => undefined });
 // @ts-expect-error hooks repeat nothing
 middleware({ name: "a", scope: "call", repeats: true, onRequest: () => undefined });
+// Whoever asks for another try has no other hook for its outcome.
+middleware({ name: "a", scope: "call", again: ({ response, tries }) => (response?.status === 503 && tries < 3 ? true : undefined) });
+// @ts-expect-error a try does not repeat itself
+middleware({ name: "a", scope: "attempt", again: () => true });
+// @ts-expect-error true, or nothing
+middleware({ name: "a", scope: "call", again: () => false });
 // @ts-expect-error order is no number
 middleware({ name: "a", scope: "call", priority: 10, onRequest: () => undefined });
 

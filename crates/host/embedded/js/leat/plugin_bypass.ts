@@ -25,6 +25,7 @@ export function bypassing(one: Middleware, plugin: string): Middleware {
             onResponse: hook(code.onResponse),
             onError: hook(code.onError),
             onComplete: hook(code.onComplete),
+            again: hook(code.again),
         }),
     });
 }

@@ -410,7 +410,7 @@ export function prepare(given: readonly Given[], numbers: readonly (readonly num
     const files = given.map(middlewareOf);
     const plans = numbers.map((set) => {
         const list = set.flatMap((number) => files[number] ?? []);
-        const isAround = list.some(({ code }) => code.around !== undefined);
+        const isAround = list.some(({ code }) => code.around !== undefined || code.again !== undefined);
         const isOutward = isAround || list.some(({ code }) => code.onResponse !== undefined || code.onError !== undefined || code.onComplete !== undefined);
         const plan = compile(list);
         return { plan, records: straight(plan), isOutward, isAround, picks: list.some(({ writes }) => writes.includes(upstream)) };

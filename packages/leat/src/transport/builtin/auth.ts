@@ -26,7 +26,7 @@ export function auth(options: AuthOptions): Middleware<"attempt"> {
 }
 
 function fixed({ header, value, secrets }: Fixed): Middleware<"attempt"> {
-    const patch = { headers: { [header]: value } };
+    const patch = Object.freeze({ headers: Object.freeze({ [header]: value }) });
     return middleware({
         name: "auth",
         scope: "attempt",

@@ -34,7 +34,7 @@ export function product(options: ProductOptions): Middleware<"call"> {
     if (given["headers"] === undefined && given["check"] === undefined) throw wrongOption("product", options, "headers, check, or both");
     const headers = headersOf(given["headers"] ?? {});
     const check = given["check"] === undefined ? undefined : checkOf(given["check"]);
-    const patch = { headers };
+    const patch = Object.freeze({ headers });
     return middleware({
         name: "product",
         scope: "call",

@@ -1,8 +1,7 @@
 // Tries calls again, where that does no harm and helps.
-import { isThenable } from "../../middleware/apply";
-import { type Context } from "../../middleware/context";
-import { type Awaitable, type Request, type Response } from "../../middleware/message";
-import { middleware, type Middleware, type Next } from "../../middleware/middleware";
+import { type Completed, type Context, type Repeated } from "../../middleware/context";
+import { type Response } from "../../middleware/message";
+import { middleware, type Middleware } from "../../middleware/middleware";
 import { isSendable, type Body } from "../body/body";
 import { call, type Call } from "../call";
 import { sleep } from "../clock";
@@ -26,7 +25,13 @@ import { retrySettingsOf, type RetryOptions } from "./retry_options";
 export function retry(options?: RetryOptions): Middleware<"call"> {
     const { rules, budget } = retrySettingsOf(options);
     const retrying = new Retrying(rules, budget);
-    return middleware({ name: "retry", scope: "call", repeats: true, reads: [call], around: (context, next) => retrying.around(context, next) });
+    return middleware({
+        name: "retry",
+        scope: "call",
+        reads: [call],
+        onRequest: (context) => retrying.begin(callOf(context)),
+        again: (context) => retrying.again(callOf(context), context),
+    });
 }
 
 class Retrying {
@@ -38,89 +43,34 @@ class Retrying {
         this.budget = budget;
     }
 
-    around(context: Context<typeof call>, next: Next): Awaitable<Response> {
-        const own = callOf(context);
-        this.budget?.deposit(usOf(own.clock.nowMs()));
-        const run = new Run(this.rules, this.budget, own, context.request);
-        let first: Awaitable<Response>;
-        try {
-            first = next();
-        } catch (error) {
-            return run.again(next, run.afterError(error));
-        }
-        if (isThenable(first)) return run.later(next, first);
-        const waitMs = run.afterResponse(first);
-        return waitMs === undefined ? first : run.again(next, waitMs);
-    }
-}
-
-/** One call. */
-class Run {
-    private readonly rules: RetrySettings;
-    private readonly budget: Budget | undefined;
-    private readonly own: Call;
-    /** As it was before the first try. */
-    private readonly request: Request;
-    /** Of the try that ended last, from 0. */
-    private number = -1;
-
-    constructor(rules: RetrySettings, budget: Budget | undefined, own: Call, request: Request) {
-        this.rules = ofCall(rules, own);
-        this.budget = budget;
-        this.own = own;
-        this.request = request;
+    begin(own: Call): undefined {
+        // Read when the call began, a moment ago: a clock is not for nothing.
+        this.budget?.deposit(usOf(own.startedMs));
     }
 
-    /** What comes of the first try, and of those after it. Callbacks, since nearly every call ends here, and an async function takes more. */
-    later(next: Next, first: PromiseLike<Response>): PromiseLike<Response> {
-        return first.then(
-            (response) => {
-                const waitMs = this.afterResponse(response);
-                return waitMs === undefined ? response : this.again(next, waitMs);
-            },
-            (error: unknown) => this.again(next, this.afterError(error)),
-        );
+    /** Nearly every call ends here, with the first try. */
+    again(own: Call, context: Context<typeof call> & Completed & Repeated): Promise<true> | undefined {
+        const { response } = context;
+        if (response !== undefined && !this.rules.statuses.has(response.status)) return undefined;
+        return response === undefined ? this.afterError(own, context) : this.afterResponse(own, context, response);
     }
 
-    /** Waits, and tries again, until there is nothing more to try. */
-    async again(next: Next, firstWaitMs: number): Promise<Response> {
-        for (let waitMs = firstWaitMs; ; ) {
-            await sleep(this.own.clock, waitMs, this.own.signal);
-            try {
-                const response = await next();
-                const wait = this.afterResponse(response);
-                if (wait === undefined) return response;
-                waitMs = wait;
-            } catch (error) {
-                waitMs = this.afterError(error);
-            }
-        }
-    }
-
-    /** The wait in milliseconds before the next try, or undefined for none. */
-    afterResponse(response: Response): number | undefined {
-        this.number += 1;
-        const { status } = response;
-        if (!this.rules.statuses.has(status)) return undefined;
+    private afterResponse(own: Call, context: Context<typeof call> & Repeated, response: Response): Promise<true> | undefined {
         const asked = headerOf(response.headers, "retry-after");
-        const verdict = this.verdict("status", status, asked === undefined ? undefined : retryAfterUs(asked, usOf(this.own.clock.timeMs())));
+        const verdict = this.verdict(own, context, "status", response.status, asked === undefined ? undefined : retryAfterUs(asked, usOf(own.clock.timeMs())));
         if (typeof verdict !== "number") return undefined;
         discard(response);
-        return msOf(verdict);
+        return after(own, verdict);
     }
 
-    /** The wait in milliseconds before the next try; throws the error if there is none. */
-    afterError(error: unknown): number {
-        this.number += 1;
-        const verdict = this.verdict(outcomeOf(error), 0, undefined);
-        if (typeof verdict !== "number") throw error;
-        return msOf(verdict);
+    private afterError(own: Call, context: Context<typeof call> & Completed & Repeated): Promise<true> | undefined {
+        const verdict = this.verdict(own, context, outcomeOf(context.error), 0, undefined);
+        return typeof verdict === "number" ? after(own, verdict) : undefined;
     }
 
-    private verdict(outcome: Outcome, status: number, askedUs: number | undefined): number | Stop {
-        const { own, request } = this;
+    private verdict(own: Call, { request, tries }: Context<typeof call> & Repeated, outcome: Outcome, status: number, askedUs: number | undefined): number | Stop {
         const ended = {
-            number: this.number,
+            number: tries - 1,
             outcome,
             status,
             retryAfterUs: askedUs,
@@ -128,8 +78,13 @@ class Run {
             isBodyConsumed: !isSendable(request.body as Body | undefined),
         };
         const nowUs = usOf(own.clock.nowMs());
-        return afterTry(this.rules, ended, nowUs, nowUs + usOf(own.leftMs()), this.budget, own.random);
+        return afterTry(ofCall(this.rules, own), ended, nowUs, nowUs + usOf(own.leftMs()), this.budget, own.random);
     }
+}
+
+async function after(own: Call, waitUs: number): Promise<true> {
+    await sleep(own.clock, msOf(waitUs), own.signal);
+    return true;
 }
 
 /** The rules with what the call says itself. */

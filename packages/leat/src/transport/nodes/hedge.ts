@@ -1,6 +1,6 @@
 // Hedging: a call that waits long for its answer is sent to a second node too, and the first answer is taken.
 import { Readable } from "node:stream";
-import { type Request, type Response } from "../../middleware/message";
+import { type Awaitable, type Request, type Response } from "../../middleware/message";
 import { type Body, isReplayable } from "../body/body";
 import { TransportError } from "../error";
 import { type LiveCall } from "../live";
@@ -13,7 +13,7 @@ import { type Nodes } from "./pool";
 import { type HedgeSettings } from "./settings";
 
 /** Sends one try to one node. */
-export type SendTo = (request: Request, live: LiveCall, node: Node, own: Try) => Promise<Response>;
+export type SendTo = (request: Request, live: LiveCall, node: Node, own: Try) => Awaitable<Response>;
 
 /** Hedges that are saved up; more at once would be the load that makes everything slow. */
 const BURST = 10;
@@ -68,7 +68,7 @@ export class Hedge {
                 const own = new Try(live);
                 tries.push(own);
                 running++;
-                this.#send(request, live, to, own).then((response) => won(own, response), lost);
+                void this.#sent(request, live, to, own).then((response) => won(own, response), lost);
             };
             const timer = live.clock.after(this.#afterMs, () => {
                 const other = this.#nodes.pick(node);
@@ -77,5 +77,10 @@ export class Hedge {
             });
             begin(node);
         });
+    }
+
+    /** What fails at once fails as what fails later. */
+    async #sent(request: Request, live: LiveCall, to: Node, own: Try): Promise<Response> {
+        return this.#send(request, live, to, own);
     }
 }
