@@ -31,7 +31,7 @@ const SECTIONS = [
     ["`breaker(options)`", "breaker", "BreakerOptions"],
     ["`cache(options)`", "cache", "CacheOptions"],
     ["`bulkRetry(options)`", "bulkRetry", "BulkRetryOptions"],
-    ["`openTelemetry(options)`", "openTelemetry", "OpenTelemetryOptions", "DatabaseOperation"],
+    ["`openTelemetry(options)`", "openTelemetry", "OpenTelemetryOptions", "DatabaseOptions", "DatabaseOperation"],
     ["`diagnostics()`", "diagnostics", "CallStarted", "CallEnded", "AttemptStarted", "AttemptEnded"],
     ["`fetchBy(transport, options)`", "fetchBy", "FetchOptions"],
     ["`interceptor(middleware, options)`", "interceptor", "InterceptorOptions"],

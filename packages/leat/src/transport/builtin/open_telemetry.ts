@@ -4,58 +4,43 @@ import { type Context, type ContextOf } from "../../middleware/context";
 import { type Awaitable, type Request, type Response } from "../../middleware/message";
 import { middleware, type Middleware, type Next } from "../../middleware/middleware";
 import { slot } from "../../middleware/slot";
-import { call, type Call, type CallOptions } from "../call";
-import { TransportError, wrongOption } from "../error";
+import { call, type Call } from "../call";
+import { wrongOption } from "../error";
 import { objectOf } from "../given";
-import { type Attributes, KIND, NO_TRACE, type OpenTelemetryApi, type Span, STATUS_ERROR } from "./open_telemetry_api";
+import { type Attributes, KIND, type MetricsApi, NO_TRACE, type OpenTelemetryApi, type Span, STATUS_ERROR } from "./open_telemetry_api";
+import { databaseOf, type DatabaseOptions, methodOf, METHODS, serverOf, shownOf } from "./open_telemetry_attributes";
+import { durations } from "./open_telemetry_durations";
 import { callOf } from "./own_call";
 
-/** What a call does in a database, as far as it is known; for the name of its span and `db.…`. */
-export interface DatabaseOperation {
-    /** `db.operation.name`: "search". */
-    readonly operation?: string;
-    /** `db.collection.name`: an index, a table. */
-    readonly collection?: string;
-    /** `db.namespace`: a cluster, a database. */
-    readonly namespace?: string;
-    /** `db.query.text`; only with placeholders in the place of values. */
-    readonly queryText?: string;
-}
-
-/** How spans are made. */
+/** How spans are made, and durations measured. */
 export interface OpenTelemetryOptions {
     /** `import * as api from "@opentelemetry/api"`. */
     readonly api: OpenTelemetryApi;
-    /** The name of the tracer. Default: "leat/transport". */
+    /** The name of the tracer, and of the meter. Default: "leat/transport". */
     readonly tracer?: string;
     /** For a database that speaks HTTP: calls are spans of it, and tries HTTP's below. */
-    readonly db?: {
-        /** `db.system.name`: "elasticsearch". */
-        readonly system: string;
-        /** What a call does. Default: nothing is known. */
-        readonly describe?: (request: Request, options: CallOptions) => DatabaseOperation;
-    };
+    readonly db?: DatabaseOptions;
+    /** Whether durations are measured too, by an SDK for metrics. Default: true, where `api` has metrics. */
+    readonly metrics?: boolean;
 }
-
-/** Others could be anything that a caller made up, and each would be a value of its own (`http.request.method`, HTTP conventions). */
-const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"]);
 
 /** Where a try finds the span of its call, if there is no context manager to carry it. */
 const parent = slot("open_telemetry_parent").of<{ readonly outside: object; readonly inside: object }>();
 
 /**
  * A span for each call, and below it a client span for each try, whose context goes out with the request's headers and is active
- * in all that is inside. Two middleware, one of each scope: `middleware: [openTelemetry({ api }), …]`.
+ * in all that is inside: `middleware: [openTelemetry({ api }), …]`. With an SDK for metrics also the durations of tries
+ * (`http.client.request.duration`) and, with `db`, of calls (`db.client.operation.duration`), in seconds.
  *
- * Without an SDK there is no span, no header and no context: the API is asked once a call and once a try whether there is one, and
- * nothing is allocated. A span that is not recorded is handed on to the peer and to what is inside, and costs no promise.
+ * Without an SDK there is no span, no header, no context and no duration: the API is asked once a call and once a try whether there is one,
+ * and nothing is allocated. A span that is not recorded is handed on to the peer and to what is inside, and costs no promise.
  *
  * @throws {TransportError} `options.invalid`
  */
-export function openTelemetry(options: OpenTelemetryOptions): readonly [Middleware<"call">, Middleware<"attempt">] {
-    const { api, tracer, db } = optionsOf(options);
+export function openTelemetry(options: OpenTelemetryOptions): readonly Middleware[] {
+    const { api, tracer, db, metrics } = optionsOf(options);
     const spans = new Spans(api, tracer, db);
-    return [
+    const made: readonly Middleware[] = [
         middleware({ name: "openTelemetry", scope: "call", reads: [call], writes: [parent], when: () => spans.areWanted(), around: (context, next) => spans.call(context, next) }),
         middleware({
             name: "openTelemetry.attempt",
@@ -65,14 +50,16 @@ export function openTelemetry(options: OpenTelemetryOptions): readonly [Middlewa
             around: (context, next) => spans.attempt(context, next),
         }),
     ];
+    // Inside of the spans, whose context is what an exemplar names.
+    return metrics === undefined ? made : [...made, ...durations(metrics, api, tracer, db)];
 }
 
 class Spans {
     private readonly api: OpenTelemetryApi;
     private readonly tracer: string;
-    private readonly db: OpenTelemetryOptions["db"];
+    private readonly db: DatabaseOptions | undefined;
 
-    constructor(api: OpenTelemetryApi, tracer: string, db: OpenTelemetryOptions["db"]) {
+    constructor(api: OpenTelemetryApi, tracer: string, db: DatabaseOptions | undefined) {
         this.api = api;
         this.tracer = tracer;
         this.db = db;
@@ -95,7 +82,7 @@ class Spans {
         if (span === undefined) return next();
         const inside = this.api.trace.setSpan(outside, span);
         return this.within(inside, span, own, () => next({ set: { open_telemetry_parent: { outside, inside } } }), (response) => {
-            const found: Attributes = own.node === undefined ? {} : serverOf(own.node);
+            const found: Attributes = own.node === undefined ? {} : { ...serverOf(own.node) };
             if (response !== undefined) found[this.db === undefined ? "http.response.status_code" : "db.response.status_code"] = this.db === undefined ? response.status : String(response.status);
             return found;
         });
@@ -168,13 +155,6 @@ class Spans {
     }
 }
 
-/** Errors without secrets; their stacks are the application's to log. */
-function shownOf(error: unknown, { redactor }: Call): { readonly name: string; readonly code: string; readonly message: string } {
-    if (error instanceof TransportError) return { name: error.name, code: error.code, message: redactor.text(error.message) };
-    if (error instanceof Error) return { name: redactor.text(error.name), code: redactor.text(error.name), message: redactor.text(error.message) };
-    return { name: typeof error, code: "_OTHER", message: "" };
-}
-
 interface Named {
     readonly name: string;
     readonly attributes: Attributes;
@@ -184,19 +164,13 @@ function httpCall(own: Call, request: Request): Named {
     return { name: nameOf(own, request), attributes: methodOf(request.method) };
 }
 
-function databaseCall({ system, describe }: NonNullable<OpenTelemetryOptions["db"]>, own: Call, request: Request): Named {
-    const { operation, collection, namespace, queryText } = describe?.(request, own.options) ?? {};
-    const attributes: Attributes = { "db.system.name": system };
-    if (operation !== undefined) attributes["db.operation.name"] = operation;
-    if (collection !== undefined) attributes["db.collection.name"] = collection;
-    if (namespace !== undefined) attributes["db.namespace"] = namespace;
+function databaseCall(db: DatabaseOptions, own: Call, request: Request): Named {
+    const known = db.describe?.(request, own.options) ?? {};
+    const attributes = databaseOf(db, known);
+    const { operation, queryText } = known;
     if (queryText !== undefined) attributes["db.query.text"] = own.redactor.text(queryText);
-    const target = collection ?? namespace;
-    return { name: operation === undefined ? (target ?? system) : target === undefined ? operation : `${operation} ${target}`, attributes };
-}
-
-function methodOf(method: string): Attributes {
-    return METHODS.has(method) ? { "http.request.method": method } : { "http.request.method": "_OTHER", "http.request.method_original": method };
+    const target = known.collection ?? known.namespace;
+    return { name: operation === undefined ? (target ?? db.system) : target === undefined ? operation : `${operation} ${target}`, attributes };
 }
 
 /** "{method} {target}", where a target is known that is no path with ids in it. */
@@ -207,19 +181,20 @@ function nameOf({ options }: Call, { method }: Request): string {
     return route.startsWith(`${shown} `) ? route : `${shown} ${route}`;
 }
 
-function serverOf(origin: string): Attributes {
-    const { hostname, port, protocol } = new URL(origin);
-    // IPv6 stands without its brackets (general attributes).
-    return { "server.address": hostname.replace(/^\[|\]$/g, ""), "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) };
-}
-
 /** By name, as the HTTP conventions list them for `url.full`; other secrets go by their values. */
 function withoutSignatures(path: string): string {
     return path.replace(/([?&](?:AWSAccessKeyId|Signature|sig|X-Goog-Signature)=)[^&]*/gi, "$1REDACTED");
 }
 
-function optionsOf(given: unknown): { readonly api: OpenTelemetryApi; readonly tracer: string; readonly db: OpenTelemetryOptions["db"] } {
-    const { api, tracer = "leat/transport", db } = objectOf("openTelemetry", given, ["api", "tracer", "db"]) as Partial<OpenTelemetryOptions>;
+interface Settings {
+    readonly api: OpenTelemetryApi;
+    readonly tracer: string;
+    readonly db: DatabaseOptions | undefined;
+    readonly metrics: MetricsApi | undefined;
+}
+
+function optionsOf(given: unknown): Settings {
+    const { api, tracer = "leat/transport", db, metrics } = objectOf("openTelemetry", given, ["api", "tracer", "db", "metrics"]) as Partial<OpenTelemetryOptions>;
     const parts = api as Partial<OpenTelemetryApi> | undefined;
     const isApi = typeof parts?.trace?.getTracer === "function" && typeof parts.context?.with === "function" && typeof parts.propagation?.inject === "function";
     if (api === undefined || !isApi) throw wrongOption("openTelemetry.api", api, 'the module: import * as api from "@opentelemetry/api"');
@@ -229,5 +204,8 @@ function optionsOf(given: unknown): { readonly api: OpenTelemetryApi; readonly t
         if (typeof system !== "string" || system === "") throw wrongOption("openTelemetry.db.system", system, 'the name of a system: "elasticsearch"');
         if (describe !== undefined && typeof describe !== "function") throw wrongOption("openTelemetry.db.describe", describe, "a function: (request, options) => ({ operation, collection })");
     }
-    return { api, tracer, db };
+    if (metrics !== undefined && typeof metrics !== "boolean") throw wrongOption("openTelemetry.metrics", metrics, "true or false");
+    const hasMetrics = typeof api.metrics?.getMeterProvider === "function";
+    if (metrics === true && !hasMetrics) throw wrongOption("openTelemetry.metrics", metrics, "an API with metrics, which @opentelemetry/api has from 1.3 on");
+    return { api, tracer, db, metrics: metrics === false || !hasMetrics ? undefined : api.metrics };
 }

@@ -25,6 +25,30 @@ export interface OpenTelemetryApi {
     };
     readonly context: { active(): object; with<T>(context: object, run: () => T): T };
     readonly propagation: { inject(context: object, carrier: object): void };
+    /** From 1.3 on. */
+    readonly metrics?: MetricsApi;
+    /** The meter that there is without an SDK, the same one each time. */
+    createNoopMeter?(): object;
+}
+
+/** Its part for metrics. */
+export interface MetricsApi {
+    getMeterProvider(): MeterProvider;
+}
+
+/** An SDK's provider, or the one that stands for none. */
+export interface MeterProvider {
+    getMeter(name: string, version?: string): Meter;
+}
+
+/** Makes instruments. */
+export interface Meter {
+    createHistogram(name: string, options: { description: string; unit: string; advice: { explicitBucketBoundaries: number[] } }): Histogram;
+}
+
+/** An instrument. */
+export interface Histogram {
+    record(value: number, attributes: Attributes, context?: object): void;
 }
 
 /** Values of the API's enums, which never change. */
