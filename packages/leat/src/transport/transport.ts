@@ -4,6 +4,7 @@ import { isThenable } from "../middleware/apply";
 import { type Awaitable, type Headers, type HeaderValue, type Response } from "../middleware/message";
 import { compile, type Plan } from "../middleware/plan";
 import { type Sender } from "../middleware/layer";
+import { type Measured } from "../middleware/meter";
 import { type Slot, type SlotPatch } from "../middleware/slot";
 import { decode } from "./body/decode";
 import { call, type BodyLimits } from "./call";
@@ -63,7 +64,7 @@ export class Transport<S extends Slot = never> {
         this.#settings = settings;
         this.#host = new Shared(clock, random, limits, redactor, (ended) => this.#ended(ended));
         this.#headers = baseOf(settings.headers, redactor);
-        this.#plan = compile(settings.middleware, { provides: [call, ...(settings.provides as readonly S[])], development: settings.development });
+        this.#plan = compile(settings.middleware, { provides: [call, ...(settings.provides as readonly S[])], development: settings.development, ...(settings.measure !== undefined && { measure: settings.measure }) });
         this.#names = new Set(this.#plan.names);
         this.#nodes = new Nodes(settings.nodes, settings.balance, clock, random);
         this.#connection = settings.connection ?? undici();
@@ -117,6 +118,11 @@ export class Transport<S extends Slot = never> {
     /** The plan of its middleware as a table. */
     explain(): string {
         return this.#plan.explain();
+    }
+
+    /** What each hook of its middleware took until now; nothing without the option `measure`. */
+    measured(): readonly Measured[] {
+        return this.#plan.measured();
     }
 
     /**
