@@ -42,33 +42,45 @@ async function main(settings) {
   const lock = readFileSync(join(root, 'Cargo.lock'), 'utf8');
   let failed = false;
   for (const scenario of scenarios.filter(({ name }) => settings.names.includes(name))) {
-    const missing = missingTools(scenario, has);
-    if (missing.length) {
-      say(`${scenario.name}: skipped: ${missing.map(({ tool, debian }) => `${tool} is missing (apt-get install ${debian})`).join(', ')}`);
-      continue;
+    try {
+      failed = await one(scenario, settings, context, absent, lock) || failed;
+    } catch (error) {
+      // The others are measured all the same.
+      say(`${scenario.name}: ${error.stack}`);
+      failed = true;
     }
-    if (scenario.node && !existsSync(pathOf(scenario.node))) {
-      say(`${scenario.name}: skipped: Node.js ${scenario.node} is missing (node tools/nodes.mjs)`);
-      continue;
-    }
-    const skipped = Object.fromEntries([...absent].filter(([name]) => scenario.subjects.includes(name)));
-    for (const [name, reason] of Object.entries(skipped)) say(`${scenario.name}: without ${name}: ${reason}`);
-    const facts = machine();
-    const { rounds, seconds } = bounded(scenario, settings);
-    const { samples, failures, rate } = await run(scenario, context, { ...settings, rounds, seconds }, absent, say);
-    if (Object.keys(samples).length === 0) continue;
-    failed ||= Object.keys(failures).length > 0;
-    const result = {
-      scenario: scenario.name, title: scenario.title, about: scenario.about, load: scenario.load, measures: scenario.measures, compare: scenario.compare,
-      date: new Date().toISOString().slice(0, 10), command: commandLine(scenario, settings), rounds, seconds, rate,
-      machine: facts, versions: versions(scenario, context, absent, lock), commit: commit(),
-      skipped, failures, summary: summarise(scenario, samples), samples,
-    };
-    console.log(section(result).join('\n'));
-    if (!settings.quick) keep(result);
   }
   if (!settings.quick) writePage();
   if (failed) process.exitCode = 1;
+}
+
+/** Measures a scenario and keeps what came of it; whether anything failed. */
+async function one(scenario, settings, context, absent, lock) {
+  const missing = missingTools(scenario, has);
+  if (missing.length) {
+    say(`${scenario.name}: skipped: ${missing.map(({ tool, debian }) => `${tool} is missing (apt-get install ${debian})`).join(', ')}`);
+    return false;
+  }
+  if (scenario.node && !existsSync(pathOf(scenario.node))) {
+    say(`${scenario.name}: skipped: Node.js ${scenario.node} is missing (node tools/nodes.mjs)`);
+    return false;
+  }
+  const skipped = Object.fromEntries([...absent].filter(([name]) => scenario.subjects.includes(name)));
+  for (const [name, reason] of Object.entries(skipped)) say(`${scenario.name}: without ${name}: ${reason}`);
+  const facts = machine();
+  const { rounds, seconds } = bounded(scenario, settings);
+  const { samples, failures, rate } = await run(scenario, context, { ...settings, rounds, seconds }, absent, say);
+  const isFailed = Object.keys(failures).length > 0;
+  if (Object.keys(samples).length === 0) return isFailed;
+  const result = {
+    scenario: scenario.name, title: scenario.title, about: scenario.about, load: scenario.load, measures: scenario.measures, compare: scenario.compare,
+    date: new Date().toISOString().slice(0, 10), command: commandLine(scenario, settings), rounds, seconds, rate,
+    machine: facts, versions: versions(scenario, context, absent, lock), commit: commit(),
+    skipped, failures, summary: summarise(scenario, samples), samples,
+  };
+  console.log(section(result).join('\n'));
+  if (!settings.quick) keep(result);
+  return isFailed;
 }
 
 function build() {

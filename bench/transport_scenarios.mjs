@@ -25,15 +25,15 @@ const engine = (name, title, flags, targets = [], majors = [20], more = []) => o
 });
 
 /** The client alone: its connection answers at once. */
-const stack = (name, title, bytes, majors = KEPT) => on(majors, `transport-stack-${name}`, {
-  ...micro, title: `a whole call with a connection that costs nothing: ${title}`, role: 'transport-stack', flags: { bytes },
+const stack = (name, title, bytes, majors = KEPT, more = {}) => on(majors, `transport-stack-${name}`, {
+  ...micro, title: `a whole call with a connection that costs nothing: ${title}`, role: 'transport-stack', flags: { bytes, ...more },
   subjects: ['leat, 5 middleware', 'leat, the same inline', 'leat, none', '@elastic/transport'],
   targets: [{ measure: 'ns', against: 'leat, the same inline', atMost: 1.02 }],
   about: 'Five middleware: a trace record, `auth`, `product`, `compression` (gzip of bodies from 1 kB on) and `retry`; the second does that work itself, around calls of a transport without middleware. @elastic/transport has no more than its own: headers, gzip, tracing when off.',
 });
 
 /** Real sockets; the origin has the other core. */
-const loopback = { ...alone, upstream: true, role: 'transport-loopback', secondsMax: 1.5, subjects: ['leat/transport', 'undici', '@elastic/transport'] };
+const loopback = { ...alone, upstream: true, role: 'transport-loopback', secondsMax: 1, subjects: ['leat/transport', 'undici', '@elastic/transport'] };
 const CLOSED = { measures: ['rps', 'cpu_us', 'p50_us', 'p99_us', 'p999_us', 'gcs', 'gc_pause_ms', 'rss_mb'], compare: ['rps', 'cpu_us', 'p99_us'] };
 const closed = (name, title, flags, targets, majors = KEPT) => on(majors, `transport-loopback-${name}`, {
   ...loopback, title: `calls on loopback: ${title}`, flags: { bytes: 0, connections: 50, ...flags },
@@ -41,7 +41,7 @@ const closed = (name, title, flags, targets, majors = KEPT) => on(majors, `trans
   about: 'leat/transport without middleware, on undici; undici alone by `pool.request`; all read the whole answer.',
 });
 const open = (name, title, flags) => on([20], `transport-open-${name}`, {
-  ...loopback, secondsMax: 3, title: `calls on loopback that are due by the clock: ${title}`, flags: { connections: 50, ...flags },
+  ...loopback, secondsMax: 2, title: `calls on loopback that are due by the clock: ${title}`, flags: { connections: 50, ...flags },
   measures: ['p50_us', 'p95_us', 'p99_us', 'p999_us', 'gcs', 'gc_pause_ms', 'rss_mb'], compare: ['p50_us', 'p99_us', 'p999_us', 'gcs'], targets: [],
 });
 const own = (name, title, flags, targets) => on([20], `transport-own-${name}`, {
@@ -74,11 +74,15 @@ export const transportScenarios = [
   ...engine('5', '5 that set a header each, the first with a state', { depth: 5 }),
   ...engine('20', '20 that set a header each', { depth: 20 }, [], [20], ['phases']),
   ...engine('async', '4, and a sender that waits', { path: 'async' }, [], [20], ['phases']),
+  ...engine('own', "4, on headers that are each call's own", { own: true }),
   ...engine('error', '4, and a sender that throws', { path: 'error' }),
   ...engine('retry', '4, and a first try that throws', { path: 'retry' }),
   ...stack('9', '9 bytes', 9),
+  ...stack('later', '9 bytes, the answer by a promise', 9, [20], { later: true }),
+  ...stack('0', 'no bytes', 0, [20]),
   ...stack('1k', '1 kB', 1024, [20]),
   ...stack('64k', '64 kB', 65_536, [20]),
+  ...stack('1m', '1 MB', 1_048_576, [20]),
   ...loaded('9', '9 bytes', 9),
   ...loaded('1k', '1 kB', 1024),
   ...loaded('64k', '64 kB', 65_536),

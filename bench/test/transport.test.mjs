@@ -58,11 +58,11 @@ for (const bytes of [9, 1024, 65_536]) {
   });
 }
 
-for (const path of ['sync', 'async', 'error', 'retry']) {
-  test(`engines bring the same request to the sender: ${path}`, { skip }, async () => {
+for (const [path, own] of [['sync', false], ['sync', true], ['async', false], ['error', false], ['retry', false]]) {
+  test(`engines bring the same request to the sender: ${path}${own ? ", on headers of the call's own" : ''}`, { skip }, async () => {
     const { make, names } = await import('../transport/engine.mjs');
     for (const name of names) {
-      const { run, seen } = make(name, { depth: 4, path });
+      const { run, seen } = make(name, { depth: 4, path, own });
       const { status } = await run();
       assert.equal(status, 200);
       assert.deepEqual({ ...seen.request.headers }, { host: 'a', accept: '*/*', 'user-agent': 'leat', 'accept-encoding': 'gzip', 'x-0': '1', 'x-1': '1', 'x-2': '1', 'x-3': '1' }, name);

@@ -10,6 +10,8 @@ const REQUEST = Object.freeze({
   method: 'GET', path: '/a', body: undefined,
   headers: Object.freeze({ host: 'a', accept: '*/*', 'user-agent': 'leat', 'accept-encoding': 'gzip' }),
 });
+/** With headers that are this call's alone, so that nothing that was made of them before can be used again. */
+const ownRequest = () => ({ method: 'GET', path: '/a', body: undefined, headers: { host: 'a', accept: '*/*', 'user-agent': 'leat', 'accept-encoding': 'gzip' } });
 const OK = Object.freeze({ status: 200, headers: Object.freeze({ 'content-type': 'text/plain' }), body: undefined });
 const DOWN = new Error('down');
 
@@ -46,7 +48,7 @@ const againLater = (attempt) => async () => { try { return await attempt(); } ca
 const started = slot('started').of();
 const STARTED = Object.freeze({ started: 1 });
 
-function plan({ depth, path }, send) {
+function plan({ depth, path, own }, send) {
   const list = many(depth, (at) => {
     const name = headerOf(at);
     const patch = { headers: { [name]: '1' }, ...(at === 0 ? { set: STARTED } : {}) };
@@ -56,7 +58,7 @@ function plan({ depth, path }, send) {
   const around = (_context, next) => again(next)();
   const retry = path === 'retry' ? [middleware({ name: 'retry', scope: 'call', repeats: true, around })] : [];
   const compiled = compile([...retry, ...list]);
-  return () => compiled.run(REQUEST, send);
+  return own ? () => compiled.run(ownRequest(), send) : () => compiled.run(REQUEST, send);
 }
 
 /** Middleware as functions around `next`, on a context that all share and may write to: the header, and the first a state. */
@@ -71,15 +73,15 @@ const writing = (at) => async (context, next) => {
   }
 };
 const retrying = (_context, next) => againLater(next)();
-const shared = () => ({ ...REQUEST, headers: { ...REQUEST.headers } });
+const shared = (own) => (own ? ownRequest() : { ...REQUEST, headers: { ...REQUEST.headers } });
 
 /** The middleware of @elastic/transport 9.4.0: `around` only. */
-function onion({ depth, path }, send) {
+function onion({ depth, path, own }, send) {
   const engine = new MiddlewareEngine();
   if (path === 'retry') engine.register({ name: 'retry', priority: 0, around: retrying });
   for (const at of Array(depth).keys()) engine.register({ name: headerOf(at), priority: at + 1, around: writing(at) });
   return () => {
-    const context = { request: shared(), params: REQUEST, options: {}, meta: { requestId: 1, name: 'a', context: null, connection: null, attempts: 0 }, state: undefined };
+    const context = { request: shared(own), params: REQUEST, options: {}, meta: { requestId: 1, name: 'a', context: null, connection: null, attempts: 0 }, state: undefined };
     return engine.run(context, async () => send(context.request));
   };
 }
@@ -88,7 +90,7 @@ function onion({ depth, path }, send) {
  * In the style of the engine that the reference report measured: a phase is an async function which awaits every handler, and merges
  * what it returns into a new context by spreading context, request and headers.
  */
-function phases({ depth, path }, send) {
+function phases({ depth, path, own }, send) {
   const list = many(depth, (at) => {
     const patch = (more) => ({ context: { request: { headers: { [headerOf(at)]: '1' } }, ...more } });
     return at === 0
@@ -110,7 +112,7 @@ function phases({ depth, path }, send) {
     return current;
   };
   const attempt = async () => {
-    let context = await phase('onRequest', { request: REQUEST, params: REQUEST, options: {}, meta: {}, shared: {} });
+    let context = await phase('onRequest', { request: own ? ownRequest() : REQUEST, params: REQUEST, options: {}, meta: {}, shared: {} });
     try {
       return await send(context.request);
     } finally {
@@ -121,7 +123,7 @@ function phases({ depth, path }, send) {
 }
 
 /** koa-compose's way: a promise and a bound function each. */
-function koa({ depth, path }, send) {
+function koa({ depth, path, own }, send) {
   const list = many(depth, writing);
   if (path === 'retry') list.unshift(retrying);
   const run = (context) => {
@@ -135,14 +137,14 @@ function koa({ depth, path }, send) {
     };
     return dispatch(0);
   };
-  return () => run({ request: shared(), state: undefined });
+  return () => run({ request: shared(own), state: undefined });
 }
 
-/** What one would write without middleware; `requestOf` makes the request of the headers' names. */
-const byHand = (requestOf) => ({ depth, path }, send) => {
+/** What one would write without middleware; `requestOf` makes the request of the headers' names and the one that was given. */
+const byHand = (requestOf) => ({ depth, path, own }, send) => {
   const names = many(depth, headerOf);
   const attempt = () => {
-    const request = requestOf(names);
+    const request = requestOf(names, own ? ownRequest() : REQUEST);
     const state = STARTED;
     if (path === 'async') return send(request).then((response) => { void state.started; return response; });
     try {
@@ -155,16 +157,16 @@ const byHand = (requestOf) => ({ depth, path }, send) => {
 };
 
 /** One copy, into which everything goes. */
-const inOneCopy = byHand((names) => {
-  if (names.length === 0) return REQUEST;
-  const headers = { ...REQUEST.headers };
+const inOneCopy = byHand((names, request) => {
+  if (names.length === 0) return request;
+  const headers = { ...request.headers };
   for (const name of names) headers[name] = '1';
-  return { method: REQUEST.method, path: REQUEST.path, headers, body: REQUEST.body };
+  return { method: request.method, path: request.path, headers, body: request.body };
 });
 
 /** A copy for each step, as steps do that know nothing of one another. */
-const inSteps = byHand((names) => {
-  let request = REQUEST;
+const inSteps = byHand((names, given) => {
+  let request = given;
   for (const name of names) {
     const headers = { ...request.headers };
     headers[name] = '1';
