@@ -2,7 +2,7 @@
 //
 // shuffled   the order of a round is drawn, so that no place in it decides
 // roundsMin  the fewest rounds, unless the run is a quick one; secondsMax  the longest measurement, so that ten rounds of all take
-//            some twenty minutes on a quiet machine
+//            some twenty-five minutes on a quiet machine
 // glance     'round': quiet cores are waited for once a round, since a look at them takes as long as a measurement
 // flags      the settings of the variant (transport/)
 
@@ -11,7 +11,7 @@ import { on } from './node_scenarios.mjs';
 const KEPT = [20, 24];
 
 /** Nothing but the code: no sockets, so no load beside it. */
-const alone = { load: { kind: 'self' }, shuffled: true, roundsMin: 10, secondsMax: 0.3, glance: 'round', targets: [] };
+const alone = { load: { kind: 'self' }, shuffled: true, roundsMin: 10, secondsMax: 0.25, glance: 'round', targets: [] };
 const micro = { ...alone, measures: ['ns', 'ns_p99', 'ns_p999', 'bytes', 'promises'], counted: ['bytes', 'promises'], compare: ['ns', 'bytes'] };
 
 const merge = (name, title, patch, targets) => on([20], `transport-merge-${name}`, {
@@ -21,7 +21,7 @@ const merge = (name, title, patch, targets) => on([20], `transport-merge-${name}
 const ENGINES = ['plan', 'by hand', 'koa', 'onion'];
 const engine = (name, title, flags, targets = [], majors = [20], more = []) => on(majors, `transport-engine-${name}`, {
   ...micro, title: `middleware with nothing around them: ${title}`, role: 'transport-engine', flags: { depth: 4, path: 'sync', ...flags }, subjects: [...ENGINES, ...more], targets,
-  about: '`onion` is the engine of @elastic/transport 9.4.0, `phases` is written in the style of the engine of its report (async phases, a spread copy for each patch), `by hand` is one copy that everything goes into.',
+  about: '`onion` is the engine of @elastic/transport 9.4.0, `phases` is written in the style of the engine of its report (async phases, a spread copy for each patch), `by hand` is one copy that everything goes into. `plan` keeps merges that come again, so in it the headers of the call before are used; `transport-engine-own` has other headers with each call.',
 });
 
 /** The client alone: its connection answers at once. */
@@ -33,7 +33,7 @@ const stack = (name, title, bytes, majors = KEPT, more = {}) => on(majors, `tran
 });
 
 /** Real sockets; the origin has the other core. */
-const loopback = { ...alone, upstream: true, role: 'transport-loopback', secondsMax: 1, subjects: ['leat/transport', 'undici', '@elastic/transport'] };
+const loopback = { ...alone, upstream: true, role: 'transport-loopback', secondsMax: 0.7, subjects: ['leat/transport', 'undici', '@elastic/transport'] };
 const CLOSED = { measures: ['rps', 'cpu_us', 'p50_us', 'p99_us', 'p999_us', 'gcs', 'gc_pause_ms', 'rss_mb'], compare: ['rps', 'cpu_us', 'p99_us'] };
 const closed = (name, title, flags, targets, majors = KEPT) => on(majors, `transport-loopback-${name}`, {
   ...loopback, title: `calls on loopback: ${title}`, flags: { bytes: 0, connections: 50, ...flags },
