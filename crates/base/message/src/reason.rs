@@ -108,6 +108,13 @@ reasons! {
     LimitBodyBytes => "limit.body_bytes", 413, Peer, "The body is longer than body_bytes_max.";
     LimitTrailerBytes => "limit.trailer_bytes", 431, Peer, "The trailer section is longer than trailer_bytes_max.";
     LimitChunkExtension => "limit.chunk_extension", 400, Peer, "A chunk's extensions are longer than chunk_extension_bytes_max.";
+    CodingUnknown => "coding.unknown", 415, Peer, "The body has a coding that the route does not take, or more than one.";
+    CodingInvalid => "coding.invalid", 400, Peer, "The body is not what its coding says, or goes on behind the coding's end.";
+    CodingCutOff => "coding.cut_off", 400, Peer, "The body ends inside its coding.";
+    CodingRatio => "coding.ratio", 413, Peer, "The decoded body is more than decompress.ratio_max times as long as the coded one.";
+    CodingBytes => "coding.bytes", 413, Peer, "The decoded body is longer than decompress.bytes_max.";
+    CodingWindow => "coding.window", 413, Peer, "The body's coding refers back further than 8 MiB.";
+    CodingBusy => "coding.busy", 503, Us, "The decoders of this core hold all the memory that they may.";
     LimitConnections => "limit.connections", 503, Us, "More connections than connections_max.";
     LimitConnectionsPerClient => "limit.connections_per_client", 503, Peer, "More connections of one client than connections_per_client_max.";
     LimitHandshakes => "limit.handshakes", 0, Us, "More TLS handshakes under way than handshakes_max.";
@@ -246,6 +253,7 @@ fn title(status: u16) -> &'static str {
         408 => "Request Timeout",
         413 => "Content Too Large",
         414 => "URI Too Long",
+        415 => "Unsupported Media Type",
         417 => "Expectation Failed",
         421 => "Misdirected Request",
         422 => "Unprocessable Content",

@@ -30,3 +30,45 @@ pub fn add(bytes: i64) {
 pub fn in_use() -> usize {
     usize::try_from(TOTAL.load(Ordering::Relaxed)).unwrap_or(0)
 }
+
+/// Bytes that somebody holds beside the connections' own buffers, counted until it is dropped.
+#[derive(Debug, Default)]
+pub struct Held {
+    bytes: usize,
+}
+
+impl Held {
+    /// Says how many bytes they are now.
+    pub fn set(&mut self, bytes: usize) {
+        add(bytes as i64 - self.bytes as i64);
+        self.bytes = bytes;
+    }
+
+    /// How many bytes they are.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_given_back() {
+        let before = UNSETTLED.get();
+        let mut held = Held::default();
+        for bytes in [1_000, 50_000, 20] {
+            held.set(bytes);
+            assert_eq!((held.bytes(), UNSETTLED.get() - before), (bytes, bytes as i64));
+        }
+        drop(held);
+        assert_eq!(UNSETTLED.get(), before);
+    }
+}

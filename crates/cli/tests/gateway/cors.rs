@@ -75,6 +75,38 @@ fn replies_tell_browsers_which_pages_may_see_them() {
 }
 
 #[test]
+fn origins_that_only_look_like_one_that_may_are_told_nothing() {
+    let leat = Leat::gateway(ROUTES, 1);
+    for origin in [
+        "http://app.test",
+        "https://app.test:8443",
+        "https://app.test.",
+        "https://app.test/",
+        "https://APP.test",
+        "https://app.test.evil.test",
+        "https://evil.test#.app.test",
+        "https://evil.test?.app.test",
+        "https://evil.test/.app.test",
+        "https://evil.test\\.app.test",
+        "https://evil@x.app.test",
+        "https://evil.test:1.app.test",
+        "https://.app.test",
+        "https://app.test, https://evil.test",
+        "https://app.test https://evil.test",
+        "https://evil.test%00.app.test",
+        "null",
+        "",
+    ] {
+        let response = ask(&leat, "GET /some", &format!("origin: {origin}\r\n"));
+        assert_eq!((response.status, words(&response).as_str()), (200, "vary=origin"), "{origin}");
+        let fields = format!("origin: {origin}\r\naccess-control-request-method: PUT\r\n");
+        let response = ask(&leat, "OPTIONS /some", &fields);
+        is_problem(&response, 403, "cors.origin");
+        assert_eq!(words(&response), "", "{origin}");
+    }
+}
+
+#[test]
 fn preflight_requests_are_answered_before_any_check() {
     let leat = Leat::gateway(ROUTES, 1);
     const VARY: &str = "vary=origin, access-control-request-method, access-control-request-headers";

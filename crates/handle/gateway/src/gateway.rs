@@ -13,8 +13,10 @@ use leat_route::{Found, Params};
 
 use crate::admit::auth::{SchemeError, Schemes};
 use crate::admit::{Admission, Admitted, Counted, Verdict, answer_preflight, compile_limits, preflight};
+use crate::buffer::Buffered;
 use crate::compress::Compressed;
-use crate::config::{self, Action, Compression, Config, Problem, Redirect, Rewrite};
+use crate::config::{self, Action, Config, Problem, Redirect, Rewrite};
+use crate::decompress::Decompressed;
 use crate::edited::Edited;
 use crate::endpoints::{EndpointsError, seats};
 use crate::lasting::Lasting;
@@ -378,19 +380,22 @@ impl<P: PluginHost> Gateway<P> {
         result
     }
 
-    /// The same, compressed where that is right: plug-ins see replies as they are.
-    async fn answer_coded<X: Exchange>(
+    /// The same with bodies that are changed or held on their way: plug-ins see them as they are.
+    async fn answer_layered<X: Exchange>(
         &self,
         exchange: &mut X,
-        compression: &Compression,
+        config: &config::Route,
         run: Option<P::Run>,
         route: usize,
         params: &Params,
         admitted: Option<&Admitted>,
     ) -> Result<(), Fault> {
-        let mut coded = Compressed::new(exchange, compression);
-        self.answer_plugged(&mut coded, run, route, params, admitted).await?;
-        coded.finish().await.map_err(Fault::from)
+        let mut plain = Decompressed::new(exchange, config.decompression(), config.body().bytes_max)?;
+        let mut buffered = Buffered::new(&mut plain, config.buffer_bytes_max());
+        let mut compressed = Compressed::new(&mut buffered, config.compression());
+        self.answer_plugged(&mut compressed, run, route, params, admitted).await?;
+        compressed.finish().await?;
+        buffered.finish().await.map_err(Fault::from)
     }
 
     /// Keeps the memory of a request for another one.
@@ -453,11 +458,11 @@ impl<P: PluginHost> Handler for Gateway<P> {
         if waits {
             run = self.plug_in(route, exchange.request());
         }
-        let result = match self.config.routes().get(route).and_then(config::Route::compression) {
+        let result = match self.config.routes().get(route).filter(|route| route.is_layered()) {
             None => self.answer_plugged(exchange, run, route, &params, admitted.as_deref()).await,
             // Boxed, as all that is not on every exchange's way.
-            Some(compression) => {
-                Box::pin(self.answer_coded(exchange, compression, run, route, &params, admitted.as_deref())).await
+            Some(config) => {
+                Box::pin(self.answer_layered(exchange, config, run, route, &params, admitted.as_deref())).await
             }
         };
         let added = admitted.as_deref().map(|admitted| &admitted.reply);

@@ -3,8 +3,10 @@
 //! [`config`] reads what a person wrote; [`Gateway`] is that, compiled for one core.
 
 mod admit;
+mod buffer;
 mod compress;
 pub mod config;
+mod decompress;
 mod edited;
 mod endpoints;
 mod explain;

@@ -6,8 +6,10 @@ use super::access::AccessCheck;
 use super::admitted::Admitted;
 use super::auth::{AuthCheck, Schemes};
 use super::client::ClientAddress;
+use super::coding::CodingCheck;
 use super::cors;
 use super::faults::FaultsCheck;
+use super::head_limits::HeadCheck;
 use super::limit::{Counted, LeasedCheck, LimitCheck, RedisCheck};
 use super::maintenance::MaintenanceCheck;
 use crate::config::{Config, Cors, RateLimit, Route};
@@ -40,6 +42,7 @@ impl Verdict {
 enum Check {
     /// Refuses nothing: it tells browsers which pages may see the reply, also that of the checks behind it.
     Cors(Cors),
+    Head(HeadCheck),
     Access(AccessCheck),
     Maintenance(MaintenanceCheck),
     Limit(LimitCheck),
@@ -47,6 +50,7 @@ enum Check {
     Redis(RedisCheck),
     Faults(FaultsCheck),
     Auth(AuthCheck),
+    Coding(CodingCheck),
 }
 
 impl Check {
@@ -56,6 +60,7 @@ impl Check {
                 cors::note(cors, head, &mut admitted.reply);
                 Verdict::Admit
             }
+            Self::Head(check) => check.ask(head),
             Self::Access(check) => check.ask(head, peer),
             Self::Maintenance(check) => check.ask(head, peer, &mut admitted.reply),
             Self::Faults(check) => check.ask(head),
@@ -63,6 +68,7 @@ impl Check {
             Self::Leased(check) => check.ask(head, peer, admitted),
             Self::Redis(check) => check.ask(head, peer),
             Self::Auth(check) => check.ask(head, peer, admitted),
+            Self::Coding(check) => check.ask(head, &mut admitted.reply),
         }
     }
 
@@ -73,9 +79,12 @@ impl Check {
             Self::Faults(check) => check.wait(x).await,
             Self::Leased(check) => check.wait(x.request(), x.peer(), admitted).await,
             Self::Redis(check) => check.wait(x.request(), x.peer(), admitted).await,
-            Self::Cors(_) | Self::Access(_) | Self::Maintenance(_) | Self::Limit(_) => {
-                self.ask(x.request(), x.peer(), admitted)
-            }
+            Self::Cors(_)
+            | Self::Head(_)
+            | Self::Access(_)
+            | Self::Maintenance(_)
+            | Self::Limit(_)
+            | Self::Coding(_) => self.ask(x.request(), x.peer(), admitted),
         }
     }
 }
@@ -93,6 +102,7 @@ impl Admission {
         if let Some(cors) = route.cors() {
             checks.push(Check::Cors(cors.clone()));
         }
+        checks.extend(HeadCheck::new(route.head()).map(Check::Head));
         let client = ClientAddress::new(config.forwarded());
         if let Some(access) = route.access() {
             checks.push(Check::Access(AccessCheck::new(access.clone(), client)));
@@ -113,6 +123,8 @@ impl Admission {
         checks.extend(LeasedCheck::new(route, limits, client).map(Check::Leased));
         checks.extend(RedisCheck::of_route(route, limits, client).into_iter().map(Check::Redis));
         checks.extend(behind);
+        // Behind `auth`: a stranger need not know what is taken here.
+        checks.extend(route.decompression().map(|config| Check::Coding(CodingCheck::new(config))));
         // Behind the limits: who calls too often is told so, not failed on purpose.
         if !route.faults().is_empty() {
             checks.push(Check::Faults(FaultsCheck::new(route.faults())));

@@ -57,7 +57,8 @@ impl FieldLines {
         self.ends.is_empty()
     }
 
-    fn clear(&mut self) {
+    /// Forgets all fields; keeps the memory.
+    pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }

@@ -10,8 +10,10 @@ mod admission;
 mod admitted;
 pub(crate) mod auth;
 mod client;
+mod coding;
 mod cors;
 mod faults;
+mod head_limits;
 mod limit;
 mod maintenance;
 

@@ -18,7 +18,8 @@ const PIECE_BYTES_MAX: usize = 16 * 1024;
 /// Costs a copy of the reply's head, and where it compresses one encoder and the copies into and out of it.
 pub(crate) struct Compressed<'a, X> {
     inner: &'a mut X,
-    config: &'a Compression,
+    /// `None`: nothing is compressed.
+    config: Option<&'a Compression>,
     status: u16,
     fields: FieldLines,
     body: Body,
@@ -44,7 +45,7 @@ enum Body {
 }
 
 impl<'a, X: Exchange> Compressed<'a, X> {
-    pub(crate) fn new(inner: &'a mut X, config: &'a Compression) -> Self {
+    pub(crate) fn new(inner: &'a mut X, config: Option<&'a Compression>) -> Self {
         Self { inner, config, status: 0, fields: FieldLines::default(), body: Body::Plain }
     }
 
@@ -127,15 +128,21 @@ impl<X: Exchange> Layer for Compressed<'_, X> {
     }
 
     fn status(&mut self, status: u16) {
+        let Some(_) = self.config else { return self.inner.status(status) };
         self.status = status;
+        // One in place of another that nobody has seen.
+        self.fields.clear();
+        self.body = Body::Plain;
     }
 
     fn field(&mut self, name: &[u8], value: &[u8]) {
+        let Some(_) = self.config else { return self.inner.field(name, value) };
         self.fields.put(name, |out| out.extend_from_slice(value));
     }
 
     fn length(&mut self, length: Length) {
-        let choice = choose(self.config, self.inner.request(), self.status, &self.fields, length);
+        let Some(config) = self.config else { return self.inner.length(length) };
+        let choice = choose(config, self.inner.request(), self.status, &self.fields, length);
         let encoder = match choice {
             Choice::With(coding) => Encoder::new(coding).map(|encoder| (coding.name(), encoder)),
             Choice::Never | Choice::NotNow => None,

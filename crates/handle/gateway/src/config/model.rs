@@ -16,6 +16,8 @@ use super::compression::Compression;
 use super::cors::Cors;
 use super::fault::Fault;
 use super::fields::FieldEdits;
+use super::head_limits::HeadLimits;
+use super::layers::Layers;
 use super::log_level::LogLevel;
 use super::maintenance::Maintenance;
 use super::plugin::Plugins;
@@ -493,6 +495,8 @@ pub struct Route {
     pub(super) access: Option<Access>,
     pub(super) cors: Option<Cors>,
     pub(super) compression: Option<Compression>,
+    pub(super) layers: Layers,
+    pub(super) head: HeadLimits,
     pub(super) maintenance: Option<Maintenance>,
     pub(super) faults: Vec<Fault>,
     pub(super) rate_limits: Vec<RouteLimit>,

@@ -1,5 +1,6 @@
 use leat_message::{BodyLimits, LeftToHandler, Limits};
 
+use crate::config::head_limits::HeadLimits;
 use crate::config::table::{Key, Kind, Open, Section, units};
 
 const KIB: u64 = 1024;
@@ -93,8 +94,16 @@ pub(super) static LIMITS: Section = Section::new(
 pub(super) static ROUTE_LIMITS: Section = Section::new(
     "route_limits",
     "the `limits` of a route",
-    "Limits of the request bodies of one route.",
+    "Limits of the requests of one route. Those of the head can only be tighter than the global ones, which each request has passed before its route is known.",
     &[
+        Key::optional(
+            "head_bytes_max",
+            size(1, MIB),
+            "Request line and fields together. Without it: the global limit.",
+        ),
+        Key::optional("fields_max", count(10_000), "Fields in one head. Without it: the global limit.")
+            .aka(&["headers_max"]),
+        Key::optional("target_bytes_max", size(1, MIB), "The request target. Without it: the global limit."),
         Key::optional("body_bytes_max", size(0, BODY_BYTES_MAX), "A request body. Without it: the global limit.")
             .aka(&["client_max_body_size", "body_max"]),
         Key::optional("body_time", BODY_TIME, "The whole body; `off` for streams. Without it: the global limit."),
@@ -144,6 +153,34 @@ pub(super) fn read_limits(open: &Open<'_>) -> Limits {
         }
     }
     limits
+}
+
+/// The limits of a route's heads.
+pub(super) fn read_head_limits(open: &Open<'_>, global: &Limits) -> HeadLimits {
+    let tighter = |name: &str, value: u64, most: usize, show: fn(u64) -> String| {
+        let place = open.place_of(name)?;
+        if value > most as u64 {
+            let (value, most) = (show(value), show(most as u64));
+            open.reader.problem_help(
+                place,
+                format!("`{name}` ({value}) is more than the global limit ({most}), which is kept first"),
+                format!("raise `{name}` in the `limits` of the root, or lower it here"),
+            );
+        }
+        usize::try_from(value).ok()
+    };
+    let number = |value: u64| value.to_string();
+    let fields_max = open.number("fields_max").unwrap_or_default();
+    HeadLimits {
+        bytes_max: tighter("head_bytes_max", open.size("head_bytes_max"), global.head_bytes_max, units::show_size),
+        fields_max: tighter("fields_max", fields_max, global.fields_max, number),
+        target_bytes_max: tighter(
+            "target_bytes_max",
+            open.size("target_bytes_max"),
+            global.target_bytes_max,
+            units::show_size,
+        ),
+    }
 }
 
 pub(super) fn read_route_limits(open: &Open<'_>, global: &Limits) -> BodyLimits {

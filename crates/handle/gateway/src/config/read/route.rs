@@ -5,12 +5,14 @@ use leat_route::{Conflict, Entry, Path, Table};
 
 use super::access::{ACCESS, read_access};
 use super::auth::{ROUTE_AUTH, Schemes, read_route_auth};
+use super::buffer::{BUFFER_RESPONSE, read_buffer_response};
 use super::compression::{COMPRESSION, read_compression};
 use super::cors::{CORS, read_cors};
+use super::decompression::{DECOMPRESSION, read_decompression};
 use super::edits::{FIELD_EDITS, Way, read_edits};
 use super::faults::{FAULT, read_fault};
 use super::files::{FILES, read_files};
-use super::limits::{ROUTE_LIMITS, read_route_limits};
+use super::limits::{ROUTE_LIMITS, read_head_limits, read_route_limits};
 use super::maintenance::{MAINTENANCE, read_maintenance};
 use super::matching::{MATCH, Match, read_match};
 use super::plugin::PluginSets;
@@ -21,6 +23,7 @@ use super::respond::{RESPOND, read_respond};
 use super::rewrite::read_rewrite;
 use super::upstream::Upstreams;
 use crate::config::fields::FieldEdits;
+use crate::config::layers::Layers;
 use crate::config::model::{Action, Route};
 use crate::config::problem::Place;
 use crate::config::table::{Group, Key, Kind, Open, Section};
@@ -56,11 +59,15 @@ pub(super) static ROUTE: Section = Section::new(
             .aka(&["headers", "request_fields"]),
         Key::optional("response_headers", Kind::Section(&FIELD_EDITS), "Changes to what the client gets from the upstream, the file, the redirect or the fixed reply; the gateway's own error replies stay as they are.")
             .aka(&["response_fields"]),
-        Key::optional("limits", Kind::Section(&ROUTE_LIMITS), "Limits of the request bodies of this route."),
+        Key::optional("limits", Kind::Section(&ROUTE_LIMITS), "Limits of the requests of this route."),
         Key::optional("access", Kind::Section(&ACCESS), "Who may use the route, by address. Without it: everybody."),
         Key::optional("cors", Kind::Section(&CORS), "Which web pages of other origins may use the route. Without it that is left to whatever answers."),
         Key::optional("compression", Kind::Section(&COMPRESSION), "Compresses replies for clients that take it. Without it they go as they are.")
             .aka(&["compress", "gzip"]),
+        Key::optional("decompress", Kind::Section(&DECOMPRESSION), "Decodes the bodies of requests before an upstream gets them. Without it they go on as they are.")
+            .aka(&["decompression", "gunzip"]),
+        Key::optional("buffer_response", Kind::Section(&BUFFER_RESPONSE), "Reads replies of an upstream whole before the client gets them. Without it they stream.")
+            .aka(&["proxy_buffering", "response_buffering"]),
         Key::optional("maintenance", Kind::Section(&MAINTENANCE), "Closes the route for a while."),
         Key::optional(
             "faults",
@@ -171,10 +178,15 @@ fn read_route(
     let rewrite = read_rewrite(open, path);
     let request_fields = read_edits(&open.section("request_headers"), Way::Request);
     let response_fields = read_edits(&open.section("response_headers"), Way::Response);
-    let body = read_route_limits(&open.section("limits"), limits);
+    let limits_section = open.section("limits");
+    let (body, head) = (read_route_limits(&limits_section, limits), read_head_limits(&limits_section, limits));
     let access = open.section_if("access").and_then(|section| read_access(&section));
     let cors = open.section_if("cors").and_then(|section| read_cors(&section));
     let compression = open.section_if("compression").map(|section| read_compression(&section));
+    let layers = Layers {
+        decompression: open.section_if("decompress").map(|section| read_decompression(&section)),
+        buffer_bytes_max: open.section_if("buffer_response").map(|section| read_buffer_response(&section)),
+    };
     let maintenance = open.section_if("maintenance").map(|section| read_maintenance(&section));
     let faults = open.sections("faults").iter().filter_map(read_fault).collect();
     let named_limits = rate_limits.of_route(open);
@@ -200,6 +212,8 @@ fn read_route(
         access,
         cors,
         compression,
+        layers,
+        head,
         maintenance,
         faults,
         rate_limits: named_limits,
@@ -239,7 +253,7 @@ fn warn_idle_keys(open: &Open<'_>) {
         idle.extend(["strip_prefix", "rewrite"]);
     }
     if !has("proxy") {
-        idle.push("request_headers");
+        idle.extend(["request_headers", "decompress", "buffer_response"]);
     }
     for name in idle {
         if let Some(place) = open.place_of(name) {

@@ -167,6 +167,17 @@ fn tokens_that_are_none_are_refused() {
         ("padding", format!("{good}="), Reason::AuthTokenMalformed),
         ("white space", format!("{header} .{payload}.{signature}"), Reason::AuthTokenMalformed),
         ("standard base64", good.replace(['-', '_'], "+") + "+", Reason::AuthTokenMalformed),
+        (
+            "two algorithms, the last of them none",
+            format!("{}.{payload}.{signature}", b64(b"{\"alg\":\"HS256\",\"alg\":\"none\"}")),
+            Reason::AuthAlgorithm,
+        ),
+        (
+            "two algorithms, the first of them none",
+            format!("{}.{payload}.{signature}", b64(b"{\"alg\":\"none\",\"alg\":\"HS256\"}")),
+            Reason::AuthSignature,
+        ),
+        ("none in other letters", format!("{}.{payload}.", b64(b"{\"alg\":\"\\u006eone\"}")), Reason::AuthAlgorithm),
         ("other claims", format!("{changed}.{signature}"), Reason::AuthSignature),
         ("a signature cut short", format!("{signed}.{}", &signature[..signature.len() - 3]), Reason::AuthSignature),
         ("a header that is a list", format!("{}.{payload}.{signature}", b64(b"[]")), Reason::AuthTokenMalformed),
