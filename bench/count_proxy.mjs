@@ -1,4 +1,5 @@
-// Instructions a proxied request, counted by valgrind's callgrind: what each policy of an upstream adds to the bare path.
+// Instructions a proxied request, counted by valgrind's callgrind: what each policy of an upstream, and what a route does with
+// heads and bodies, adds to the bare path.
 // usage: node bench/count_proxy.mjs [NAME…] [--requests N] [--functions N] [--path /] [--leat PATH]
 // The upstream is a server in this process, before which two endpoints stand. Kernel instructions are not counted.
 
@@ -36,6 +37,16 @@ const cases = {
   mirror: { mirror: 'percent: 100' },
 };
 
+/** Keys of the route, by name. */
+const routes = {
+  'limits of the head': 'limits: { fields_max: 50, target_bytes_max: 100B, head_bytes_max: 1KiB }',
+  'request_query': 'request_query: { remove: debug, set: { by: leat } }',
+  'rewrite_regex': "rewrite_regex: { pattern: '/(.*)', to: '/in/{1}' }",
+  'decompress, no coding': 'decompress: {}',
+  'buffer_response': 'buffer_response: {}',
+};
+const names = [...Object.keys(cases), ...Object.keys(routes)];
+
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -47,9 +58,9 @@ const { values, positionals } = parseArgs({
   },
 });
 const [requests, shown] = [Number(values.requests), Number(values.functions)];
-const unknown = positionals.filter((name) => !Object.hasOwn(cases, name));
+const unknown = positionals.filter((name) => !names.includes(name));
 if (!(Number.isInteger(requests) && requests >= 1 && requests <= REQUESTS_MAX && Number.isInteger(shown)) || unknown.length > 0) {
-  console.error(`usage: node bench/count_proxy.mjs [${Object.keys(cases).join('|')}…] [--requests 1..${REQUESTS_MAX}] [--functions N]`);
+  console.error(`usage: node bench/count_proxy.mjs [${names.join('|')}…] [--requests 1..${REQUESTS_MAX}] [--functions N]`);
   process.exit(2);
 }
 if (!has('valgrind')) {
@@ -66,7 +77,7 @@ const reply = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const upstreams = await Promise.all([serve(), serve()]);
 const folder = mkdtempSync(join(tmpdir(), 'leat-count-'));
 try {
-  for (const name of positionals.length > 0 ? positionals : Object.keys(cases)) await count(name);
+  for (const name of positionals.length > 0 ? positionals : names) await count(name);
 } finally {
   rmSync(folder, { recursive: true, force: true });
   for (const server of upstreams) server.close();
@@ -82,7 +93,7 @@ function serve() {
 }
 
 async function count(name) {
-  const [few, many] = [await run(cases[name], WARM, `${folder}/few`), await run(cases[name], WARM + requests, `${folder}/many`)];
+  const [few, many] = [await run(name, WARM, `${folder}/few`), await run(name, WARM + requests, `${folder}/many`)];
   const { total, functions } = each(few, many, requests);
   console.log(`${name.padEnd(32)}${total.toFixed(0).padStart(8)} instructions a request`);
   for (const { name: of, instructions, calls } of functions.slice(0, shown)) {
@@ -91,7 +102,8 @@ async function count(name) {
 }
 
 /** What a run of so many requests takes. */
-async function run(policy, requestsOf, out) {
+async function run(name, requestsOf, out) {
+  const policy = cases[name] ?? '';
   const { keys = '', mirror } = typeof policy === 'string' ? { keys: policy } : policy;
   const port = await freePort();
   const endpoints = upstreams.map((server) => `"http://127.0.0.1:${server.address().port}"`).join(', ');
@@ -100,7 +112,7 @@ async function run(policy, requestsOf, out) {
   const config = `listeners: 127.0.0.1:${port}
 workers: 1
 access_log: off
-routes: [{ proxy: { upstream: up${copies} } }]
+routes: [{ proxy: { upstream: up${copies} }, ${routes[name] ?? ''} }]
 upstreams: { up: { endpoints: [${endpoints}], ${keys} }${next} }
 `;
   writeFileSync(`${folder}/leat.yaml`, config);

@@ -16,6 +16,8 @@ mod support;
 mod table;
 mod upstream;
 
+use std::io::Write as _;
+
 use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -43,7 +45,7 @@ struct Path {
 
 enum Request {
     /// These bytes, so many replies.
-    H1 { bytes: String, replies: usize },
+    H1 { bytes: Vec<u8>, replies: usize },
     /// HTTP/2, GET.
     H2 { path: &'static str },
 }
@@ -75,9 +77,10 @@ fn htpasswd() -> String {
 }
 
 fn paths() -> Vec<Path> {
-    let h1 = |name, bytes: String, promised| Path { name, request: Request::H1 { bytes, replies: 1 }, promised };
+    let sent = |name, bytes, promised| Path { name, request: Request::H1 { bytes, replies: 1 }, promised };
+    let h1 = |name, text: String, promised| sent(name, text.into_bytes(), promised);
     let h2 = |name, path| Path { name, request: Request::H2 { path }, promised: None };
-    let batch = Request::H1 { bytes: get("/raw").repeat(16), replies: 16 };
+    let batch = Request::H1 { bytes: get("/raw").repeat(16).into_bytes(), replies: 16 };
     let post = "POST /proxy HTTP/1.1\r\nhost: leat.test\r\ncontent-length: 5\r\n\r\nhello";
     let post_chunked =
         "POST /proxy HTTP/1.1\r\nhost: leat.test\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
@@ -107,6 +110,11 @@ fn paths() -> Vec<Path> {
         h1("h1 proxy, the same, POST with a small body", post.replace("/proxy", "/policies"), None),
         h1("h1 proxy, concurrency and hedge", get("/watched"), None),
         h1("h1 proxy, mirror of other requests", get("/unmirrored"), None),
+        h1("h1 respond, limits of the head", get("/tight"), Some(0)),
+        h1("h1 proxy, expression for the path and changes to the query", get("/v2/names?debug=1"), None),
+        h1("h1 proxy, reply held until it is whole", get("/held"), None),
+        h1("h1 proxy, body to decode that has no coding", post.replace("/proxy", "/plain"), None),
+        sent("h1 proxy, POST with a body in gzip", post_gzip(), None),
         h1("h1 proxy, plug-in that looks at nothing", get("/plug/nothing"), None),
         h1("h1 proxy, plug-in that reads a header and sets one", get("/plug/sets"), None),
         h1("h1 proxy, plug-in that sees the response and sets a header", get("/plug/answered"), None),
@@ -118,6 +126,17 @@ fn paths() -> Vec<Path> {
         h2("h2 proxy", "/proxy"),
         h2("h2 file", "/files/small.txt"),
     ]
+}
+
+fn post_gzip() -> Vec<u8> {
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    writer.write_all(b"hello").unwrap();
+    let body = writer.finish().unwrap();
+    let head = format!(
+        "POST /plain HTTP/1.1\r\nhost: leat.test\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), &body].concat()
 }
 
 fn config(upstream: std::net::SocketAddr, log: &str) -> String {
@@ -151,6 +170,11 @@ fn config(upstream: std::net::SocketAddr, log: &str) -> String {
          \x20   request_headers: {{ set: {{ x-a: b }} }}\n    response_headers: {{ set: {{ x-c: d }} }}\n    proxy: http://{upstream}\n\
          \x20 - match: {{ path: /proxy }}\n    proxy: http://{upstream}\n\
          \x20 - match: {{ path: /chunked }}\n    proxy: http://{upstream}\n\
+         \x20 - match: {{ path: /tight }}\n    limits: {{ fields_max: 50, target_bytes_max: 100B, head_bytes_max: 1KiB }}\n    respond: {{ body: x }}\n\
+         \x20 - match: {{ prefix: /v2 }}\n    rewrite_regex: {{ pattern: \"/v([0-9]+)/(.*)\", to: \"/{{2}}\" }}\n\
+         \x20   request_query: {{ remove: debug, set: {{ by: leat }} }}\n    proxy: http://{upstream}\n\
+         \x20 - match: {{ path: /held }}\n    buffer_response: {{}}\n    proxy: http://{upstream}\n\
+         \x20 - match: {{ path: /plain }}\n    decompress: {{}}\n    proxy: http://{upstream}\n\
          \x20 - match: {{ path: /policies }}\n    proxy: watched\n\
          \x20 - match: {{ path: /watched }}\n    proxy: hedged\n\
          \x20 - match: {{ path: /unmirrored }}\n    proxy: {{ upstream: watched, mirror: {{ upstream: hedged, percent: 0 }} }}\n\

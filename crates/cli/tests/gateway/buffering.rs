@@ -68,14 +68,9 @@ fn the_connection_is_free_before_a_slow_client_has_its_reply() {
 
 #[test]
 fn longer_replies_stream_from_the_limit_on() {
-    for (head, first, last, rest) in [
-        (
-            "transfer-encoding: chunked",
-            "b\r\nlonger than\r\n".to_owned(),
-            "5\r\n that\r\n0\r\n\r\n",
-            "longer than that",
-        ),
-        ("content-length: 16", "longer than".to_owned(), " that", "longer than that"),
+    for (head, first, last) in [
+        ("transfer-encoding: chunked", "4\r\nlong\r\n7\r\ner than\r\n", "5\r\n that\r\n0\r\n\r\n"),
+        ("content-length: 16", "longer than", " that"),
     ] {
         let gate = Gate::new();
         let peer = Peer::listen([Script::new()

@@ -26,6 +26,7 @@ mod mirroring;
 mod observed;
 mod plugins;
 mod retries;
+mod rewriting;
 mod route_limits;
 mod routes;
 mod splits;

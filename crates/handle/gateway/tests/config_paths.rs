@@ -108,3 +108,23 @@ fn redirects_cannot_be_sent_to_another_host_by_a_client() {
         assert_eq!(through(&config, target), wanted, "{config} {target}");
     }
 }
+
+#[test]
+fn an_expression_replaces_paths_that_it_matches_as_a_whole() {
+    let config =
+        |pattern: &str, to: &str| format!("{{ rewrite_regex: {{ pattern: '{pattern}', to: '{to}' }}, {PROXY} }}");
+    for (pattern, to, target, wanted) in [
+        ("/v([0-9]+)/(.*)", "/api/{2}", "/v2/users/7?q=1", "/api/users/7?q=1"),
+        ("/v([0-9]+)/(.*)", "/api/{2}?version={1}", "/v2/users?q=1", "/api/users?version=2"),
+        ("/v([0-9]+)/(.*)", "/api/{2}?version={1}", "/w2/users?q=1", "/w2/users?q=1"),
+        ("/v([0-9]+)", "/x", "/v2/", "/v2/"),
+        ("/v([0-9]+)", "/x", "/a/v2", "/a/v2"),
+        ("/a|/b", "/x", "/bb", "/bb"),
+        ("/(?<who>[^/]+)(/.*)?", "/of/{who}{2}", "/ann", "/of/ann"),
+        ("/(?<who>[^/]+)(/.*)?", "/of/{who}{2}", "/ann/x%2fy", "/of/ann/x%2fy"),
+        ("/x/(.*)", "/{1}", "/x//evil.example", "/evil.example"),
+        (r"/\w+", "/{0}{0}", "/a", "/a/a"),
+    ] {
+        assert_eq!(through(&config(pattern, to), target), wanted, "{pattern} {to} {target}");
+    }
+}

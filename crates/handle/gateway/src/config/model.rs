@@ -22,6 +22,7 @@ use super::log_level::LogLevel;
 use super::maintenance::Maintenance;
 use super::plugin::Plugins;
 use super::problem::Place;
+use super::query_edits::QueryEdits;
 use super::rate_limit::{RateLimit, RouteLimit};
 use super::source::Source;
 use super::template::Rewrite;
@@ -491,6 +492,7 @@ pub struct Route {
     pub(super) named: bool,
     pub(super) request_fields: FieldEdits,
     pub(super) response_fields: FieldEdits,
+    pub(super) request_query: QueryEdits,
     pub(super) body: BodyLimits,
     pub(super) access: Option<Access>,
     pub(super) cors: Option<Cors>,

@@ -3,6 +3,8 @@
 use leat_message::Head;
 use leat_route::Params;
 
+use super::regex_rewrite::RegexRewrite;
+
 /// Text with parts of the request in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
@@ -59,6 +61,8 @@ pub enum Rewrite {
         /// Whether the request's own query is appended.
         keep_query: bool,
     },
+    /// Another path for those that an expression matches. Boxed: it is rare and large.
+    Regex(Box<RegexRewrite>),
 }
 
 impl Rewrite {
@@ -83,13 +87,22 @@ impl Rewrite {
                 single_leading_slash(out, start);
             }
             Self::Path { template, .. } => template.write(head, params, out),
+            Self::Regex(regex) => {
+                regex.write(head.path(), out);
+                single_leading_slash(out, start);
+            }
         }
     }
 
     /// Appends path and query: an origin-form target that starts with a slash (or `*` where nothing is changed).
     pub fn write_target(&self, head: &Head<'_>, params: &Params, out: &mut Vec<u8>) {
         self.write_path(head, params, out);
-        if !matches!(self, Self::Path { keep_query: false, .. }) {
+        let keeps_query = match self {
+            Self::Path { keep_query, .. } => *keep_query,
+            Self::Regex(regex) => regex.keeps_query(head.path()),
+            Self::Keep | Self::Strip { .. } => true,
+        };
+        if keeps_query {
             write_query(head, out);
         }
     }

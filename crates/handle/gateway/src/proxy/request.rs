@@ -72,6 +72,10 @@ pub(crate) fn write_request<X: Exchange>(
     let authority = upstream_authority(head, seat, route);
     scratch.clear();
     route.rewrite.write_target(&head, params, scratch);
+    // `*` has no query.
+    if !route.query.is_empty() && scratch.starts_with(b"/") {
+        route.query.apply(scratch, 0);
+    }
     call.request(head.method_bytes(), authority, seat.scheme, scratch);
     if fields.get(Name::Host).is_none() {
         call.field(b"host", authority);

@@ -5,7 +5,7 @@ use leat_policy::Random;
 
 use super::{Edits, ForwardedPolicy};
 use crate::admit::CORS_FIELDS;
-use crate::config::{self, ProxyHost, Rewrite, SplitWhen};
+use crate::config::{self, ProxyHost, QueryEdits, Rewrite, SplitWhen};
 use crate::gateway::GatewayError;
 use crate::mirror::Mirror;
 use crate::pick::{Upstream, cookie};
@@ -29,6 +29,8 @@ pub(crate) struct ProxyRoute {
     pub(super) total_time_ms: u64,
     /// What becomes of the path.
     pub(super) rewrite: Rewrite,
+    /// What becomes of the query behind it.
+    pub(super) query: QueryEdits,
     /// Which host the upstream is asked for.
     pub(super) host: ProxyHost,
     /// What is told about the client.
@@ -72,6 +74,7 @@ impl ProxyRoute {
             idle_time_ms: proxy.idle_time_ms().unwrap_or(u64::MAX),
             total_time_ms: proxy.total_time_ms().unwrap_or(u64::MAX),
             rewrite: rewrite.clone(),
+            query: route.request_query().clone(),
             host: proxy.host().clone(),
             forwarded,
             request_edits: Edits::new(route.request_fields()),

@@ -2,17 +2,22 @@
 
 use leat_route::Path;
 
+use super::regex_rewrite::read_regex_rewrite;
 use crate::config::table::{Open, Reader, Text, nearest};
 use crate::config::template::{Part, Rewrite, Template};
 
 /// Names that every template knows besides the parameters of its path.
 const KNOWN: [(&str, Part); 3] = [("path", Part::Path), ("query", Part::Query), ("host", Part::Host)];
 
-/// Reads `strip_prefix` and `rewrite` of a route.
+/// Reads `strip_prefix`, `rewrite` and `rewrite_regex` of a route.
 pub(super) fn read_rewrite(open: &Open<'_>, path: Option<&Path>) -> Rewrite {
     let strip = open.text("strip_prefix");
     let rewrite = open.text("rewrite");
+    let regex = open.section_if("rewrite_regex").map(|section| read_regex_rewrite(&section));
     let Some(path) = path else { return Rewrite::Keep };
+    if let Some(regex) = regex {
+        return regex.map(|regex| Rewrite::Regex(Box::new(regex))).unwrap_or_default();
+    }
     match (strip, rewrite) {
         (Some(text), _) => read_strip(open.reader, text, path),
         (None, Some(text)) => read_template_path(open.reader, text, path).unwrap_or_default(),

@@ -17,8 +17,10 @@ use super::maintenance::{MAINTENANCE, read_maintenance};
 use super::matching::{MATCH, Match, read_match};
 use super::plugin::PluginSets;
 use super::proxy::{PROXY, read_proxy};
+use super::query_edits::{QUERY_EDITS, read_query_edits};
 use super::rate_limit::{ROUTE_RATE_LIMIT, RateLimits};
 use super::redirect::{REDIRECT, read_redirect};
+use super::regex_rewrite::REWRITE_REGEX;
 use super::respond::{RESPOND, read_respond};
 use super::rewrite::read_rewrite;
 use super::upstream::Upstreams;
@@ -55,6 +57,10 @@ pub(super) static ROUTE: Section = Section::new(
             Kind::Text { what: "a path", example: "/internal/{id}" },
             "Replaces the path, for `proxy` and `files`; parameters of the matched path and `{path}` are filled in. The query stays unless the text has its own.",
         ),
+        Key::optional("rewrite_regex", Kind::Section(&REWRITE_REGEX), "Replaces the path by what a regular expression finds in it, for `proxy` and `files`.")
+            .aka(&["regex_rewrite", "rewrite_path"]),
+        Key::optional("request_query", Kind::Section(&QUERY_EDITS), "Changes to the query that an upstream gets.")
+            .aka(&["query_params"]),
         Key::optional("request_headers", Kind::Section(&FIELD_EDITS), "Changes to what an upstream gets.")
             .aka(&["headers", "request_fields"]),
         Key::optional("response_headers", Kind::Section(&FIELD_EDITS), "Changes to what the client gets from the upstream, the file, the redirect or the fixed reply; the gateway's own error replies stay as they are.")
@@ -99,7 +105,7 @@ pub(super) static ROUTE: Section = Section::new(
 )
 .groups(&[
     Group { keys: &["proxy", "respond", "redirect", "files"], required: true },
-    Group { keys: &["strip_prefix", "rewrite"], required: false },
+    Group { keys: &["strip_prefix", "rewrite", "rewrite_regex"], required: false },
 ]);
 
 /// Reads the routes, and compiles what they match.
@@ -178,6 +184,7 @@ fn read_route(
     let rewrite = read_rewrite(open, path);
     let request_fields = read_edits(&open.section("request_headers"), Way::Request);
     let response_fields = read_edits(&open.section("response_headers"), Way::Response);
+    let request_query = read_query_edits(&open.section("request_query"));
     let limits_section = open.section("limits");
     let (body, head) = (read_route_limits(&limits_section, limits), read_head_limits(&limits_section, limits));
     let access = open.section_if("access").and_then(|section| read_access(&section));
@@ -208,6 +215,7 @@ fn read_route(
         named,
         request_fields,
         response_fields,
+        request_query,
         body,
         access,
         cors,
@@ -250,10 +258,10 @@ fn warn_idle_keys(open: &Open<'_>) {
     let has = |name: &str| open.place_of(name).is_some();
     let mut idle = Vec::new();
     if !has("proxy") && !has("files") {
-        idle.extend(["strip_prefix", "rewrite"]);
+        idle.extend(["strip_prefix", "rewrite", "rewrite_regex"]);
     }
     if !has("proxy") {
-        idle.extend(["request_headers", "decompress", "buffer_response"]);
+        idle.extend(["request_headers", "request_query", "decompress", "buffer_response"]);
     }
     for name in idle {
         if let Some(place) = open.place_of(name) {

@@ -1,0 +1,45 @@
+//! What becomes of a request's path and query on its way.
+
+use leat_testkit::{Leat, Peer};
+
+use crate::support::{BARE, OK, answers, config, first_line, is_problem, url};
+
+fn line(route: &str, target: &str) -> String {
+    let peer = Peer::listen([answers(OK, 1)]);
+    let leat = Leat::gateway(&config(url(&peer), BARE, "", route, ""), 1);
+    assert_eq!(leat.connect().get(target).response().text(), "ok", "{route} {target}");
+    drop(leat);
+    first_line(&peer.finish().remove(0))
+}
+
+#[test]
+fn a_query_is_changed_behind_the_path() {
+    let edits = "request_query: { remove: debug, set: { by: leat, 'a b': 'c&d=e' }, add: { many: [x, y] } }";
+    for (target, wanted) in [
+        ("/p?x=%31&debug&y=2&%64ebug=1&by=me", "/p?x=%31&y=2&by=leat&a%20b=c%26d%3De&many=x&many=y"),
+        ("/p", "/p?by=leat&a%20b=c%26d%3De&many=x&many=y"),
+        ("/p?a+b=1&many=0", "/p?many=0&by=leat&a%20b=c%26d%3De&many=x&many=y"),
+    ] {
+        assert_eq!(line(edits, target), format!("GET {wanted} HTTP/1.1"));
+    }
+    let route = format!("rewrite_regex: {{ pattern: '/v([0-9]+)(/.*)', to: '{{2}}?v={{1}}' }}, {edits}")
+        .replace("'{2}", "'/in{2}");
+    assert_eq!(line(&route, "/v7/a?v=1"), "GET /in/a?v=7&by=leat&a%20b=c%26d%3De&many=x&many=y HTTP/1.1");
+    assert_eq!(line("request_query: { remove: [a, b] }", "/p?a=1&b=2"), "GET /p HTTP/1.1");
+}
+
+#[test]
+fn an_expression_cannot_make_a_path_that_leads_elsewhere() {
+    for (pattern, to, target, status, code) in [
+        ("/a(..)b", "/in/{1}/secret", "/a..b", 400, "route.path_dots"),
+        ("/a(.*)b", "/in/{1}/secret", "/a%2e%2eb", 400, "route.path_dots"),
+        ("/(.)x(.)", "/in/{1}{2}/", "/.x.", 400, "route.path_dots"),
+        ("/(.*)", "/{1}{1}{1}{1}", &format!("/{}", "a".repeat(4_200)), 414, "limit.target_bytes"),
+    ] {
+        let peer = Peer::listen([answers(OK, 1)]);
+        let route = format!("rewrite_regex: {{ pattern: '{pattern}', to: '{to}' }}");
+        let leat = Leat::gateway(&config(url(&peer), BARE, "", &route, ""), 1);
+        is_problem(&leat.connect().get(target).response(), status, code);
+        assert_eq!(peer.connections(), 0, "{pattern} {target}");
+    }
+}
