@@ -57,8 +57,7 @@ impl FieldLines {
         self.ends.is_empty()
     }
 
-    /// Forgets all fields; keeps the memory.
-    pub(crate) fn clear(&mut self) {
+    fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }

@@ -142,7 +142,6 @@ impl<X: Exchange> Layer for Buffered<'_, X> {
             return self.inner.status(status);
         }
         self.state = State::Head;
-        // Where a reply in place of another begins, what was held of that is forgotten.
         self.reply = Some(Box::new(Kept { status, ..Kept::default() }));
     }
 
@@ -200,6 +199,11 @@ impl<X: Exchange> Layer for Buffered<'_, X> {
             }
             _ => self.inner.end(trailers),
         }
+    }
+
+    fn head_sent(&self) -> bool {
+        // To the handler it is: who sees the reply from inside has had its say. Whoever stands around knows better.
+        self.state != State::Through || self.inner.head_sent()
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {

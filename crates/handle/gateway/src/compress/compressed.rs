@@ -130,9 +130,6 @@ impl<X: Exchange> Layer for Compressed<'_, X> {
     fn status(&mut self, status: u16) {
         let Some(_) = self.config else { return self.inner.status(status) };
         self.status = status;
-        // One in place of another that nobody has seen.
-        self.fields.clear();
-        self.body = Body::Plain;
     }
 
     fn field(&mut self, name: &[u8], value: &[u8]) {
