@@ -1,6 +1,6 @@
 //! Replies that are read whole before the client gets their head.
 
-use leat_testkit::{Gate, Leat, Peer, Script};
+use leat_testkit::{Folder, Gate, Leat, Peer, Script};
 
 use crate::support::{BARE, config, is_problem, lines, url};
 
@@ -137,4 +137,38 @@ fn the_length_is_that_of_the_compressed_body() {
     assert_eq!(response.field("content-encoding"), Some("zstd"));
     assert_eq!(response.field("content-length"), Some(response.body.len().to_string().as_str()));
     assert_eq!(zstd::stream::decode_all(&response.body[..]).unwrap(), body.as_bytes());
+}
+
+/// A gateway whose route has a plug-in with these hooks.
+fn plugged(peer: &Peer, hooks: &str, route: &str) -> Leat {
+    let folder = Folder::new();
+    let import = "import { middleware } from 'leat/middleware';";
+    folder.write("it.mjs", format!("{import}\nexport default middleware({{ name: 'it', scope: 'call', {hooks} }});\n"));
+    let root = format!("{BARE}\nplugins: {{ it: it.mjs }}");
+    Leat::gateway_in(folder, &config(url(peer), &root, "", &format!("plugins: it, {route}"), ""), 1)
+}
+
+#[test]
+fn a_plugin_that_has_seen_the_head_is_not_asked_about_a_body_that_breaks_off() {
+    let script = Script::new().expect_head().send(format!("{HEAD}content-length: 100\r\n\r\nhalf")).close();
+    let peer = Peer::listen([script]);
+    for buffer in ["buffer_response: {}", "buffer_response: {}, compression: { bytes_min: 0B }"] {
+        let hooks = "onResponse: () => ({ headers: { 'x-seen': '1' } }), onError: () => ({ respond: { status: 418, headers: {}, body: '' } })";
+        let leat = plugged(&peer, hooks, buffer);
+        is_problem(&leat.connect().get("/").response(), 502, "upstream.reset");
+    }
+}
+
+#[test]
+fn a_plugin_sees_the_reply_before_it_is_held() {
+    let peer = Peer::listen([Script::new()
+        .expect_head()
+        .send(format!("{HEAD}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"))]);
+    let hooks = "onResponse: async () => { await null; return { headers: { 'x-seen': '1' } }; }";
+    let leat = plugged(&peer, hooks, "buffer_response: {}");
+    let response = leat.connect().get("/").response();
+    assert_eq!(
+        (response.text(), response.field("x-seen"), response.field("content-length")),
+        ("hello", Some("1"), Some("5"))
+    );
 }

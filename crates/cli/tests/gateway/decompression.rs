@@ -4,7 +4,9 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use leat_testkit::{Leat, Peer, Script};
+use tokio::task::spawn_blocking;
 
+use crate::h2_peers::{connect, request, rest, run};
 use crate::support::{BARE, OK, config, first_line, is_problem, lines, url};
 
 const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
@@ -228,4 +230,29 @@ fn another_try_sends_the_plain_bytes_again() {
     let received = peer.finish().remove(0);
     let body = b"\r\n\r\nb\r\nhello again\r\n0\r\n\r\n";
     assert_eq!(received.windows(body.len()).filter(|window| window == body).count(), 2);
+}
+
+#[test]
+fn clients_of_http2_send_coded_bodies_too() {
+    run(async {
+        let whole = "POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+        let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
+        let peer = Peer::listen([Script::new().expect(whole).send(chunked)]);
+        let leat = gateway(&peer, "{}", ", buffer_response: {}");
+        let mut client = connect(leat.address(0)).await;
+        let body = coded("zstd", b"hello");
+        let length: &'static str = body.len().to_string().leak();
+        let fields = [("content-encoding", "zstd"), ("content-length", length)];
+        let (answer, mut out) = client.send_request(request("POST", "http://h/", &fields), false).unwrap();
+        out.send_data(body.into(), true).unwrap();
+        let answer = answer.await.unwrap();
+        assert_eq!(answer.headers().get("content-length").unwrap(), "2");
+        assert_eq!(rest(&mut answer.into_body()).await.0, b"ok");
+        let fields = [("content-encoding", "compress")];
+        let (answer, _out) = client.send_request(request("POST", "http://h/", &fields), false).unwrap();
+        let answer = answer.await.unwrap();
+        assert_eq!(answer.status(), 415);
+        assert_eq!(answer.headers().get("accept-encoding").unwrap(), "gzip, deflate, br, zstd");
+        spawn_blocking(|| peer.finish()).await.unwrap();
+    });
 }
