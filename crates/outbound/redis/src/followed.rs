@@ -14,29 +14,29 @@ const PROBLEMS_MAX: usize = 1_024;
 /// control thread's [`crate::follow`] keeps it true.
 #[derive(Debug, Default)]
 pub struct Servers {
-    followed: Mutex<HashMap<Server, Weak<Followed>>>,
+    /// Few: each is looked at.
+    followed: Mutex<Vec<Weak<Followed>>>,
     pub(crate) new: Notify,
 }
 
 impl Servers {
     /// These servers; the same for as long as any configuration in use has them.
     pub fn followed(&self, server: &Server) -> Arc<Followed> {
-        // A panic elsewhere can't leave the map half-written.
+        // A panic elsewhere can't leave the list half-written.
         let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
-        followed.retain(|_, one| one.strong_count() > 0);
-        if let Some(one) = followed.get(server).and_then(Weak::upgrade) {
+        followed.retain(|one| one.strong_count() > 0);
+        if let Some(one) = followed.iter().filter_map(Weak::upgrade).find(|one| one.server == *server) {
             return one;
         }
         let one = Arc::new(Followed::new(server.clone()));
-        followed.insert(server.clone(), Arc::downgrade(&one));
+        followed.push(Arc::downgrade(&one));
         self.new.notify_one();
         one
     }
 
     /// Those in use.
-    pub(crate) fn all(&self) -> Vec<(Server, Weak<Followed>)> {
-        let followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
-        followed.iter().map(|(server, one)| (server.clone(), Weak::clone(one))).collect()
+    pub(crate) fn all(&self) -> Vec<Weak<Followed>> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

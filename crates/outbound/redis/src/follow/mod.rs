@@ -44,12 +44,12 @@ pub enum News {
 /// Follows all servers of a process, for as long as it is polled: on the control thread, inside its `LocalSet`.
 pub async fn follow(servers: Arc<Servers>, told: impl Fn(News) + 'static) {
     let told: Rc<dyn Fn(News)> = Rc::new(told);
-    let mut known = HashSet::new();
+    let mut known: Vec<Weak<Followed>> = Vec::new();
     loop {
-        let all = servers.all();
-        known.retain(|server| all.iter().any(|(held, _)| held == server));
-        for (server, followed) in all {
-            if known.insert(server) {
+        known.retain(|held| held.strong_count() > 0);
+        for followed in servers.all() {
+            if !known.iter().any(|held| held.ptr_eq(&followed)) {
+                known.push(Weak::clone(&followed));
                 spawn_local(follow_one(followed, Rc::clone(&told)));
             }
         }

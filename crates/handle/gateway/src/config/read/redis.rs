@@ -206,9 +206,10 @@ fn read_server(open: &Open<'_>) -> Option<Server> {
 fn read_login(open: &Open<'_>, username: &str, passwords: &[&str]) -> Option<Login> {
     let reader = open.reader;
     let username = open.text(username);
+    let found: Vec<_> = passwords.iter().map(|key| (key, open.text(key))).collect();
     let mut password = None;
-    for key in passwords {
-        let Some(text) = open.text(key) else { continue };
+    for (key, text) in found {
+        let Some(text) = text else { continue };
         let found = match *key {
             "password_env" => secret_variable(reader, text)?,
             _ => secret_file(reader, text)?,
