@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// What a [`Cut`] does to what the server says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Manner {
+pub(crate) enum Manner {
     /// Nothing.
     Pass,
     /// Nothing passes in either direction, and nobody is told: a partition.
@@ -21,13 +21,13 @@ pub enum Manner {
 }
 
 /// A proxy before a server that fails as it is told. Its threads end with the connections.
-pub struct Cut {
-    pub address: SocketAddr,
+pub(crate) struct Cut {
+    pub(crate) address: SocketAddr,
     manner: Arc<Mutex<Manner>>,
 }
 
 impl Cut {
-    pub fn before(server: SocketAddr) -> Self {
+    pub(crate) fn before(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, manner) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Manner::Pass)));
         let told = Arc::clone(&manner);
@@ -45,7 +45,7 @@ impl Cut {
         Self { address, manner }
     }
 
-    pub fn set(&self, manner: Manner) {
+    pub(crate) fn set(&self, manner: Manner) {
         *self.manner.lock().unwrap() = manner;
     }
 }

@@ -10,7 +10,7 @@ use leat_testkit::Client;
 use crate::server::ask;
 
 /// Clients that ask one after another until they are told to stop.
-pub struct Load {
+pub(crate) struct Load {
     started: Instant,
     stop: Arc<AtomicBool>,
     clients: Vec<JoinHandle<Seen>>,
@@ -18,16 +18,16 @@ pub struct Load {
 
 /// What the clients saw.
 #[derive(Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// When each request was asked that passed, since the start of the load.
-    pub passed: Vec<Duration>,
-    pub refused: u64,
-    pub failed: u64,
+    pub(crate) passed: Vec<Duration>,
+    pub(crate) refused: u64,
+    pub(crate) failed: u64,
 }
 
 impl Load {
     /// Two clients for each address; `fields` by a client's number and its request's.
-    pub fn start(addresses: &[SocketAddr], fields: fn(usize, usize) -> String) -> Self {
+    pub(crate) fn start(addresses: &[SocketAddr], fields: fn(usize, usize) -> String) -> Self {
         let (started, stop) = (Instant::now(), Arc::new(AtomicBool::new(false)));
         let clients = (0..addresses.len() * 2).map(|number| {
             let (address, stop) = (addresses[number % addresses.len()], Arc::clone(&stop));
@@ -52,15 +52,15 @@ impl Load {
     }
 
     /// Waits until so much time is over since the start.
-    pub fn until(&self, time: Duration) {
+    pub(crate) fn until(&self, time: Duration) {
         std::thread::sleep(time.saturating_sub(self.started.elapsed()));
     }
 
-    pub fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    pub fn stop(self) -> Seen {
+    pub(crate) fn stop(self) -> Seen {
         self.stop.store(true, Relaxed);
         let mut all = Seen::default();
         for client in self.clients {
@@ -77,7 +77,7 @@ impl Load {
 impl Seen {
     /// By how many requests the worst window is over `bursts + rate × T`. A request is admitted after it was asked, so
     /// a window may seem shorter than it was by what an answer takes: `slack`.
-    pub fn excess(&self, bursts: u64, rate: u64, slack: Duration) -> i64 {
+    pub(crate) fn excess(&self, bursts: u64, rate: u64, slack: Duration) -> i64 {
         let mut worst = i64::MIN;
         for (first, start) in self.passed.iter().enumerate() {
             for (last, end) in self.passed.iter().enumerate().skip(first) {

@@ -10,23 +10,23 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::metric;
 
 /// A server of a test's own, in a folder of its own; it is gone with its owner.
-pub struct Redis {
+pub(crate) struct Redis {
     folder: Folder,
-    pub address: SocketAddr,
+    pub(crate) address: SocketAddr,
     process: Child,
     arguments: Vec<String>,
 }
 
 impl Redis {
     /// `None`, and it was said, where the machine has no `redis-server`.
-    pub fn start(arguments: &[&str]) -> Option<Self> {
+    pub(crate) fn start(arguments: &[&str]) -> Option<Self> {
         let redis = Self::launch(own_address(), Folder::new(), arguments)?;
         redis.wait_ready();
         Some(redis)
     }
 
     /// As [`Redis::start`], at this address and in this folder; does not wait.
-    pub fn launch(address: SocketAddr, folder: Folder, arguments: &[&str]) -> Option<Self> {
+    pub(crate) fn launch(address: SocketAddr, folder: Folder, arguments: &[&str]) -> Option<Self> {
         let version = Command::new("redis-server").arg("--version").stdout(Stdio::null()).status();
         if version.is_err() {
             leat_testkit::skip("rate limits in Redis", "redis-server is not installed");
@@ -52,7 +52,7 @@ impl Redis {
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
-    pub fn wait_ready(&self) {
+    pub(crate) fn wait_ready(&self) {
         eventually("Redis", || {
             let mut stream = TcpStream::connect(self.address).ok()?;
             stream.write_all(b"PING\r\n").ok()?;
@@ -61,26 +61,26 @@ impl Redis {
         });
     }
 
-    pub fn folder(&self) -> &Folder {
+    pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.process = Self::spawn(&self.folder, self.address, &self.arguments);
         self.wait_ready();
     }
 
-    pub fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.process), signal).unwrap();
     }
 
     /// What the server answers to inline commands.
-    pub fn ask(&self, command: &str) -> String {
+    pub(crate) fn ask(&self, command: &str) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
         // Sentinels know no `QUIT`, so the answer to something else says that all has been answered.
         stream.write_all(format!("{command}\r\nPING\r\n").as_bytes()).unwrap();
@@ -94,7 +94,7 @@ impl Redis {
         String::from_utf8(answer).unwrap()
     }
 
-    pub fn gateway(&self, server: &str, limits: &str, route: &str) -> Leat {
+    pub(crate) fn gateway(&self, server: &str, limits: &str, route: &str) -> Leat {
         gateway(&format!("{{ url: 'redis://{}'{server} }}", self.address), limits, route)
     }
 }
@@ -107,7 +107,7 @@ impl Drop for Redis {
 }
 
 /// A gateway whose limits are counted by the server `shared`, which is configured so.
-pub fn gateway(shared: &str, limits: &str, route: &str) -> Leat {
+pub(crate) fn gateway(shared: &str, limits: &str, route: &str) -> Leat {
     let config = format!(
         "listeners: 127.0.0.1:0
 admin: 127.0.0.1:0
@@ -127,7 +127,7 @@ routes:
 /// A free port of an address that no other server of these tests has: a server that finds its port taken ends, and its test
 /// would talk to the other one. Below the ports of outgoing connections, so that a server that was killed finds it free, and a
 /// cluster has room for its bus 10,000 above.
-pub fn own_address() -> SocketAddr {
+pub(crate) fn own_address() -> SocketAddr {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     let [_, _, high, low] = std::process::id().to_be_bytes();
     let ip = Ipv4Addr::new(127, high, low, NEXT.fetch_add(1, Relaxed));
@@ -135,14 +135,14 @@ pub fn own_address() -> SocketAddr {
     SocketAddr::new(ip.into(), (7_000..7_100).find(free).expect("an address of its own has free ports"))
 }
 
-pub fn ask(client: &mut Client, fields: &str) -> Response {
+pub(crate) fn ask(client: &mut Client, fields: &str) -> Response {
     client.send(format!("GET / HTTP/1.1\r\nhost: leat.test\r\n{fields}\r\n")).response()
 }
 
-pub fn statuses(client: &mut Client, fields: &str, count: usize) -> Vec<u16> {
+pub(crate) fn statuses(client: &mut Client, fields: &str, count: usize) -> Vec<u16> {
     (0..count).map(|_| ask(client, fields).status).collect()
 }
 
-pub fn errors(leat: &mut Leat, limit: &str) -> u64 {
+pub(crate) fn errors(leat: &mut Leat, limit: &str) -> u64 {
     metric(leat.admin(), &format!("leat_rate_limit_store_errors_total{{limit=\"{limit}\"}}"))
 }
