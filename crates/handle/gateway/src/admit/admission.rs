@@ -12,7 +12,7 @@ use super::faults::FaultsCheck;
 use super::head_limits::HeadCheck;
 use super::limit::{Counted, LeasedCheck, LimitCheck, RedisCheck};
 use super::maintenance::MaintenanceCheck;
-use crate::config::{Config, Cors, RateLimit, Route};
+use crate::config::{Action, Config, Cors, RateLimit, Route};
 
 /// What a check says of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +124,8 @@ impl Admission {
         checks.extend(RedisCheck::of_route(route, limits, client).into_iter().map(Check::Redis));
         checks.extend(behind);
         // Behind `auth`: a stranger need not know what is taken here.
-        checks.extend(route.decompression().map(|config| Check::Coding(CodingCheck::new(config))));
+        let decoding = route.decompression().filter(|_| matches!(route.action(), Action::Proxy(..)));
+        checks.extend(decoding.map(|config| Check::Coding(CodingCheck::new(config))));
         // Behind the limits: who calls too often is told so, not failed on purpose.
         if !route.faults().is_empty() {
             checks.push(Check::Faults(FaultsCheck::new(route.faults())));

@@ -110,7 +110,7 @@ impl RegexRewrite {
 }
 
 /// Whether some server sees a `.` or `..` segment: percent-decoded, with `\` as a slash, with parameters behind `;`.
-fn has_dots(path: &[u8]) -> bool {
+pub(super) fn has_dots(path: &[u8]) -> bool {
     let mut plain = Vec::with_capacity(path.len());
     let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
     let mut at = 0;

@@ -1,4 +1,4 @@
-use crate::config::regex_rewrite::{GROUPS_MAX, PATTERN_BYTES_MAX, RegexPart, RegexRewrite};
+use crate::config::regex_rewrite::{GROUPS_MAX, PATTERN_BYTES_MAX, RegexPart, RegexRewrite, has_dots};
 use crate::config::table::{Key, Kind, Open, Section, Text};
 
 pub(super) static REWRITE_REGEX: Section = Section::new(
@@ -92,6 +92,13 @@ fn read_parts(open: &Open<'_>, to: Text<'_>, names: &[Option<&str>]) -> Option<V
     }
     if !rest.is_empty() {
         parts.push(RegexPart::Text(rest.to_owned()));
+    }
+    let with_groups = parts.iter().map(|part| match part {
+        RegexPart::Text(text) => text.as_str(),
+        RegexPart::Group(_) => "x",
+    });
+    if has_dots(with_groups.collect::<String>().split('?').next().unwrap_or_default().as_bytes()) {
+        return refuse("`to` has a `.` or `..` segment".to_owned(), "write the path that is meant".to_owned());
     }
     if parts.iter().filter(|part| matches!(part, RegexPart::Group(_))).count() > GROUPS_MAX {
         return refuse(format!("more than {GROUPS_MAX} groups in `to`"), "name fewer of them".to_owned());
