@@ -1,4 +1,4 @@
-// Plans whose hooks the host calls itself, one after the other: those without `around` and without slots. Where a hook returns something
+// Plans whose hooks the host calls itself, one after the other: those without `around`, `again` and slots. Where a hook returns something
 // that the host does not read (a promise, a response), or throws, the walk goes on from there, with the same record.
 import { type Frame, type Layer, type Plan, Record, type Request } from "./plan";
 
@@ -59,7 +59,7 @@ export type { Records };
 /** The records of a plan that the host may run; undefined where the walk has to. */
 export function straight(plan: Plan): Records | undefined {
     const compiled = plan as Plan & Frame;
-    if (compiled.slots.length > 0 || compiled.layers.some(({ around }) => around !== undefined)) return undefined;
+    if (compiled.slots.length > 0 || compiled.layers.some(({ around, again }) => around !== undefined || again !== undefined)) return undefined;
     return new Records(compiled);
 }
 

@@ -232,6 +232,16 @@ fn a_hook_that_is_stopped_costs_its_request_on_the_way_back_too() {
 }
 
 #[test]
+fn what_asks_for_another_try_is_the_walks() {
+    on_a_core(async {
+        let text =
+            format!("{}export default m('a', {{ again() {{ log.push('again'); }} }});", HEAD.replace("WRITES", "[]"));
+        let (_folder, plugins) = load(&[("it.mjs", &text)]);
+        assert_eq!(plugins.unwrap().straight(), [false]);
+    });
+}
+
+#[test]
 fn bypassed_hooks_are_the_hosts_to_call_too() {
     on_a_core(async {
         let folder = leat_testkit::Folder::new();
