@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use leat_policy::Instant;
 use leat_policy::concurrency::Gradient;
 
 use super::clock::now;
@@ -45,10 +44,8 @@ pub(crate) enum Entry {
 /// The right to be under way. Dropped, it goes to the next who waits, and says nothing of the upstream.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    gate: Arc<Gate>,
-    since: Instant,
-    /// What it has shown of the upstream.
-    took: Option<Duration>,
+    /// `None` once it was told what it has shown of the upstream.
+    gate: Option<Arc<Gate>>,
 }
 
 /// A place in the queue. Dropped, it is given up.
@@ -85,7 +82,7 @@ impl Gate {
         let mut inner = self.lock();
         if inner.has_room() {
             inner.in_flight += 1;
-            return Entry::In(Slot { gate: Arc::clone(self), since: now(), took: None });
+            return Entry::In(Slot { gate: Some(Arc::clone(self)) });
         }
         if inner.waiting.len() >= self.queue_max {
             self.count_refused();
@@ -101,7 +98,7 @@ impl Gate {
         let mut inner = self.lock();
         inner.has_room().then(|| {
             inner.in_flight += 1;
-            Slot { gate: Arc::clone(self), since: now(), took: None }
+            Slot { gate: Some(Arc::clone(self)) }
         })
     }
 
@@ -169,20 +166,21 @@ impl Waiter {
 }
 
 impl Slot {
-    /// The upstream has answered, which took so long.
+    /// The upstream has answered, which took so long, or it was waited for so long in vain.
     pub(super) fn answered(mut self, took: Duration) {
-        self.took = Some(took);
+        self.leave(Some(took));
     }
 
-    /// The upstream was waited for in vain.
-    pub(super) fn was_late(mut self) {
-        self.took = Some(now().since(self.since));
+    fn leave(&mut self, took: Option<Duration>) {
+        if let Some(gate) = self.gate.take() {
+            gate.leave(took);
+        }
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.gate.leave(self.took);
+        self.leave(None);
     }
 }
 
@@ -196,7 +194,7 @@ impl Place {
             return Poll::Pending;
         }
         self.waiter = None;
-        Poll::Ready(Slot { gate: Arc::clone(&self.gate), since: now(), took: None })
+        Poll::Ready(Slot { gate: Some(Arc::clone(&self.gate)) })
     }
 
     /// The gate that it is at.

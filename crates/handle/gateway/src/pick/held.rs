@@ -60,12 +60,15 @@ impl<'a> Held<'a> {
         }
     }
 
+    /// A response was waited for so long in vain: it takes at least that.
+    pub(crate) fn gave_up(&self, waited: Duration) {
+        if let Some(slot) = self.slot.take() {
+            slot.answered(waited);
+        }
+    }
+
     /// There was no response. Only what the endpoint is to blame for counts: not the client's end, nor our own queue.
     pub(crate) fn failed(&self, reason: Reason) {
-        let was_late = matches!(reason, Reason::UpstreamResponseTime | Reason::UpstreamTotalTime);
-        if was_late && let Some(slot) = self.slot.take() {
-            slot.was_late();
-        }
         let is_its_fault = reason.blame() == leat_message::Blame::Upstream && reason != Reason::UpstreamPool;
         if is_its_fault && self.is_watched() {
             self.tell(true, Duration::ZERO);

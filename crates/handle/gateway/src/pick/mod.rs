@@ -16,7 +16,7 @@ mod upstream;
 
 pub(crate) use balancer::seed;
 pub(crate) use clock::now;
-pub(crate) use gate::{Entry, Place, Slot};
+pub(crate) use gate::{Place, Slot};
 pub(crate) use group::{Group, HedgeEnd};
 pub(crate) use held::Held;
 pub(crate) use key::cookie;

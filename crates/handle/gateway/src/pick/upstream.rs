@@ -10,7 +10,7 @@ use leat_policy::hedge::{Hedge, Latencies};
 use leat_policy::{Instant, SplitMix64};
 
 use super::balancer::Balancer;
-use super::gate::{Entry, Slot};
+use super::gate::{Entry, Place, Slot};
 use super::{Group, Held, Tried, now};
 use crate::config::{self, Retries};
 
@@ -120,11 +120,13 @@ impl Upstream {
     }
 
     /// Asks to be under way; `Ok(None)` where as many may as want, `Err` for a place in the queue or none.
-    pub(crate) fn enter(&self) -> Result<Option<Slot>, Entry> {
+    #[inline]
+    pub(crate) fn enter(&self) -> Result<Option<Slot>, Option<Place>> {
         let Some(gate) = self.group.as_deref().and_then(Group::gate) else { return Ok(None) };
         match gate.enter() {
             Entry::In(slot) => Ok(Some(slot)),
-            entry => Err(entry),
+            Entry::Wait(place) => Err(Some(place)),
+            Entry::Full => Err(None),
         }
     }
 

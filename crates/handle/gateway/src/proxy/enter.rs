@@ -6,31 +6,18 @@ use leat_stream::Timer;
 use leat_stream::clock::now_ms;
 
 use crate::admit::Admitted;
-use crate::pick::{Entry, Place, Slot, Upstream};
+use crate::pick::{Place, Slot};
 use crate::refuse::refuse;
 
 /// When a client that was turned away may come again, in seconds: the limit moves several times in it.
 const RETRY_AFTER: &[u8] = b"1";
 
-/// Asks for a try to be under way at the upstream, and waits for its turn where that is needed. `None` in place of a slot
-/// where the upstream limits nothing.
+/// Waits until a try may be under way at the upstream, where it found no room at once.
 ///
 /// # Errors
 /// `UpstreamConcurrency` where too many wait or it took too long; `UpstreamTotalTime`; that the client is gone.
-pub(super) async fn enter<X: Exchange>(
-    x: &mut X,
-    upstream: &Upstream,
-    deadline_ms: u64,
-) -> Result<Option<Slot>, Reason> {
-    match upstream.enter() {
-        Ok(slot) => Ok(slot),
-        // Boxed, since waiting is rare and would make the future of every exchange larger.
-        Err(Entry::Wait(place)) => Box::pin(wait(x, place, deadline_ms)).await.map(Some),
-        Err(_) => Err(Reason::UpstreamConcurrency),
-    }
-}
-
-async fn wait<X: Exchange>(x: &mut X, mut place: Place, deadline_ms: u64) -> Result<Slot, Reason> {
+pub(super) async fn wait<X: Exchange>(x: &mut X, place: Option<Place>, deadline_ms: u64) -> Result<Slot, Reason> {
+    let mut place = place.ok_or(Reason::UpstreamConcurrency)?;
     let queue_end_ms = now_ms().saturating_add(place.gate().queue_time_ms());
     let (end_ms, late) = match deadline_ms < queue_end_ms {
         true => (deadline_ms, Reason::UpstreamTotalTime),

@@ -10,7 +10,7 @@ use leat_route::Params;
 use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
 
-use super::enter::{enter, turn_away};
+use super::enter::{turn_away, wait};
 use super::request::write_request;
 use super::route::ProxyRoute;
 use super::transfer::Transfer;
@@ -50,15 +50,21 @@ pub(crate) async fn forward<X: Exchange>(
         }
     }
     loop {
-        let slot = match enter(x, upstream, total_deadline_ms).await {
-            Err(Reason::UpstreamConcurrency) => {
-                turn_away(x, admitted);
-                return Ok(());
-            }
-            slot => slot?,
+        let slot = match upstream.enter() {
+            Ok(slot) => slot,
+            // Boxed, since waiting is rare and would make the future of every exchange larger.
+            Err(place) => match Box::pin(wait(x, place, total_deadline_ms)).await {
+                Err(Reason::UpstreamConcurrency) => {
+                    turn_away(x, admitted);
+                    return Ok(());
+                }
+                slot => Some(slot?),
+            },
         };
         let mut held = upstream.pick(x, tries.tried)?;
-        held.occupy(slot);
+        if slot.is_some() {
+            held.occupy(slot);
+        }
         let seat = held.seat();
         tries.tried.add(held.at());
         let record = x.record();
@@ -77,8 +83,12 @@ pub(crate) async fn forward<X: Exchange>(
                     Transfer::new(route, params, admitted, &mut held, &mut tries, deadlines_ms, sent.upgrade);
                 let Err(reason) = transfer.run(x, &mut call).await else { return Ok(()) };
                 let (again, was_slow) = (transfer.again(), transfer.is_late_by_client(reason));
+                let waited = transfer.waited_in_vain(reason);
                 x.record().detail = call.detail();
                 if !was_slow {
+                    if let Some(waited) = waited {
+                        held.gave_up(waited);
+                    }
                     held.failed(reason);
                 }
                 (reason, again.or_else(|| tries.after_failure(x, &call, reason)))

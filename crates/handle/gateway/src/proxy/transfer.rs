@@ -144,6 +144,12 @@ impl<'a, 'u> Transfer<'a, 'u> {
         is_late && matches!(self.upload, Upload::AwaitContinue(_) | Upload::Body)
     }
 
+    /// How long a response was waited for, where that is why there is none.
+    pub(super) fn waited_in_vain(&self, reason: Reason) -> Option<Duration> {
+        let is_late = matches!(reason, Reason::UpstreamResponseTime | Reason::UpstreamTotalTime);
+        (is_late && self.download == Download::Head).then(|| self.started.elapsed())
+    }
+
     fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Poll<Result<(), Reason>> {
         loop {
             self.standstill = Reason::UpstreamIdleTime;
