@@ -181,3 +181,56 @@ fn settings_that_cannot_be_are_refused_by_name() {
     }
     assert!(Settings::new(&raw).is_ok());
 }
+
+#[test]
+fn a_look_has_what_the_window_has_now_and_changes_nothing() {
+    let window = WindowSize::Time(Duration::from_micros(100));
+    let raw = Raw { window, calls_min: 5, failure_rate: Some(0.5), consecutive_failures: Some(4), ..Raw::default() };
+    let mut breaker = Breaker::new(Settings::new(&raw).unwrap());
+    for (at, end) in [(10, FAILED), (20, FINE), (30, FAILED), (40, FAILED)] {
+        let Answer::Admit(permit) = breaker.ask(us(at)) else { panic!("it should admit") };
+        breaker.record(permit, us(at), end);
+    }
+    let look = |calls, failures| Look {
+        state: State::Admit,
+        calls,
+        failures,
+        slow: 0,
+        consecutive_failures: 2,
+        retry_after: Duration::ZERO,
+    };
+    for (at, calls, failures) in [(40, 4, 3), (40, 4, 3), (119, 3, 2), (500, 0, 0)] {
+        assert_eq!(breaker.look(us(at)), look(calls, failures), "at {at}");
+    }
+    // The calls that the window has lost do not trip it; the failures in a row do.
+    for (at, state) in [(510, State::Admit), (520, State::Refuse)] {
+        let Answer::Admit(permit) = breaker.ask(us(at)) else { panic!("it should admit") };
+        breaker.record(permit, us(at), FAILED);
+        assert_eq!(breaker.look(us(at)).state, state);
+    }
+    let Answer::Refuse { retry_after } = breaker.ask(us(530)) else { panic!("it should refuse") };
+    assert_eq!(Some(breaker.look(us(530)).retry_after), retry_after);
+}
+
+#[test]
+fn a_reset_begins_anew_and_ignores_what_is_under_way() {
+    let raw = Raw { failure_rate: None, consecutive_failures: Some(2), ..Raw::default() };
+    let mut breaker = Breaker::new(Settings::new(&raw).unwrap());
+    let Answer::Admit(before) = breaker.ask(us(1)) else { panic!("it should admit") };
+    breaker.record(before, us(1), FAILED);
+    breaker.reset(us(2));
+    assert_eq!(breaker.record(before, us(3), FAILED), None, "it is of the time before");
+    assert_eq!(breaker.look(us(3)).consecutive_failures, 0);
+    let trip = |breaker: &mut Breaker, at: u64| {
+        for at in [at, at + 1] {
+            let Answer::Admit(permit) = breaker.ask(us(at)) else { panic!("it should admit") };
+            breaker.record(permit, us(at), FAILED);
+        }
+        breaker.look(us(at + 1))
+    };
+    let first = trip(&mut breaker, 4);
+    assert_eq!(first.state, State::Refuse);
+    breaker.reset(us(6));
+    assert!(matches!(breaker.ask(us(6)), Answer::Admit(_)), "it admits at once");
+    assert_eq!(trip(&mut breaker, 7).retry_after, first.retry_after, "the series of trips begins anew too");
+}
