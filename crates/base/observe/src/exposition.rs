@@ -111,8 +111,9 @@ fn routes(text: &mut Text<'_>, s: &Snapshot) {
 
 fn endpoints(text: &mut Text<'_>, s: &Snapshot) {
     type Read = fn(&crate::EndpointCounts) -> u64;
-    let numbers: [(&str, &str, &str, Read); 5] = [
+    let numbers: [(&str, &str, &str, Read); 6] = [
         ("leat_upstream_requests_total", "counter", "Tries at an endpoint.", |c| c.requests),
+        ("leat_upstream_requests_under_way", "gauge", "Tries at an endpoint that have not ended.", |c| c.under_way),
         ("leat_upstream_connections_opened_total", "counter", "Connections opened to an endpoint.", |c| {
             c.connections_opened
         }),

@@ -4,7 +4,7 @@ use leat_testkit::{Gate, Leat, Peer, Script, eventually};
 use serde_json::{Value, json};
 
 use crate::asked::{gateway, get, json, post, refusal, with_admin};
-use crate::support::{Load, Manner, Upstream};
+use crate::support::{Load, Manner, Upstream, metric};
 
 fn config(upstreams: &[&Upstream], more: &str) -> String {
     let urls: Vec<String> = upstreams.iter().map(|upstream| format!("'http://{}'", upstream.address())).collect();
@@ -83,9 +83,13 @@ fn what_is_under_way_goes_on_and_is_counted_until_it_ends() {
     socket.send("GET / HTTP/1.1\r\nhost: h\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n");
     assert_eq!(socket.response().status, 101);
     socket.send("ping");
+    let admin = leat.admin();
     let url = format!("http%3A%2F%2F{}", peer.address());
     json(&post(&mut leat, &format!("/upstreams/up/endpoints/{url}/drain"), ""));
     assert_eq!(endpoint(&mut leat, 0)["requests_under_way"], 2);
+    let labels = format!("{{upstream=\"up\",endpoint=\"http://{}\"}}", peer.address());
+    let shown = |name: &str| metric(admin, &format!("{name}{labels}"));
+    assert_eq!((shown("leat_upstream_requests_under_way"), shown("leat_upstream_draining")), (2, 1));
     let refused = leat.connect().get("/").response();
     assert_eq!(refusal(&refused), (503, "upstream.draining".to_owned()));
     gate.open();

@@ -374,6 +374,11 @@ impl Group {
         })
     }
 
+    /// Whether endpoints may be drained.
+    pub(super) fn drains(&self) -> bool {
+        self.settings.drains
+    }
+
     /// Whether endpoints may be put aside.
     pub(super) fn ejects(&self) -> bool {
         self.outliers.is_some()

@@ -83,6 +83,12 @@ impl States {
                 text.sample("leat_upstream_well", &labels(upstream, member.url), u64::from(is_well));
             }
         });
+        text.family("leat_upstream_draining", "gauge", "1 while an operator keeps new requests from an endpoint.");
+        for (upstream, group) in all.iter().filter(|(_, group)| group.drains()) {
+            for member in group.members(now) {
+                text.sample("leat_upstream_draining", &labels(upstream, member.url), u64::from(member.is_draining));
+            }
+        }
         text.family("leat_upstream_breaker_open", "gauge", "0 admits, 1 lets probes through, 2 refuses.");
         self.breakers(&all, |upstream, endpoint, (state, _)| {
             let number = match state {
