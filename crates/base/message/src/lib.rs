@@ -9,8 +9,10 @@ mod method;
 mod name;
 mod owned_fields;
 mod peer;
+mod phases;
 mod reason;
 mod record;
+mod trace;
 
 pub use handler::{Ended, Exchange, Fault, Fixed, Handler, Piece, Reply, Step, WHOLE_BODY_BYTES_MAX};
 pub use head::{Field, FieldIter, Fields, Head, Length, RequestLines, ResponseHead, ResponseLines, Span, Version};
@@ -20,5 +22,7 @@ pub use method::Method;
 pub use name::Name;
 pub use owned_fields::OwnedFields;
 pub use peer::{Address, ClientCertificate, HostPolicy, Peer, Scheme, TlsInfo};
+pub use phases::{Phase, Phases, ticks};
 pub use reason::{Blame, Reason};
 pub use record::Record;
+pub use trace::Trace;

@@ -1,4 +1,4 @@
-use crate::Reason;
+use crate::{Phases, Reason, Trace};
 
 /// What is known of one exchange when it ends, for the access log and the metrics. Plain data, written in place.
 #[derive(Clone, Debug, Default)]
@@ -25,4 +25,8 @@ pub struct Record {
     pub request_id: Option<[u8; 32]>,
     /// Tries made upstream.
     pub attempts: u16,
+    /// The trace that it belongs to, where tracing is on.
+    pub trace: Option<Trace>,
+    /// Where its time went, where that was asked for.
+    pub phases: Phases,
 }

@@ -16,6 +16,7 @@ mod limit;
 mod registry;
 mod shape;
 mod snapshot;
+pub mod trace_context;
 
 pub use self::core::{Core, Endpoint, Limit};
 pub use block::EndpointCells;
