@@ -1,5 +1,5 @@
-// Instructions a proxied request, counted by valgrind's callgrind: what each policy of an upstream, and what a route does with
-// heads and bodies, adds to the bare path.
+// Instructions a proxied request, counted by valgrind's callgrind: what each policy of an upstream, what a route does with
+// heads and bodies, and each way to observe adds to the bare path. The threads that write the log and send spans are counted too.
 // usage: node bench/count_proxy.mjs [NAME…] [--requests N] [--functions N] [--path /] [--leat PATH]
 // The upstream is a server in this process, before which two endpoints stand. Kernel instructions are not counted.
 
@@ -45,7 +45,20 @@ const routes = {
   'decompress, no coding': 'decompress: {}',
   'buffer_response': 'buffer_response: {}',
 };
-const names = [...Object.keys(cases), ...Object.keys(routes)];
+
+/** Keys of the file, by name. A log goes to /dev/null, spans to a server that answers everything with 200. */
+const roots = {
+  log: 'access_log: { path: /dev/null, format: json }',
+  'log with phases': 'access_log: { path: /dev/null, format: json, phases: true }',
+  'tracing 1 %': `access_log: off\ntracing: { sample: 1% }\notlp: { url: COLLECTOR, metrics: off }`,
+  'tracing 100 %': `access_log: off\ntracing: { sample: 100% }\notlp: { url: COLLECTOR, metrics: off }`,
+  'server timing': 'access_log: off\nserver_timing: { allow: 127.0.0.0/8, when: always }',
+  'all observation': `access_log: { path: /dev/null, format: json, phases: true, fields: [referer] }
+tracing: { sample: 1% }
+otlp: { url: COLLECTOR, metrics: 60s }`,
+};
+
+const names = [...Object.keys(cases), ...Object.keys(routes), ...Object.keys(roots)];
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const { values, positionals } = parseArgs({
@@ -75,12 +88,13 @@ if (!existsSync(leat)) {
 
 const reply = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const upstreams = await Promise.all([serve(), serve()]);
+const collector = await serve();
 const folder = mkdtempSync(join(tmpdir(), 'leat-count-'));
 try {
   for (const name of positionals.length > 0 ? positionals : names) await count(name);
 } finally {
   rmSync(folder, { recursive: true, force: true });
-  for (const server of upstreams) server.close();
+  for (const server of [...upstreams, collector]) server.close();
 }
 process.exit();
 
@@ -105,13 +119,14 @@ async function count(name) {
 async function run(name, requestsOf, out) {
   const policy = cases[name] ?? '';
   const { keys = '', mirror } = typeof policy === 'string' ? { keys: policy } : policy;
+  const root = (roots[name] ?? 'access_log: off').replace('COLLECTOR', `"http://127.0.0.1:${collector.address().port}"`);
   const port = await freePort();
   const endpoints = upstreams.map((server) => `"http://127.0.0.1:${server.address().port}"`).join(', ');
   const copies = mirror === undefined ? '' : `, mirror: { upstream: next, ${mirror} }`;
   const next = mirror === undefined ? '' : `, next: { endpoints: [${endpoints}] }`;
   const config = `listeners: 127.0.0.1:${port}
 workers: 1
-access_log: off
+${root}
 routes: [{ proxy: { upstream: up${copies} }, ${routes[name] ?? ''} }]
 upstreams: { up: { endpoints: [${endpoints}], ${keys} }${next} }
 `;

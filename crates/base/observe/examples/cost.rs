@@ -53,7 +53,8 @@ fn main() -> std::io::Result<()> {
         tls: None,
     };
     for user_agent in [false, true] {
-        let settings = Settings { target: Target::File("/dev/null".into()), format: Format::Json, user_agent };
+        let target = Target::File("/dev/null".into());
+        let settings = Settings { user_agent, ..Settings::new(target, Format::Json) };
         let log = AccessLog::start(settings, Arc::clone(&registry.process().access_log))?;
         let sink = log.sink();
         let mut spent = Duration::ZERO;
@@ -69,6 +70,7 @@ fn main() -> std::io::Result<()> {
                     record: black_box(&proxied),
                     route: core.route_name(&proxied),
                     endpoint: core.endpoint_address(&proxied),
+                    phases: None,
                 });
             }
             spent += begin.elapsed();

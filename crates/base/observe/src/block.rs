@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use leat_message::{Reason, Record};
 
-use crate::{Counter, EndpointCounts, EndpointName, Gauge, Histogram, LimitCells, NAMES_MAX, RouteCounts, Snapshot};
+use crate::exemplar::Exemplars;
+use crate::{
+    Counter, EndpointCounts, EndpointName, Exemplar, Gauge, Histogram, LimitCells, NAMES_MAX, RouteCounts, Snapshot,
+};
 
 /// Status classes: no status, then 1xx to 5xx.
 pub(crate) const CLASSES: usize = 6;
@@ -61,6 +64,7 @@ pub(crate) struct RouteCells {
     bytes_in: Counter,
     bytes_out: Counter,
     duration: Histogram,
+    exemplars: Exemplars,
 }
 
 impl RouteCells {
@@ -74,6 +78,11 @@ impl RouteCells {
         self.duration.record(duration_us);
     }
 
+    /// Lets this exchange stand for others of its bucket.
+    pub(crate) fn exemplify(&self, exemplar: Exemplar) {
+        self.exemplars.put(exemplar);
+    }
+
     fn add_to(&self, counts: &mut RouteCounts) {
         for (total, class) in counts.classes.iter_mut().zip(&self.classes) {
             *total += class.get();
@@ -81,6 +90,7 @@ impl RouteCells {
         counts.bytes_in += self.bytes_in.get();
         counts.bytes_out += self.bytes_out.get();
         self.duration.add_to(&mut counts.duration);
+        self.exemplars.add_to(&mut counts.duration);
     }
 }
 
@@ -102,6 +112,7 @@ pub struct EndpointCells {
     pub under_way: Gauge,
     pub(crate) connect: Histogram,
     pub(crate) response: Histogram,
+    exemplars: Exemplars,
     pub(crate) errors: ByReason,
 }
 
@@ -117,6 +128,10 @@ impl EndpointCells {
         }
     }
 
+    pub(crate) fn exemplify(&self, exemplar: Exemplar) {
+        self.exemplars.put(exemplar);
+    }
+
     fn add_to(&self, counts: &mut EndpointCounts) {
         counts.requests += self.requests.get();
         counts.connections_opened += self.connections_opened.get();
@@ -126,6 +141,7 @@ impl EndpointCells {
         counts.under_way += self.under_way.get();
         self.connect.add_to(&mut counts.connect);
         self.response.add_to(&mut counts.response);
+        self.exemplars.add_to(&mut counts.response);
         self.errors.add_to(&mut counts.errors);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leat_message::{Blame, Reason, Record};
 
 use crate::block::{Block, Fixed, RouteCells};
-use crate::{EndpointCells, LimitCells, Registry, Shape};
+use crate::{EndpointCells, Exemplar, LimitCells, Registry, Shape, SpanQueue};
 
 /// The counters of one core under one configuration. Belongs to the core's thread (it is not `Send`), which is what
 /// makes a count a plain load and store.
@@ -74,6 +74,20 @@ impl Core {
             {
                 endpoint.errors.add(reason);
             }
+        }
+    }
+
+    /// Lets a recorded exchange, after [`Core::observe`], stand for others like it: its trace is an exemplar of its route's and its
+    /// endpoint's histograms. Does nothing where the trace is not recorded.
+    pub fn exemplify(&self, record: &Record, duration_us: u64, time_ms: u64) {
+        let Some(trace) = record.trace.filter(|trace| trace.sampled) else { return };
+        let exemplar = Exemplar { us: duration_us, time_ms, trace: trace.id, span: trace.span };
+        let route = record.route.and_then(|index| self.routes.get(index as usize));
+        route.unwrap_or(&self.lease.block.unmatched).exemplify(exemplar);
+        if let Some(endpoint) = record.endpoint.and_then(|index| self.endpoints.get(index as usize))
+            && record.upstream_us > 0
+        {
+            endpoint.exemplify(Exemplar { us: u64::from(record.upstream_us), ..exemplar });
         }
     }
 
@@ -150,6 +164,11 @@ impl Core {
     pub fn limit(&self, index: usize) -> Option<Limit> {
         let cells = Arc::clone(self.limits.get(index)?);
         Some(Limit { cells, _lease: Rc::clone(&self.lease) })
+    }
+
+    /// Where recorded spans go.
+    pub fn spans(&self) -> &SpanQueue {
+        &self.lease.registry.process().spans
     }
 
     /// The name of a record's route; empty if it has none.

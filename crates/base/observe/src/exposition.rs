@@ -1,13 +1,16 @@
-//! The numbers as text in the Prometheus exposition format, version 0.0.4.
+//! The numbers as text: in the Prometheus exposition format, version 0.0.4, or as OpenMetrics 1.0.0, which has exemplars.
 
 use std::fmt::Write;
 
 use leat_message::{Blame, Reason};
 
+use crate::exemplar::shown_bucket;
 use crate::{BOUNDS_US, EndpointName, HistogramCounts, RouteCounts, Snapshot};
 
 /// The media type of the text.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+/// The media type of the text as OpenMetrics.
+pub const OPEN_METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The route label of exchanges that no route matched.
 const UNMATCHED: &str = "(none)";
@@ -22,15 +25,37 @@ const CLASSES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
 
 /// Appends the numbers to `out`. Series that are labelled with a reason appear once that reason has occurred.
 pub fn write(snapshot: &Snapshot, out: &mut String) {
-    let mut text = Text { out };
-    process(&mut text, snapshot);
-    connections(&mut text, snapshot);
-    routes(&mut text, snapshot);
-    endpoints(&mut text, snapshot);
-    limits(&mut text, snapshot);
+    families(snapshot, &mut Text::new(out));
 }
 
-fn process(text: &mut Text<'_>, s: &Snapshot) {
+/// The same in any form.
+pub fn families(snapshot: &Snapshot, into: &mut impl Families) {
+    process(into, snapshot);
+    connections(into, snapshot);
+    routes(into, snapshot);
+    endpoints(into, snapshot);
+    limits(into, snapshot);
+}
+
+/// A form that numbers are written in.
+pub trait Families {
+    /// Begins the samples of one name; `kind` is `counter`, whose name ends in `_total`, `gauge` or `histogram`.
+    fn family(&mut self, name: &str, kind: &str, help: &str);
+
+    /// Writes a sample of a counter or a gauge.
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: u64);
+
+    /// Writes a histogram.
+    fn histogram(&mut self, name: &str, labels: &[(&str, &str)], counts: &HistogramCounts);
+
+    /// A family of one sample.
+    fn single(&mut self, name: &str, kind: &str, help: &str, value: u64) {
+        self.family(name, kind, help);
+        self.sample(name, &[], value);
+    }
+}
+
+fn process(text: &mut impl Families, s: &Snapshot) {
     text.family(
         "leat_config_reloads_total",
         "counter",
@@ -52,9 +77,23 @@ fn process(text: &mut Text<'_>, s: &Snapshot) {
         "Failed writes of the access log.",
         s.log_write_errors,
     );
+    text.family(
+        "leat_spans_total",
+        "counter",
+        "Recorded spans that a collector took (sent), and those that found no room or that it did not take (dropped).",
+    );
+    text.sample("leat_spans_total", &[("outcome", "sent")], s.spans_sent);
+    text.sample("leat_spans_total", &[("outcome", "dropped")], s.spans_dropped);
+    text.family(
+        "leat_otlp_exports_total",
+        "counter",
+        "Messages to the collector that it took (ok) or did not (failed).",
+    );
+    text.sample("leat_otlp_exports_total", &[("outcome", "ok")], s.exports_done);
+    text.sample("leat_otlp_exports_total", &[("outcome", "failed")], s.exports_failed);
 }
 
-fn connections(text: &mut Text<'_>, s: &Snapshot) {
+fn connections(text: &mut impl Families, s: &Snapshot) {
     text.single("leat_connections_accepted_total", "counter", "Connections accepted.", s.connections_accepted);
     text.single("leat_connections_open", "gauge", "Connections open.", s.connections_open);
     text.family(
@@ -84,7 +123,7 @@ fn connections(text: &mut Text<'_>, s: &Snapshot) {
     }
 }
 
-fn routes(text: &mut Text<'_>, s: &Snapshot) {
+fn routes(text: &mut impl Families, s: &Snapshot) {
     let all = || {
         let unmatched: (&str, &RouteCounts) = (UNMATCHED, &s.unmatched);
         std::iter::once(unmatched).chain(s.routes.iter().map(|(name, counts)| (&**name, counts)))
@@ -109,7 +148,7 @@ fn routes(text: &mut Text<'_>, s: &Snapshot) {
     }
 }
 
-fn endpoints(text: &mut Text<'_>, s: &Snapshot) {
+fn endpoints(text: &mut impl Families, s: &Snapshot) {
     type Read = fn(&crate::EndpointCounts) -> u64;
     let numbers: [(&str, &str, &str, Read); 6] = [
         ("leat_upstream_requests_total", "counter", "Tries at an endpoint.", |c| c.requests),
@@ -146,7 +185,7 @@ fn endpoints(text: &mut Text<'_>, s: &Snapshot) {
     }
 }
 
-fn limits(text: &mut Text<'_>, s: &Snapshot) {
+fn limits(text: &mut impl Families, s: &Snapshot) {
     text.family(
         "leat_rate_limit_requests_total",
         "counter",
@@ -208,28 +247,25 @@ pub fn blame(blame: Blame) -> &'static str {
 #[derive(Debug)]
 pub struct Text<'a> {
     out: &'a mut String,
+    is_open_metrics: bool,
 }
 
 impl<'a> Text<'a> {
     /// Appends to `out`.
     pub fn new(out: &'a mut String) -> Self {
-        Self { out }
+        Self { out, is_open_metrics: false }
     }
 
-    /// Begins the samples of one name; `kind` is `counter` or `gauge`.
-    pub fn family(&mut self, name: &str, kind: &str, help: &str) {
-        let _ = writeln!(self.out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    /// Appends to `out` as OpenMetrics; [`Text::end`] comes last.
+    pub fn open_metrics(out: &'a mut String) -> Self {
+        Self { out, is_open_metrics: true }
     }
 
-    fn single(&mut self, name: &str, kind: &str, help: &str, value: u64) {
-        self.family(name, kind, help);
-        self.sample(name, &[], value);
-    }
-
-    /// Writes a sample.
-    pub fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: u64) {
-        self.series(name, labels, None);
-        let _ = writeln!(self.out, " {value}");
+    /// Ends the text; needed for OpenMetrics only.
+    pub fn end(self) {
+        if self.is_open_metrics {
+            self.out.push_str("# EOF\n");
+        }
     }
 
     fn series(&mut self, name: &str, labels: &[(&str, &str)], bound: Option<Bound>) {
@@ -257,15 +293,43 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// An exemplar of the bucket that ends at `bound_us`.
+    fn exemplar(&mut self, counts: &HistogramCounts, bound_us: u64) {
+        let Some(one) = counts.exemplars.iter().find(|one| self.is_open_metrics && shown_bucket(one.us) == bound_us)
+        else {
+            return;
+        };
+        let [high, low] = one.trace;
+        let _ = write!(self.out, " # {{trace_id=\"{high:016x}{low:016x}\",span_id=\"{:016x}\"}} ", one.span);
+        seconds(one.us, self.out);
+        let _ = write!(self.out, " {}.{:03}", one.time_ms / 1_000, one.time_ms % 1_000);
+    }
+}
+
+impl Families for Text<'_> {
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let name = if self.is_open_metrics { name.strip_suffix("_total").unwrap_or(name) } else { name };
+        let _ = writeln!(self.out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: u64) {
+        self.series(name, labels, None);
+        let _ = writeln!(self.out, " {value}");
+    }
+
     fn histogram(&mut self, name: &str, labels: &[(&str, &str)], counts: &HistogramCounts) {
         let bucket = format!("{name}_bucket");
         for &bound_us in BOUNDS_US.iter().filter(|&&bound_us| is_shown(bound_us)) {
             self.series(&bucket, labels, Some(Bound::Us(bound_us)));
-            let _ = writeln!(self.out, " {}", counts.at_most(bound_us));
+            let _ = write!(self.out, " {}", counts.at_most(bound_us));
+            self.exemplar(counts, bound_us);
+            self.out.push('\n');
         }
         let count = counts.count();
         self.series(&bucket, labels, Some(Bound::Infinite));
-        let _ = writeln!(self.out, " {count}");
+        let _ = write!(self.out, " {count}");
+        self.exemplar(counts, u64::MAX);
+        self.out.push('\n');
         self.series(&format!("{name}_sum"), labels, None);
         self.out.push(' ');
         seconds(counts.sum_us, self.out);
@@ -280,7 +344,7 @@ enum Bound {
     Infinite,
 }
 
-fn is_shown(bound_us: u64) -> bool {
+pub(crate) fn is_shown(bound_us: u64) -> bool {
     let mut mantissa = bound_us;
     while mantissa >= 100 && mantissa.is_multiple_of(10) {
         mantissa /= 10;

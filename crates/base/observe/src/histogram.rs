@@ -1,4 +1,4 @@
-use crate::Counter;
+use crate::{Counter, Exemplar};
 
 /// Bounds in each factor of ten: close enough that a quantile is known to a third, few enough to stay in ten cache lines.
 const MANTISSAS: [u64; 10] = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80];
@@ -95,11 +95,13 @@ pub struct HistogramCounts {
     buckets: [u64; BOUNDS + 1],
     /// All times together, in microseconds.
     pub sum_us: u64,
+    /// Exchanges that stand for others, one for each bucket that is shown at most; in no order.
+    pub exemplars: Vec<Exemplar>,
 }
 
 impl Default for HistogramCounts {
     fn default() -> Self {
-        Self { buckets: [0; BOUNDS + 1], sum_us: 0 }
+        Self { buckets: [0; BOUNDS + 1], sum_us: 0, exemplars: Vec::new() }
     }
 }
 

@@ -1,8 +1,9 @@
 use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::access_log::Tally;
 use crate::block::{Block, lock};
-use crate::{Shared, Snapshot};
+use crate::{Shared, Snapshot, SpanQueue};
 
 /// Names of routes, and of endpoints, whose numbers are kept: above it, those that no configuration uses any more are
 /// forgotten. 10,000 names cost about 7 MB a core.
@@ -13,6 +14,7 @@ pub const NAMES_MAX: usize = 10_000;
 pub struct Registry {
     blocks: Mutex<Blocks>,
     process: Process,
+    began_ns: u64,
 }
 
 #[derive(Debug, Default)]
@@ -33,12 +35,21 @@ pub struct Process {
     pub buffer_bytes: Shared,
     /// What became of access records; to be given to [`crate::access_log::AccessLog::start`].
     pub access_log: Arc<Tally>,
+    /// Spans that wait to be sent, and what became of others.
+    pub spans: SpanQueue,
 }
 
 impl Registry {
     /// A registry without cores.
     pub fn new() -> Arc<Self> {
-        Arc::default()
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let began_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
+        Arc::new(Self { began_ns, ..Self::default() })
+    }
+
+    /// When counting began, in nanoseconds since 1970.
+    pub fn began_ns(&self) -> u64 {
+        self.began_ns
     }
 
     /// The numbers that belong to no core.

@@ -50,6 +50,14 @@ pub struct Snapshot {
     pub log_dropped: u64,
     /// Failed writes of the access log.
     pub log_write_errors: u64,
+    /// Spans that a collector took.
+    pub spans_sent: u64,
+    /// Spans that found no room, or that no collector took.
+    pub spans_dropped: u64,
+    /// Messages that a collector took.
+    pub exports_done: u64,
+    /// Messages that it did not take.
+    pub exports_failed: u64,
 }
 
 /// The numbers of one route.
@@ -114,6 +122,10 @@ impl Snapshot {
             log_records: process.access_log.records.get(),
             log_dropped: process.access_log.dropped.get(),
             log_write_errors: process.access_log.write_errors.get(),
+            spans_sent: process.spans.sent.get(),
+            spans_dropped: process.spans.dropped.get(),
+            exports_done: process.spans.exports_done.get(),
+            exports_failed: process.spans.exports_failed.get(),
             ..Self::default()
         }
     }

@@ -9,8 +9,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use leat_message::{Address, Field, Head, Method, Name, Peer, Reason, Record, RequestLines, Scheme, Span, Version};
-use leat_observe::access_log::{AccessLog, Entry, Format, Settings, Sink, Tally, Target};
+use leat_message::{
+    Address, Field, Head, Method, Name, Peer, Reason, Record, RequestLines, Scheme, Span, Trace, Version,
+};
+use leat_observe::access_log::{AccessLog, Entry, Format, PhaseTimes, Settings, Sink, Tally, Target};
 use serde_json::{Value, json};
 
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -38,7 +40,7 @@ impl Drop for Place {
 }
 
 fn start(target: Target, format: Format, tally: &Arc<Tally>) -> AccessLog {
-    AccessLog::start(Settings { target, format, user_agent: true }, Arc::clone(tally)).unwrap()
+    AccessLog::start(Settings::new(target, format), Arc::clone(tally)).unwrap()
 }
 
 /// A request whose parts are these bytes.
@@ -87,6 +89,7 @@ fn append(sink: &Sink, request: Option<Head<'_>>, id: &[u8], record: &Record) {
         record,
         route: "api",
         endpoint: "",
+        phases: None,
     };
     sink.append(&entry);
 }
@@ -121,6 +124,7 @@ fn a_json_line_has_every_field() {
         },
         route: "api",
         endpoint: "10.0.0.1:80",
+        phases: None,
     });
     assert!(log.finish(DEADLINE));
     let expected = json!({
@@ -147,6 +151,7 @@ fn fields_that_have_nothing_to_say_are_left_out() {
         record: &record,
         route: "",
         endpoint: "",
+        phases: None,
     };
     log.sink().append(&entry);
     assert!(log.finish(DEADLINE));
@@ -356,7 +361,7 @@ fn write_errors_are_counted() {
 
 #[test]
 fn a_log_that_cannot_be_opened_is_an_error() {
-    let settings = Settings { target: Target::File("/".into()), format: Format::Json, user_agent: false };
+    let settings = Settings::new(Target::File("/".into()), Format::Json);
     assert!(AccessLog::start(settings, Arc::default()).is_err());
 }
 
@@ -373,4 +378,92 @@ fn a_sleeping_writer_is_woken_by_the_next_record() {
         assert!(Instant::now() < end);
         thread::sleep(Duration::from_millis(1));
     }
+}
+
+#[test]
+fn traces_phases_and_chosen_fields_stand_behind_the_rest_and_secrets_do_not() {
+    let place = Place::new("tail");
+    let settings = Settings {
+        fields: vec!["referer".into(), "x-missing".into(), "x-tenant".into()],
+        redact: vec!["token".into()],
+        ..Settings::new(Target::File(place.file()), Format::Json)
+    };
+    let log = AccessLog::start(settings, Arc::default()).unwrap();
+    let mut request = Request::new(b"/a?token=s3cret&b=c", b"h", b"agent/1");
+    let long = "t".repeat(300);
+    for (name, value) in [("Referer", "https://e/?TOKEN=s3cret"), ("X-Tenant", long.as_str())] {
+        let start = request.bytes.len();
+        request.bytes.extend_from_slice(name.as_bytes());
+        let middle = request.bytes.len();
+        request.bytes.extend_from_slice(value.as_bytes());
+        let (name_span, value_span) = (Span::new(start, middle), Span::new(middle, request.bytes.len()));
+        request.lines.fields.push(Field { id: Name::from_bytes(name.as_bytes()), name: name_span, value: value_span });
+    }
+    let trace = Trace { id: [1, 0xab], parent: 2, span: 0xcd, sampled: false, random: true, keeps_state: false };
+    let phases = PhaseTimes { parse: 12, route: 3, auth: 400, limit: 0, plugin: 70_001, send: u32::MAX };
+    let proxied = Record { status: 200, trace: Some(trace), connect_us: 5, upstream_us: 6, ..Record::default() };
+    let sink = log.sink();
+    let entry = Entry {
+        time_ms: 0,
+        duration_us: 1,
+        peer: &peer("192.0.2.7:5001"),
+        request: Some(request.head()),
+        request_id: b"",
+        record: &proxied,
+        route: "",
+        endpoint: "",
+        phases: Some(phases),
+    };
+    sink.append(&entry);
+    // Neither of them in the way of a record without.
+    sink.append(&Entry { record: &Record::default(), request: None, phases: None, ..entry });
+    sink.append(&Entry { record: &Record::default(), ..entry });
+    assert!(log.finish(DEADLINE));
+    let text = std::fs::read_to_string(place.file()).unwrap();
+    assert!(!text.contains("s3cret"), "{text}");
+    let [first, second, third] = &lines(&place.file())[..] else { panic!("{text}") };
+    assert_eq!(first["target"], "/a?token=[redacted]&b=c");
+    assert_eq!(first["user_agent"], "agent/1");
+    assert_eq!(first["trace_id"], "000000000000000100000000000000ab");
+    assert_eq!(first["span_id"], "00000000000000cd");
+    let times = json!({ "parse": 1.2, "route": 0.3, "auth": 40, "limit": 0, "plugin": 7000.1, "connect": 5,
+        "upstream": 6, "send": 429_496_729.5 });
+    assert_eq!(first["phases_us"], times);
+    let shown = json!({ "referer": "https://e/?TOKEN=[redacted]", "x-tenant": format!("{}...", "t".repeat(256)) });
+    assert_eq!(first["fields"], shown);
+    assert!(second.get("trace_id").is_none() && second.get("phases_us").is_none() && second.get("fields").is_none());
+    assert!(third.get("trace_id").is_none() && third["phases_us"]["auth"] == 40 && third["fields"] == shown);
+}
+
+#[test]
+fn a_line_for_people_has_the_same() {
+    let place = Place::new("human-tail");
+    let settings = Settings {
+        fields: vec!["user-agent".into()],
+        redact: vec!["token".into()],
+        ..Settings::new(Target::File(place.file()), Format::Human)
+    };
+    let log = AccessLog::start(settings, Arc::default()).unwrap();
+    let request = Request::new(b"/a?token=s3cret", b"h", b"agent \"1\"");
+    let trace = Trace { id: [1, 2], parent: 0, span: 3, sampled: true, random: true, keeps_state: false };
+    let record = Record { trace: Some(trace), ..Record::default() };
+    let phases = PhaseTimes { parse: 12, ..PhaseTimes::default() };
+    log.sink().append(&Entry {
+        time_ms: 0,
+        duration_us: 1,
+        peer: &peer("unix"),
+        request: Some(request.head()),
+        request_id: b"",
+        record: &record,
+        route: "",
+        endpoint: "",
+        phases: Some(phases),
+    });
+    assert!(log.finish(DEADLINE));
+    let text = std::fs::read_to_string(place.file()).unwrap();
+    assert!(
+        text.contains("/a?token=[redacted] ") && text.contains(" trace=00000000000000010000000000000002 "),
+        "{text}"
+    );
+    assert!(text.ends_with(" parse=1.2us route=0.0us auth=0.0us limit=0.0us plugin=0.0us connect=0.0us upstream=0.0us send=0.0us user-agent=\"agent \\x221\\x22\"\n"), "{text}");
 }

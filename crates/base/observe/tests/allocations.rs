@@ -24,7 +24,7 @@ fn counting_and_logging_an_exchange_allocate_nothing() {
     };
     let registry = Registry::new();
     let core = Core::new(&registry, &shape);
-    let settings = Settings { target: Target::File("/dev/null".into()), format: Format::Json, user_agent: true };
+    let settings = Settings::new(Target::File("/dev/null".into()), Format::Json);
     let log = AccessLog::start(settings, Arc::clone(&registry.process().access_log)).unwrap();
     let sink = log.sink();
     let (bytes, lines) = (b"GET /".to_vec(), RequestLines::default());
@@ -58,6 +58,7 @@ fn counting_and_logging_an_exchange_allocate_nothing() {
                 record: &record,
                 route: core.route_name(&record),
                 endpoint: core.endpoint_address(&record),
+                phases: None,
             });
             core.connection_closed(None);
         }

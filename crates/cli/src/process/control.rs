@@ -14,6 +14,7 @@ use tokio::task::{JoinHandle, LocalSet};
 use super::admin::{Admin, Live, ORDERS_MAX, Readiness, ReloadOrder};
 use super::core::{CoreHandle, Shared};
 use super::drain::{Cause, drain};
+use super::exports::Exports;
 use super::plan::{self, Plan, Tickets};
 use super::redis;
 use super::signals::{Signals, Wish};
@@ -73,6 +74,8 @@ pub(super) struct Control {
     pub(super) admin: Vec<JoinHandle<()>>,
     /// The health checks of endpoints.
     pub(super) checks: Vec<JoinHandle<()>>,
+    /// What sends spans and metrics, if anything does.
+    pub(super) exports: Option<Exports>,
 }
 
 impl Control {
@@ -137,11 +140,13 @@ impl Control {
             reloads,
             admin: Vec::new(),
             checks: Vec::new(),
+            exports: None,
         };
         control.apply(&control.plan).await.map_err(StartError::Failed)?;
         control.live.replace(&control.plan.config, control.plan.listening());
         control.start_admin();
         control.start_checks();
+        control.start_exports();
         control.live.turn(Readiness::Ready);
         let addresses = control.announce(&[]);
         if let Some(on_ready) = on_ready {

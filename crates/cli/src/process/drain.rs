@@ -29,7 +29,7 @@ enum Waited {
 
 /// Lets what is under way end, up to the deadline; a second signal ends it at once.
 pub(super) async fn drain(control: Control, signals: &mut Signals, cause: Cause) {
-    let Control { supervisor, shared, mut cores, mut ended, plan, live, admin, .. } = control;
+    let Control { supervisor, shared, mut cores, mut ended, plan, live, admin, exports, .. } = control;
     live.turn(Readiness::Draining);
     match cause {
         Cause::End => {
@@ -73,6 +73,9 @@ pub(super) async fn drain(control: Control, signals: &mut Signals, cause: Cause)
             let left = shared.gate.connections().to_string();
             event(Level::Warn, "drain_cut", message, &[("connections", &left)]);
         }
+    }
+    if let Some(exports) = exports {
+        exports.finish().await;
     }
     if let Some(log) = log {
         log.finish(LOG_WITHIN);

@@ -10,6 +10,8 @@ mod core;
 mod descriptors;
 mod doors;
 mod drain;
+mod exports;
+mod numbers;
 mod plan;
 pub(crate) mod plugins;
 mod redis;

@@ -187,7 +187,13 @@ pub(super) fn open_log(config: &LogConfig, tally: &Arc<Tally>) -> Result<Option<
         LogFormat::Json => access_log::Format::Json,
         LogFormat::Human => access_log::Format::Human,
     };
-    let settings = access_log::Settings { target, format, user_agent: true };
+    let sampling = access_log::Sampling {
+        per_million: config.sample().per_million(),
+        slow_us: config.slow_ms().map_or(u64::MAX, |ms| ms.saturating_mul(1_000)),
+    };
+    let names = |names: &[String]| names.iter().map(|name| name.as_str().into()).collect();
+    let (fields, redact) = (names(config.fields()), names(config.redact()));
+    let settings = access_log::Settings { fields, redact, sampling, ..access_log::Settings::new(target, format) };
     let log = AccessLog::start(settings, Arc::clone(tally));
     log.map(|log| Some(Arc::new(log)))
         .map_err(|error| StartError::Failed(format!("the access log can't be opened: {error}")))

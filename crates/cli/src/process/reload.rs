@@ -70,6 +70,7 @@ impl Control {
         let admin_changed = config.admin().map(Admin::bind) != self.plan.config.admin().map(Admin::bind);
         // Where the file says the same as before, a level that was set meanwhile stays.
         let level = (config.log_level() != self.plan.config.log_level()).then(|| Level::of(config.log_level()));
+        let collector_changed = config.observation().otlp() != self.plan.config.observation().otlp();
         let listening = self.plan.listening();
         let limits = config.limits().clone();
         let plan = Arc::new(Plan { config, sockets: Arc::new(sockets), doors, log });
@@ -92,6 +93,9 @@ impl Control {
         }
         self.close_gone();
         self.start_checks();
+        if collector_changed {
+            self.start_exports();
+        }
         if admin_changed {
             self.start_admin();
         }

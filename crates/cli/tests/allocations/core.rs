@@ -88,7 +88,7 @@ async fn run(config: &str, base: &Path, http2: bool, listener: TcpListener, prob
     let registry = Registry::new();
     let log = match config.access_log().target() {
         LogTarget::File(path) => {
-            let settings = Settings { target: Target::File(path.clone()), format: Format::Json, user_agent: true };
+            let settings = Settings::new(Target::File(path.clone()), Format::Json);
             Some(AccessLog::start(settings, Arc::clone(&registry.process().access_log)).unwrap())
         }
         _ => None,

@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use leat_dial::Pools;
 use leat_files::{Files, SettingsError};
-use leat_message::{Blame, Ended, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step};
+use leat_message::{Blame, Ended, Exchange, Fault, Handler, Head, Length, Peer, Phase, Reason, Reply, Step};
 use leat_route::{Found, Params};
 
 use crate::admit::auth::{SchemeError, Schemes};
@@ -21,6 +21,7 @@ use crate::edited::Edited;
 use crate::endpoints::{EndpointsError, seats};
 use crate::lasting::Lasting;
 use crate::mirror::Mirror;
+use crate::observe::{TimingPolicy, mark};
 use crate::observer::Observer;
 use crate::pick::Upstream;
 use crate::plugin::{Decision, NoPlugins, Opening, Patch, Plugged, PluginHost, PluginRun, Spare, opening, respond};
@@ -88,7 +89,7 @@ impl<P: PluginHost> Gateway<P> {
         observer: Observer,
         plugins: Option<P>,
     ) -> Result<Self, GatewayError> {
-        let observer = observer.believing(config.forwarded());
+        let observer = observer.under(&config);
         let mut first = 0;
         let mut counted = HashSet::new();
         let mut upstreams = Vec::with_capacity(config.upstreams().len());
@@ -101,7 +102,8 @@ impl<P: PluginHost> Gateway<P> {
             let group = lasting.group(&config, upstream, &seats);
             upstreams.push(Rc::new(Upstream::new(upstream, seats, group, Rc::clone(pools), observer.core())));
         }
-        let forwarded = Rc::new(ForwardedPolicy::new(config.forwarded()));
+        let timing = config.observation().server_timing().map(|timing| TimingPolicy::new(timing, config.forwarded()));
+        let forwarded = Rc::new(ForwardedPolicy::new(config.forwarded()).timing(timing));
         let mut routes = Vec::with_capacity(config.routes().len());
         for route in config.routes() {
             routes.push(match route.action() {
@@ -227,7 +229,7 @@ impl<P: PluginHost> Gateway<P> {
         let mut admitted = None;
         if let Some(Some(admission)) = self.admissions.get(route) {
             let notes = admitted.insert(self.admitted.borrow_mut().pop().unwrap_or_default());
-            let verdict = admission.ask(request, peer, notes);
+            let verdict = admission.ask(request, peer, notes, reply);
             if verdict == Verdict::Wait {
                 return Step::Exchange(Plan { route, params, admitted, waits: true, run: None });
             }
@@ -239,7 +241,9 @@ impl<P: PluginHost> Gateway<P> {
         }
         let added = admitted.as_deref().map(|admitted| &admitted.reply).filter(|fields| !fields.is_empty());
         if let Some(run) = self.plug_in(route, request) {
-            match opening(&run, &mut Edited::new(reply, &self.no_edits, added)) {
+            let opened = opening(&run, &mut Edited::new(reply, &self.no_edits, added));
+            mark(reply, Phase::Plugin);
+            match opened {
                 Opening::Answered => {
                     self.reuse(params, admitted);
                     return Step::Done;
@@ -298,9 +302,9 @@ impl<P: PluginHost> Gateway<P> {
             (Some(Compiled::Proxy(proxy)), _) if upstream.is_some() => {
                 let chosen = upstream.and_then(|upstream| self.chosen(route, proxy, upstream));
                 let chosen = chosen.ok_or(Reason::PluginFailed)?;
-                forward(exchange, &chosen, params, admitted, self.observer.core()).await
+                forward(exchange, &chosen, params, admitted, &self.observer).await
             }
-            (Some(Compiled::Proxy(proxy)), _) => forward(exchange, proxy, params, admitted, self.observer.core()).await,
+            (Some(Compiled::Proxy(proxy)), _) => forward(exchange, proxy, params, admitted, &self.observer).await,
             // Boxed: this future would make the one of every exchange as large as itself (docs/design/memory.md).
             (Some(Compiled::Files(files, rewrite, edits)), _) => {
                 let mut edited = Edited::new(exchange, edits, added);
@@ -359,7 +363,9 @@ impl<P: PluginHost> Gateway<P> {
             Poll::Pending => x.poll_gone(cx).map(Err),
         });
         let added = admitted.map(|admitted| &admitted.reply);
-        match decided.await? {
+        let decision = decided.await?;
+        mark(x, Phase::Plugin);
+        match decision {
             Decision::Failed(reason) => return Err(reason.into()),
             Decision::Respond => {
                 let patch = run.patch().ok_or(Reason::PluginFailed)?;
@@ -418,6 +424,7 @@ impl<P: PluginHost> Handler for Gateway<P> {
     type Plan = Plan<P::Run>;
 
     fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
+        self.observer.begin(request, peer, reply);
         let mut params = self.params.borrow_mut().pop().unwrap_or_default();
         if let Some(asked) = preflight(request)
             && self.preflight(request, asked, &mut params, reply)
@@ -428,6 +435,7 @@ impl<P: PluginHost> Handler for Gateway<P> {
         let refused = match self.config.table().find(&request, &mut params) {
             Found::Route(number) => {
                 reply.record().route = Some(number);
+                mark(reply, Phase::Route);
                 return self.begin(number as usize, params, request, peer, reply);
             }
             Found::MethodNotAllowed => Reason::RouteMethod,

@@ -15,6 +15,7 @@ mod gateway;
 pub mod health;
 mod lasting;
 mod mirror;
+mod observe;
 mod observer;
 mod pick;
 mod plugin;
@@ -28,6 +29,7 @@ pub use endpoints::EndpointsError;
 pub use explain::{Explanation, Step};
 pub use gateway::{Gateway, GatewayError, Plan};
 pub use lasting::Lasting;
+pub use observe::{Exported, export};
 pub use observer::{Observer, shape};
 pub use pick::States;
 /// What the control thread does for limits that Redis counts.

@@ -1,32 +1,55 @@
 use std::rc::Rc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use leat_message::Ended;
-use leat_observe::access_log::{Entry, Sink};
+use leat_message::{Ended, Head, Peer, Reason, Reply, Trace, ticks};
+use leat_observe::access_log::{Entry, PhaseTimes, Sink};
 use leat_observe::{Core, EndpointName, Shape};
 
-use crate::config::{Config, Forwarded};
+use crate::config::Config;
+use crate::observe::{ClientTry, Outgoing, TimingPolicy, Tracer, server_span};
+use crate::proxy::accepted_id;
 
-/// What one core writes down about its exchanges: counters always, a line in the access log where there is one.
+/// What one core writes down about its exchanges: counters always, a line in the access log where there is one, spans of the
+/// traces that are recorded.
 #[derive(Debug)]
 pub struct Observer {
     core: Core,
     log: Option<Rc<Sink>>,
     /// The field of a request id that is believed as it arrives.
     believed_id: Option<Box<str>>,
+    tracer: Option<Tracer>,
+    timed: Timed,
+}
+
+/// Which exchanges have their phases measured.
+#[derive(Debug)]
+enum Timed {
+    None,
+    /// Those that ask for it.
+    Asked(TimingPolicy),
+    All,
 }
 
 impl Observer {
     /// Counts with `core`, and writes to `log` if there is one.
     pub fn new(core: Core, log: Option<Rc<Sink>>) -> Self {
-        Self { core, log, believed_id: None }
+        Self { core, log, believed_id: None, tracer: None, timed: Timed::None }
     }
 
-    /// Takes the request ids of trusted proxies over into the log; those of strangers it does not.
-    pub(crate) fn believing(mut self, forwarded: &Forwarded) -> Self {
+    /// Observes as the configuration wants it. The request ids of trusted proxies are taken over into the log; those of
+    /// strangers are not.
+    pub(crate) fn under(mut self, config: &Config) -> Self {
+        let (forwarded, observation) = (config.forwarded(), config.observation());
         self.believed_id = match forwarded.request_id() {
             Some(id) if forwarded.trusted_hops() > 0 => Some(id.field().into()),
             _ => None,
+        };
+        self.tracer = Tracer::new(observation);
+        let log_wants_phases = self.log.is_some() && config.access_log().phases();
+        self.timed = match observation.server_timing() {
+            _ if log_wants_phases => Timed::All,
+            Some(timing) => Timed::Asked(TimingPolicy::new(timing, forwarded)),
+            None => Timed::None,
         };
         self
     }
@@ -36,29 +59,86 @@ impl Observer {
         &self.core
     }
 
+    /// A request has come: finds its trace, and starts the clock of its phases. Two comparisons where neither is wanted.
+    #[inline]
+    pub(crate) fn begin<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) {
+        let is_timed = match &self.timed {
+            Timed::None => false,
+            Timed::All => true,
+            Timed::Asked(policy) => policy.is_asked(request),
+        };
+        if is_timed {
+            reply.record().phases.begin(Instant::now());
+        }
+        if let Some(tracer) = &self.tracer {
+            reply.record().trace = Some(tracer.begin(request, peer));
+        }
+    }
+
+    /// What a try tells its endpoint of the trace, and what its span will be made of if it is recorded.
+    #[inline]
+    pub(crate) fn begin_try(&self, trace: Option<Trace>) -> (Option<Outgoing>, Option<ClientTry>) {
+        let (Some(trace), Some(tracer)) = (trace, &self.tracer) else { return (None, None) };
+        if !tracer.records(&trace) {
+            return (Some(Outgoing { trace, span: trace.span }), None);
+        }
+        let tried = ClientTry::new(trace);
+        (Some(tried.outgoing()), Some(tried))
+    }
+
     pub(crate) fn ended(&self, ended: &Ended<'_>) {
-        let duration_us = u64::try_from(ended.started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.core.observe(ended.record, duration_us);
-        let Some(log) = &self.log else { return };
-        let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
-        let time_ms = u64::try_from(now_ms).unwrap_or(u64::MAX).saturating_sub(duration_us / 1_000);
-        let request_id = match &ended.record.request_id {
+        let record = ended.record;
+        let now = Instant::now();
+        let duration = now.saturating_duration_since(ended.started);
+        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        self.core.observe(record, duration_us);
+        let trace = record.trace.filter(|trace| trace.sampled);
+        let log = self.log.as_deref().filter(|log| log.takes(record, duration_us));
+        if trace.is_none() && log.is_none() {
+            return;
+        }
+        let request_id = match &record.request_id {
             Some(id) => &id[..],
             None => match (&self.believed_id, ended.request) {
-                (Some(field), Some(head)) => head.fields().get_named(field.as_bytes()).unwrap_or_default(),
+                (Some(field), Some(head)) => accepted_id(head.fields(), field.as_bytes()).unwrap_or_default(),
                 _ => b"",
             },
         };
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        if let Some(trace) = trace {
+            self.recorded(ended, trace, duration, now_ms, request_id);
+        }
+        let Some(log) = log else { return };
         log.append(&Entry {
-            time_ms,
+            time_ms: now_ms.saturating_sub(duration_us / 1_000),
             duration_us,
             peer: ended.peer,
             request: ended.request,
             request_id,
-            record: ended.record,
-            route: self.core.route_name(ended.record),
-            endpoint: self.core.endpoint_address(ended.record),
+            record,
+            route: self.core.route_name(record),
+            endpoint: self.core.endpoint_address(record),
+            phases: record.phases.began().map(|began| {
+                let parse = ticks(began.saturating_duration_since(ended.started));
+                PhaseTimes::of(&record.phases, parse, record.phases.send(now))
+            }),
         });
+    }
+
+    /// An exchange whose trace is recorded.
+    #[cold]
+    fn recorded(&self, ended: &Ended<'_>, trace: Trace, duration: Duration, now_ms: u64, request_id: &[u8]) {
+        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        self.core.exemplify(ended.record, duration_us, now_ms);
+        if self.tracer.as_ref().is_some_and(|tracer| tracer.records(&trace)) {
+            server_span(&self.core, ended, trace, duration, request_id);
+        }
+    }
+
+    /// A try at an endpoint failed and is followed by another one.
+    pub(crate) fn retried(&self, endpoint: u32, reason: Reason) {
+        self.core.retried(endpoint, reason);
     }
 }
 

@@ -5,10 +5,11 @@ use std::io::Write;
 use super::json::version_word;
 use super::record::{Line, Text};
 use super::text::Place;
-use super::{text, time};
+use super::{Look, redact, text, time};
+use crate::trace_context::hex;
 
 /// Appends a record and a line feed.
-pub(super) fn write(line: &Line<'_>, out: &mut Vec<u8>) {
+pub(super) fn write(line: &Line<'_>, look: &Look, out: &mut Vec<u8>) {
     time::write(line.time_ms, out);
     let _ = write!(out, " {:03} ", line.status);
     if line.method.bytes.is_empty() {
@@ -18,7 +19,7 @@ pub(super) fn write(line: &Line<'_>, out: &mut Vec<u8>) {
         out.push(b' ');
         text::write(line.host, Place::Word, out);
         out.push(b' ');
-        text::write(line.target, Place::Word, out);
+        redact::write(line.target, &look.redact, Place::Word, out);
     }
     if let Some(version) = line.version {
         let _ = write!(out, " {}", version_word(version));
@@ -49,7 +50,25 @@ pub(super) fn write(line: &Line<'_>, out: &mut Vec<u8>) {
         text::write(line.user_agent, Place::Quoted, out);
         out.push(b'"');
     }
+    tail(line, look, out);
     out.push(b'\n');
+}
+
+fn tail(line: &Line<'_>, look: &Look, out: &mut Vec<u8>) {
+    if let Some((id, _)) = line.tail.trace {
+        out.extend_from_slice(b" trace=");
+        id.iter().for_each(|&half| out.extend_from_slice(&hex(half)));
+    }
+    if let Some(times) = &line.tail.phases {
+        for (phase, ticks) in times.named(line.connect_us, line.upstream_us) {
+            let _ = write!(out, " {phase}={}.{}us", ticks / 10, ticks % 10);
+        }
+    }
+    for (field, value) in look.fields.iter().zip(&line.tail.fields).filter(|(_, value)| !value.bytes.is_empty()) {
+        let _ = write!(out, " {field}=\"");
+        redact::write(*value, &look.redact, Place::Quoted, out);
+        out.push(b'"');
+    }
 }
 
 /// Appends a line that tells of dropped records.

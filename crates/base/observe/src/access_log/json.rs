@@ -6,11 +6,12 @@ use leat_message::Version;
 
 use super::record::{Line, Text};
 use super::text::Place;
-use super::{text, time};
+use super::{Look, redact, text, time};
 use crate::exposition::blame;
+use crate::trace_context::hex;
 
 /// Appends a record and a line feed.
-pub(super) fn write(line: &Line<'_>, out: &mut Vec<u8>) {
+pub(super) fn write(line: &Line<'_>, look: &Look, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"time\":\"");
     time::write(line.time_ms, out);
     out.push(b'"');
@@ -23,7 +24,7 @@ pub(super) fn write(line: &Line<'_>, out: &mut Vec<u8>) {
     }
     string("method", line.method, out);
     string("host", line.host, out);
-    string("target", line.target, out);
+    redacted("target", line.target, look, out);
     if let Some(version) = line.version {
         word("version", version_word(version), out);
     }
@@ -46,6 +47,35 @@ pub(super) fn write(line: &Line<'_>, out: &mut Vec<u8>) {
         number("attempts", u64::from(line.attempts), out);
     }
     string("user_agent", line.user_agent, out);
+    let tail = &line.tail;
+    if let Some((id, span)) = tail.trace {
+        hexadecimal("trace_id", &id, out);
+        hexadecimal("span_id", &[span], out);
+    }
+    if let Some(times) = &tail.phases {
+        name("phases_us", out);
+        let named = times.named(line.connect_us, line.upstream_us);
+        for (at, (phase, ticks)) in named.into_iter().enumerate() {
+            out.push(if at == 0 { b'{' } else { b',' });
+            out.push(b'"');
+            out.extend_from_slice(phase.as_bytes());
+            out.extend_from_slice(b"\":");
+            tenths(ticks, out);
+        }
+        out.push(b'}');
+    }
+    let mut before = &b",\"fields\":{\""[..];
+    for (field, value) in look.fields.iter().zip(&tail.fields).filter(|(_, value)| !value.bytes.is_empty()) {
+        out.extend_from_slice(before);
+        out.extend_from_slice(field.as_bytes());
+        out.extend_from_slice(b"\":\"");
+        redact::write(*value, &look.redact, Place::Json, out);
+        out.push(b'"');
+        before = b",\"";
+    }
+    if before.len() == 2 {
+        out.push(b'}');
+    }
     out.extend_from_slice(b"}\n");
 }
 
@@ -71,6 +101,31 @@ fn name(name: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"");
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":");
+}
+
+fn redacted(key: &str, value: Text<'_>, look: &Look, out: &mut Vec<u8>) {
+    if !value.bytes.is_empty() {
+        name(key, out);
+        out.push(b'"');
+        redact::write(value, &look.redact, Place::Json, out);
+        out.push(b'"');
+    }
+}
+
+fn hexadecimal(key: &str, numbers: &[u64], out: &mut Vec<u8>) {
+    name(key, out);
+    out.push(b'"');
+    numbers.iter().for_each(|&number| out.extend_from_slice(&hex(number)));
+    out.push(b'"');
+}
+
+/// Appends tenths of a microsecond as microseconds.
+fn tenths(ticks: u64, out: &mut Vec<u8>) {
+    text::number(ticks / 10, out);
+    if !ticks.is_multiple_of(10) {
+        out.push(b'.');
+        text::number(ticks % 10, out);
+    }
 }
 
 fn string(key: &str, value: Text<'_>, out: &mut Vec<u8>) {

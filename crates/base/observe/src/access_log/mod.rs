@@ -1,15 +1,18 @@
 //! The access log: one line for each exchange, written by a thread of its own.
 //!
 //! A core copies what the line needs into a ring that it shares with the writer ([`Sink::append`]): one copy, no lock,
-//! no allocation, no formatting. Where the writer does not keep up, records are dropped and counted, never waited for;
+//! no allocation, no formatting. Secrets in queries are taken out by the writer. Where the writer does not keep up, records are dropped and counted, never waited for;
 //! the log itself says how many.
 
 mod human;
 mod json;
 mod output;
 mod record;
+mod redact;
 mod ring;
+mod sampling;
 mod sink;
+mod tail;
 mod text;
 mod time;
 mod writer;
@@ -22,7 +25,9 @@ use std::time::Duration;
 use crate::Shared;
 
 pub use record::Entry;
+pub use sampling::Sampling;
 pub use sink::Sink;
+pub use tail::{FIELDS_MAX, PhaseTimes};
 
 /// Room for records on their way from one core to the writer, in bytes: some 2,000 records of a usual size, 20 ms at
 /// 100,000 requests a second. The writer is woken when a quarter is taken.
@@ -39,6 +44,20 @@ pub struct Settings {
     pub format: Format,
     /// Whether lines carry the User-Agent, cut at 256 bytes.
     pub user_agent: bool,
+    /// Fields of the request that lines carry besides, in lower case: [`FIELDS_MAX`] at most, each cut at 256 bytes.
+    pub fields: Vec<Box<str>>,
+    /// Parameters of queries whose values are not written, in lower case.
+    pub redact: Vec<Box<str>>,
+    /// Which exchanges have a line.
+    pub sampling: Sampling,
+}
+
+impl Settings {
+    /// Every exchange has a line, with its User-Agent and nothing else that is not always there.
+    pub fn new(target: Target, format: Format) -> Self {
+        let (fields, redact) = (Vec::new(), Vec::new());
+        Self { target, format, user_agent: true, fields, redact, sampling: Sampling::default() }
+    }
 }
 
 /// Where the log goes.
@@ -75,6 +94,22 @@ impl Format {
     }
 }
 
+/// What a core copies, and of which exchanges.
+#[derive(Clone, Debug)]
+struct Wanted {
+    user_agent: bool,
+    fields: Arc<[Box<str>]>,
+    sampling: Sampling,
+}
+
+/// How the writer writes it.
+#[derive(Debug)]
+struct Look {
+    format: Format,
+    fields: Arc<[Box<str>]>,
+    redact: Box<[Box<str>]>,
+}
+
 /// What became of access records. Shared by every log that a process opens.
 #[derive(Debug, Default)]
 pub struct Tally {
@@ -91,7 +126,7 @@ pub struct Tally {
 #[derive(Debug)]
 pub struct AccessLog {
     writer: Arc<writer::Writer>,
-    user_agent: bool,
+    wanted: Wanted,
 }
 
 impl AccessLog {
@@ -100,15 +135,17 @@ impl AccessLog {
     /// # Errors
     /// Those of opening the file and of starting a thread.
     pub fn start(settings: Settings, tally: Arc<Tally>) -> io::Result<Self> {
-        let user_agent = settings.user_agent;
-        let output = output::Output::open(settings.target)?;
-        let writer = writer::start(output, settings.format, tally)?;
-        Ok(Self { writer, user_agent })
+        let Settings { target, format, user_agent, fields, redact, sampling } = settings;
+        let fields: Arc<[Box<str>]> = fields.into_iter().take(FIELDS_MAX).collect();
+        let output = output::Output::open(target)?;
+        let look = Look { format, fields: Arc::clone(&fields), redact: redact.into() };
+        let writer = writer::start(output, look, tally)?;
+        Ok(Self { writer, wanted: Wanted { user_agent, fields, sampling } })
     }
 
     /// A sink for one core. Once a core; allocates its ring.
     pub fn sink(&self) -> Sink {
-        Sink::new(Arc::clone(&self.writer), self.user_agent)
+        Sink::new(Arc::clone(&self.writer), self.wanted.clone())
     }
 
     /// Opens the file again under its path, for log rotation: what comes after goes into the new file. If it cannot be

@@ -3,6 +3,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use leat_message::{Address, Head, Name, Peer, Reason, Record, Version};
 
 use super::ring::Producer;
+use super::tail::{PhaseTimes, Tail, TailLine};
 
 /// What a line is made from; borrowed for the length of one call.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +24,8 @@ pub struct Entry<'a> {
     pub route: &'a str,
     /// Name of the endpoint; may be empty.
     pub endpoint: &'a str,
+    /// Where the time went, where that was asked for.
+    pub phases: Option<PhaseTimes>,
 }
 
 /// The texts of a record, in the order that they are copied in, with the most bytes that are kept of each. Longer ones
@@ -33,7 +36,7 @@ const WORDS_FIXED: usize = 11;
 
 /// Copies an entry into the ring; false if there was no room. No allocation.
 #[inline]
-pub(super) fn append(entry: &Entry<'_>, user_agent: bool, producer: &Producer) -> bool {
+pub(super) fn append(entry: &Entry<'_>, user_agent: bool, fields: &[Box<str>], producer: &Producer) -> bool {
     let (record, request) = (entry.record, entry.request);
     let agent = if user_agent { request.and_then(|head| head.fields().get(Name::UserAgent)) } else { None };
     let mut texts = [
@@ -58,6 +61,8 @@ pub(super) fn append(entry: &Entry<'_>, user_agent: bool, producer: &Producer) -
             *word |= (text.len() as u64) << (i % 4 * 16);
         }
     }
+    let tail = Tail::of(entry, fields);
+    words += tail.words();
     let Some(mut slot) = producer.begin(words) else { return false };
     let (family, port, address) = remote_bits(&entry.peer.remote);
     let reason = |reason: Option<Reason>| reason.map_or(0, |reason| reason as u64 + 1);
@@ -76,13 +81,15 @@ pub(super) fn append(entry: &Entry<'_>, user_agent: bool, producer: &Producer) -
             | family << 40
             | version << 44
             | reason(record.detail) << 48
-            | cut << 56,
+            | cut << 56
+            | u64::from(!tail.is_empty()) << 63,
     );
     slot.word(address as u64);
     slot.word((address >> 64) as u64);
     slot.word(lengths_first);
     slot.word(lengths_last | u64::from(port) << 48);
     texts.into_iter().for_each(|text| slot.bytes(text));
+    tail.write(&mut slot);
     slot.commit();
     true
 }
@@ -118,6 +125,7 @@ pub(super) struct Line<'a> {
     pub(super) route: Text<'a>,
     pub(super) endpoint: Text<'a>,
     pub(super) user_agent: Text<'a>,
+    pub(super) tail: TailLine<'a>,
 }
 
 /// Bytes that came from a peer or from a configuration.
@@ -148,6 +156,8 @@ pub(super) fn decode<'a, 'w>(words: &'w [u64], scratch: &'a mut Vec<u8>) -> Opti
         left = after;
         Text { bytes: text.get(..length).unwrap_or_default(), cut: flags >> (56 + i) & 1 == 1 }
     };
+    let texts = [0, 1, 2, 3, 4, 5, 6].map(&mut next);
+    let [id, method, host, target, route, endpoint, user_agent] = texts;
     let line = Line {
         time_ms,
         duration_us,
@@ -166,13 +176,14 @@ pub(super) fn decode<'a, 'w>(words: &'w [u64], scratch: &'a mut Vec<u8>) -> Opti
             _ => None,
         },
         remote: remote((flags >> 40) as u8 & 15, (lengths_last >> 48) as u16, u128::from(low) | u128::from(high) << 64),
-        id: next(0),
-        method: next(1),
-        host: next(2),
-        target: next(3),
-        route: next(4),
-        endpoint: next(5),
-        user_agent: next(6),
+        id,
+        method,
+        host,
+        target,
+        route,
+        endpoint,
+        user_agent,
+        tail: if flags >> 63 == 1 { TailLine::read(left) } else { TailLine::default() },
     };
     Some((line, rest))
 }

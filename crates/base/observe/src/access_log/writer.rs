@@ -9,7 +9,7 @@ use crate::block::lock;
 use super::output::Output;
 use super::record::decode;
 use super::ring::Ring;
-use super::{Format, Tally, human, json};
+use super::{Format, Look, Tally, human, json};
 
 /// How long a record may wait for company before it is written.
 const GATHER: Duration = Duration::from_millis(100);
@@ -45,7 +45,7 @@ pub(super) struct Writer {
 }
 
 /// Starts the thread.
-pub(super) fn start(output: Output, format: Format, tally: Arc<Tally>) -> io::Result<Arc<Writer>> {
+pub(super) fn start(output: Output, look: Look, tally: Arc<Tally>) -> io::Result<Arc<Writer>> {
     let writer = Arc::new(Writer {
         state: AtomicU8::new(AWAKE),
         is_reopening: AtomicBool::new(false),
@@ -59,7 +59,7 @@ pub(super) fn start(output: Output, format: Format, tally: Arc<Tally>) -> io::Re
     let work = Work {
         writer: Arc::clone(&writer),
         output,
-        format,
+        look,
         sources: Vec::new(),
         words: Vec::with_capacity(READ_WORDS),
         texts: Vec::new(),
@@ -133,7 +133,7 @@ impl Writer {
 struct Work {
     writer: Arc<Writer>,
     output: Output,
-    format: Format,
+    look: Look,
     sources: Vec<Source>,
     /// Records as they were read.
     words: Vec<u64>,
@@ -210,9 +210,9 @@ impl Work {
         let words = std::mem::take(&mut self.words);
         let mut rest = &words[..];
         while let Some((line, after)) = decode(rest, &mut self.texts) {
-            match self.format {
-                Format::Json => json::write(&line, &mut self.lines),
-                Format::Human => human::write(&line, &mut self.lines),
+            match self.look.format {
+                Format::Json => json::write(&line, &self.look, &mut self.lines),
+                Format::Human => human::write(&line, &self.look, &mut self.lines),
             }
             self.lines_count += 1;
             rest = after;
@@ -230,7 +230,7 @@ impl Work {
             source.dropped_told = dropped;
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let now_ms = u64::try_from(now.as_millis()).unwrap_or_default();
-            match self.format {
+            match self.look.format {
                 Format::Json => json::write_dropped(now_ms, more, &mut self.lines),
                 Format::Human => human::write_dropped(now_ms, more, &mut self.lines),
             }

@@ -37,7 +37,7 @@ pub fn parse_traceparent(value: &[u8]) -> Option<Trace> {
 /// A `traceparent` of version 00 that names `span` as the parent.
 pub fn write_traceparent(trace: &Trace, span: u64) -> [u8; TRACEPARENT_BYTES] {
     let mut out = *b"00-00000000000000000000000000000000-0000000000000000-00";
-    let flags = u8::from(trace.sampled) * SAMPLED | u8::from(trace.random) * RANDOM;
+    let flags = (u8::from(trace.sampled) * SAMPLED) | (u8::from(trace.random) * RANDOM);
     let [high, low] = trace.id;
     for (at, number) in [(3, high), (19, low), (36, span)] {
         if let Some(place) = out.get_mut(at..at + 16) {

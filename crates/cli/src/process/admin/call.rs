@@ -1,4 +1,4 @@
-use leat_message::{Head, Method, Reason};
+use leat_message::{Head, Method, Name, Reason};
 
 /// Steps of a path, at most: more than any has.
 const STEPS_MAX: usize = 6;
@@ -55,15 +55,32 @@ pub(in crate::process) enum Read {
     Index,
     Healthy,
     Ready,
-    Metrics,
+    Metrics {
+        /// As OpenMetrics.
+        is_open: bool,
+    },
     Info,
-    Routes { from: usize },
-    Upstreams { from: usize },
-    Upstream { name: String },
-    Limits { from: usize },
-    Limit { name: String, key: Vec<String> },
+    Routes {
+        from: usize,
+    },
+    Upstreams {
+        from: usize,
+    },
+    Upstream {
+        name: String,
+    },
+    Limits {
+        from: usize,
+    },
+    Limit {
+        name: String,
+        key: Vec<String>,
+    },
     Plugins,
-    Config { path: String, yaml: bool },
+    Config {
+        path: String,
+        yaml: bool,
+    },
 }
 
 /// Changing something.
@@ -78,7 +95,7 @@ pub(in crate::process) enum Write {
 impl Read {
     /// Whether every host name will do: what probes and scrapers ask for by names that the configuration does not know.
     pub(super) fn is_open(&self) -> bool {
-        matches!(self, Self::Healthy | Self::Ready | Self::Metrics)
+        matches!(self, Self::Healthy | Self::Ready | Self::Metrics { .. })
     }
 }
 
@@ -98,8 +115,27 @@ impl Call {
         }
         let query = Query::of(head.query().unwrap_or_default())?;
         let read = Read::of(&steps, query)?.ok_or(Reason::AdminUnknown)?;
+        let read = match read {
+            Read::Metrics { .. } => Read::Metrics { is_open: takes_open_metrics(head) },
+            other => other,
+        };
         if is_read { Ok(Self::Read(read)) } else { Err(Reason::AdminMethod) }
     }
+}
+
+/// Whether a client takes OpenMetrics (RFC 9110 section 12.5.1). Prometheus names what it takes by preference; who says
+/// anything about it but `q=0` gets it.
+fn takes_open_metrics(request: Head<'_>) -> bool {
+    let ranges = request.fields().get_all(Name::Accept).flat_map(|value| value.split(|&byte| byte == b','));
+    ranges.map(<[u8]>::trim_ascii).any(|range| {
+        let mut parts = range.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
+        let is_it = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case(b"application/openmetrics-text"));
+        let is_refused = |part: &[u8]| {
+            let weight = part.strip_prefix(b"q=").or_else(|| part.strip_prefix(b"Q="));
+            weight.is_some_and(|weight| weight.iter().all(|byte| matches!(byte, b'0' | b'.')))
+        };
+        is_it && !parts.any(is_refused)
+    })
 }
 
 impl Read {
@@ -108,7 +144,7 @@ impl Read {
             [""] => Self::Index,
             ["healthz"] => Self::Healthy,
             ["readyz"] => Self::Ready,
-            ["metrics"] => Self::Metrics,
+            ["metrics"] => Self::Metrics { is_open: false },
             ["info"] => Self::Info,
             ["plugins"] => Self::Plugins,
             ["routes"] => Self::Routes { from: query.from()? },

@@ -16,13 +16,15 @@ use std::sync::Arc;
 use leat_gateway::{Lasting, Report};
 use leat_listen::{Gate, ServeOptions};
 use leat_message::{Address, Exchange, Fault, Handler, Head, Limits, Peer, Profile, Reason, Reply, Step};
-use leat_observe::{Registry, Snapshot, exposition};
+use leat_observe::exposition::{self, Text};
+use leat_observe::{Registry, Snapshot};
 use leat_serve::{OnError, Protocol, Service, Site};
 use leat_stream::clock::now_ms;
 use serde_json::{Value, json};
 use tokio::task::spawn_local;
 
 use super::core::Shared;
+use super::numbers::numbers;
 use super::plan::Plan;
 use crate::event::{self, Level, event};
 use answer::Answer;
@@ -110,25 +112,15 @@ impl Admin {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let held = u64::try_from(leat_stream::memory::in_use()).unwrap_or(u64::MAX);
-        self.registry.process().buffer_bytes.set(held);
-        let mut snapshot = self.registry.snapshot();
-        // Counted where all cores meet, not by each of them.
-        let gate = &self.gate;
-        snapshot.accept_pauses += gate.accept_pauses();
-        snapshot.handshakes_open += gate.handshakes() as u64;
-        snapshot.handshakes_done += gate.handshakes_done();
-        snapshot.handshakes_failed += gate.refused(Reason::TlsHandshake) + gate.refused(Reason::TimeHandshake);
-        for (count, reason) in snapshot.refusals.iter_mut().zip(Reason::ALL) {
-            *count += gate.refused(*reason);
-        }
-        snapshot
+        numbers(&self.registry, &self.gate)
     }
 
-    fn metrics(&self) -> String {
+    fn metrics(&self, is_open_metrics: bool) -> String {
         let mut text = String::new();
-        exposition::write(&self.snapshot(), &mut text);
-        self.lasting.states.metrics(&mut text);
+        let mut form = if is_open_metrics { Text::open_metrics(&mut text) } else { Text::new(&mut text) };
+        exposition::families(&self.snapshot(), &mut form);
+        self.lasting.states.metrics(&mut form);
+        form.end();
         text
     }
 
@@ -151,7 +143,8 @@ impl Admin {
                 let status = if readiness == Readiness::Ready { 200 } else { 503 };
                 Answer::text(status, TEXT, format!("{}\n", readiness.name()))
             }
-            Read::Metrics => Answer::text(200, exposition::CONTENT_TYPE, self.metrics()),
+            Read::Metrics { is_open: true } => Answer::text(200, exposition::OPEN_METRICS_TYPE, self.metrics(true)),
+            Read::Metrics { is_open: false } => Answer::text(200, exposition::CONTENT_TYPE, self.metrics(false)),
             Read::Routes { from } => self.report(|report| Answer::json(&report.routes(from))),
             Read::Upstreams { from } => self.report(|report| Answer::json(&report.upstreams(from))),
             Read::Upstream { name } => self.report(|report| found(report.upstream_named(&name))),

@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use leat_message::{Exchange, Head, Peer, Reason};
+use leat_message::{Exchange, Head, Peer, Phase, Reason, Reply};
 
 use super::access::AccessCheck;
 use super::admitted::Admitted;
@@ -13,6 +13,7 @@ use super::head_limits::HeadCheck;
 use super::limit::{Counted, LeasedCheck, LimitCheck, RedisCheck};
 use super::maintenance::MaintenanceCheck;
 use crate::config::{Action, Config, Cors, RateLimit, Route};
+use crate::observe::mark;
 
 /// What a check says of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +70,20 @@ impl Check {
             Self::Redis(check) => check.ask(head, peer),
             Self::Auth(check) => check.ask(head, peer, admitted),
             Self::Coding(check) => check.ask(head, &mut admitted.reply),
+        }
+    }
+
+    /// What its time counts as.
+    fn phase(&self) -> Phase {
+        match self {
+            Self::Limit(_) | Self::Leased(_) | Self::Redis(_) => Phase::Limit,
+            Self::Cors(_)
+            | Self::Access(_)
+            | Self::Maintenance(_)
+            | Self::Faults(_)
+            | Self::Auth(_)
+            | Self::Head(_)
+            | Self::Coding(_) => Phase::Auth,
         }
     }
 
@@ -134,9 +149,11 @@ impl Admission {
     }
 
     /// Runs the checks until one does not admit. No allocation of its own.
-    pub(crate) fn ask(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> Verdict {
+    pub(crate) fn ask<R: Reply>(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted, reply: &mut R) -> Verdict {
         while let Some(check) = self.checks.get(admitted.passed) {
-            match check.ask(head, peer, admitted) {
+            let verdict = check.ask(head, peer, admitted);
+            mark(reply, check.phase());
+            match verdict {
                 Verdict::Admit => admitted.passed += 1,
                 said => return said,
             }
@@ -147,7 +164,9 @@ impl Admission {
     /// Goes on with the check that has to wait, and with those behind it.
     pub(crate) async fn wait<X: Exchange>(&self, x: &mut X, admitted: &mut Admitted) -> Verdict {
         while let Some(check) = self.checks.get(admitted.passed) {
-            match check.wait(x, admitted).await {
+            let verdict = check.wait(x, admitted).await;
+            mark(x, check.phase());
+            match verdict {
                 Verdict::Admit => admitted.passed += 1,
                 said => return said,
             }

@@ -17,6 +17,7 @@ mod log_level;
 mod maintenance;
 mod mirror;
 mod model;
+mod observation;
 mod plugin;
 mod policies;
 mod problem;
@@ -53,6 +54,7 @@ pub use model::{
     AccessLog, Action, Bind, Certificate, ClientCertificates, Config, Drain, Forwarded, ForwardedStyle, Listener,
     LogFormat, LogTarget, Network, OnError, ProxyProtocol, RequestId, Route, ServerTls, TlsVersion, Workers,
 };
+pub use observation::{Observation, Otlp, ServerTiming, Share, Tracing};
 pub use plugin::{OnPluginError, Plugin, PluginLimits, Plugins};
 pub use policies::{Balance, BreakerScope, HashBy, HashTable, HealthCheck, HealthKind, Policies, Retries};
 pub use problem::{Place, Problem};

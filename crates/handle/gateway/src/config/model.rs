@@ -20,6 +20,7 @@ use super::head_limits::HeadLimits;
 use super::layers::Layers;
 use super::log_level::LogLevel;
 use super::maintenance::Maintenance;
+use super::observation::{Observation, Share};
 use super::plugin::Plugins;
 use super::problem::Place;
 use super::query_edits::QueryEdits;
@@ -48,6 +49,7 @@ pub struct Config {
     pub(super) rate_limits: Vec<RateLimit>,
     pub(super) auth: Vec<AuthScheme>,
     pub(super) plugins: Plugins,
+    pub(super) observation: Observation,
 }
 
 impl Config {
@@ -139,6 +141,11 @@ impl Config {
     /// The plug-ins.
     pub fn plugins(&self) -> &Plugins {
         &self.plugins
+    }
+
+    /// What is told of requests, besides the access log.
+    pub fn observation(&self) -> &Observation {
+        &self.observation
     }
 }
 
@@ -360,6 +367,11 @@ impl Network {
 pub struct AccessLog {
     pub(super) target: LogTarget,
     pub(super) format: LogFormat,
+    pub(super) sample: Share,
+    pub(super) slow_ms: Option<u64>,
+    pub(super) fields: Vec<String>,
+    pub(super) redact: Vec<String>,
+    pub(super) phases: bool,
 }
 
 impl AccessLog {
@@ -371,6 +383,31 @@ impl AccessLog {
     /// In which form.
     pub fn format(&self) -> LogFormat {
         self.format
+    }
+
+    /// Which share of what went well has a line.
+    pub fn sample(&self) -> Share {
+        self.sample
+    }
+
+    /// From which duration on a request has a line in any case, in milliseconds.
+    pub fn slow_ms(&self) -> Option<u64> {
+        self.slow_ms
+    }
+
+    /// Names of fields of the request that are written down, in lower case.
+    pub fn fields(&self) -> &[String] {
+        &self.fields
+    }
+
+    /// Names of parameters whose values are not written down, in lower case.
+    pub fn redact(&self) -> &[String] {
+        &self.redact
+    }
+
+    /// Whether lines say where the time went.
+    pub fn phases(&self) -> bool {
+        self.phases
     }
 }
 

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use leat_observe::exposition::Text;
+use leat_observe::exposition::Families;
 
 /// What became of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Drop for InFlight {
 }
 
 /// Appends the metrics of all, by upstream.
-pub(crate) fn write_metrics(all: &BTreeMap<Arc<str>, Arc<MirrorCounts>>, text: &mut Text<'_>) {
+pub(crate) fn write_metrics(all: &BTreeMap<Arc<str>, Arc<MirrorCounts>>, text: &mut impl Families) {
     text.family(
         "leat_mirrored_total",
         "counter",

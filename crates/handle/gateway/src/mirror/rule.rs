@@ -1,7 +1,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use leat_message::{Exchange, Length, Method};
+use leat_message::{Exchange, Length, Method, Trace};
 use leat_policy::Random;
 use leat_route::Params;
 
@@ -10,7 +10,7 @@ use super::{Copying, MIRRORED_FIELD, MirrorCounts, Recorded};
 use crate::admit::Admitted;
 use crate::config;
 use crate::pick::{Tried, Upstream};
-use crate::proxy::{ProxyRoute, body_length, write_request};
+use crate::proxy::{ProxyRoute, Try, body_length, write_request};
 
 /// What a route copies, and where it goes. Compiled for one core.
 pub(crate) struct Mirror {
@@ -32,6 +32,7 @@ impl Mirror {
         route: &ProxyRoute,
         params: &Params,
         admitted: Option<&Admitted>,
+        trace: Option<Trace>,
     ) -> Option<Box<Copying>> {
         if self.upstream.random().borrow_mut().below(100) >= self.settings.percent() {
             return None;
@@ -54,9 +55,10 @@ impl Mirror {
             self.counts.count(End::Dropped);
             return None;
         };
+        let to = Try::beside(held.seat(), trace, None);
         let mut recorded = Recorded::new(held.seat().scheme);
         let scratch = &mut *self.upstream.scratch.borrow_mut();
-        write_request(x, &mut recorded, held.seat(), route, params, admitted, scratch);
+        write_request(x, &mut recorded, &to, route, params, admitted, scratch);
         let has_body = body_length(head) != Length::None;
         Some(Box::new(Copying::new(Rc::clone(self), held.at(), recorded, has_body, in_flight)))
     }

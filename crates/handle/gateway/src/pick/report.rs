@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use leat_observe::exposition::Text;
+use leat_observe::exposition::Families;
 use leat_policy::breaker::{Look, State};
 use serde_json::{Map, Value, json};
 
@@ -55,11 +55,10 @@ impl States {
         Some(UpstreamReport { members: members.collect(), whole })
     }
 
-    /// Appends their metrics in the Prometheus text format.
-    pub fn metrics(&self, out: &mut String) {
+    /// Writes their metrics.
+    pub fn metrics(&self, text: &mut impl Families) {
         let now = now();
         let all = self.all();
-        let text = &mut Text::new(out);
         text.family(
             "leat_upstream_ejections_total",
             "counter",
@@ -122,7 +121,7 @@ impl States {
     }
 
     /// How many requests may be under way, and are.
-    fn gates(all: &All, text: &mut Text<'_>) {
+    fn gates(all: &All, text: &mut impl Families) {
         let mut gauge = |name: &str, kind: &str, help: &str, value: fn(GateReport) -> u64| {
             text.family(name, kind, help);
             for (upstream, group) in all {

@@ -5,18 +5,18 @@ use std::time::{Duration, Instant};
 
 use leat_dial::{Call, Endpoint, Pools};
 use leat_message::{Exchange, Fault, Length, Reason};
-use leat_observe::Core;
 use leat_route::Params;
 use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
 
 use super::enter::{turn_away, wait};
-use super::request::write_request;
+use super::request::{Try, write_request};
 use super::route::ProxyRoute;
 use super::transfer::Transfer;
 use super::tries::Tries;
 use crate::admit::Admitted;
 use crate::config::Rewrite;
+use crate::observer::Observer;
 
 /// Sends the request to an endpoint of the route's upstream and the response back to the client; where a try fails and
 /// another one is allowed, to another endpoint if there is one.
@@ -30,7 +30,7 @@ pub(crate) async fn forward<X: Exchange>(
     route: &ProxyRoute,
     params: &Params,
     admitted: Option<&Admitted>,
-    core: &Core,
+    observer: &Observer,
 ) -> Result<(), Fault> {
     let total_deadline_ms = now_ms().saturating_add(route.total_time_ms);
     if matches!(x.request().length(), Length::Known(count) if count > route.body.bytes_max) {
@@ -43,8 +43,9 @@ pub(crate) async fn forward<X: Exchange>(
     let upstream = route.upstream_of(x);
     upstream.begin();
     let mut tries = Tries::new(x, upstream, total_deadline_ms);
+    tries.trace = x.record().trace;
     if let Some(mirror) = &route.mirror {
-        tries.copying = mirror.begin(x, route, params, admitted);
+        tries.copying = mirror.begin(x, route, params, admitted, tries.trace);
         if tries.copying.as_ref().is_some_and(|copying| copying.is_whole()) {
             tries.send_copy();
         }
@@ -70,20 +71,29 @@ pub(crate) async fn forward<X: Exchange>(
         let record = x.record();
         record.endpoint = Some(seat.index);
         record.attempts = tries.number;
+        let (trace, tried) = observer.begin_try(record.trace);
+        let to = Try { seat, trace, request_id: record.request_id };
         let try_deadline_ms = tries.try_deadline_ms();
         let (reason, wait) = match lease(x, &upstream.pools, &seat.endpoint, total_deadline_ms, try_deadline_ms).await {
             Ok(mut call) => {
                 let sent = {
                     let scratch = &mut *upstream.scratch.borrow_mut();
-                    write_request(x, &mut call, seat, route, params, admitted, scratch)
+                    write_request(x, &mut call, &to, route, params, admitted, scratch)
                 };
                 x.record().request_id = sent.request_id;
+                tries.request_id = sent.request_id;
                 let deadlines_ms = (try_deadline_ms, total_deadline_ms);
                 let mut transfer =
                     Transfer::new(route, params, admitted, &mut held, &mut tries, deadlines_ms, sent.upgrade);
-                let Err(reason) = transfer.run(x, &mut call).await else { return Ok(()) };
-                let (again, was_slow) = (transfer.again(), transfer.is_late_by_client(reason));
-                let waited = transfer.waited_in_vain(reason);
+                let outcome = transfer.run(x, &mut call).await;
+                let again = transfer.again();
+                let was_slow = outcome.err().is_some_and(|reason| transfer.is_late_by_client(reason));
+                let waited = outcome.err().and_then(|reason| transfer.waited_in_vain(reason));
+                if let Some(tried) = tried {
+                    let status = if call.response_started() { call.response().status() } else { 0 };
+                    tried.ended(x, observer.core(), seat, tries.number, status, outcome.err());
+                }
+                let Err(reason) = outcome else { return Ok(()) };
                 x.record().detail = call.detail();
                 if !was_slow {
                     if let Some(waited) = waited {
@@ -94,6 +104,9 @@ pub(crate) async fn forward<X: Exchange>(
                 (reason, again.or_else(|| tries.after_failure(x, &call, reason)))
             }
             Err(reason) => {
+                if let Some(tried) = tried {
+                    tried.ended(x, observer.core(), seat, tries.number, 0, Some(reason));
+                }
                 // The exchange's time may have gone while others held the connections.
                 if reason != Reason::UpstreamTotalTime {
                     held.failed(reason);
@@ -102,7 +115,7 @@ pub(crate) async fn forward<X: Exchange>(
             }
         };
         let Some(wait) = wait else { return Err(reason.into()) };
-        core.retried(seat.index, reason);
+        observer.retried(seat.index, reason);
         drop(held);
         tries.number += 1;
         if !wait.is_zero() {

@@ -4,8 +4,9 @@ use std::net::IpAddr;
 use leat_message::{Address, Exchange, Fields, Head, Name, Peer, Scheme, Version};
 
 use super::Edits;
-use super::request_id::request_id;
+use super::request_id::{accepted_id, request_id};
 use crate::config::{self, ForwardedStyle};
+use crate::observe::TimingPolicy;
 
 /// Longest value that is built from what earlier hops said, in bytes; above it their word is dropped.
 const VALUE_BYTES_MAX: usize = 2_048;
@@ -19,6 +20,8 @@ pub(crate) struct ForwardedPolicy {
     /// The values of Via for HTTP/1.0, 1.1 and 2 (RFC 9110 section 7.6.3).
     via: Option<[Box<str>; 3]>,
     request_id: Option<Box<str>>,
+    /// Who is told where the time went.
+    timing: Option<TimingPolicy>,
 }
 
 impl ForwardedPolicy {
@@ -30,16 +33,35 @@ impl ForwardedPolicy {
             forwarded: matches!(style, ForwardedStyle::Forwarded | ForwardedStyle::Both),
             via: config.via().map(|name| ["1.0", "1.1", "2"].map(|version| format!("{version} {name}").into())),
             request_id: config.request_id().map(|id| id.field().into()),
+            timing: None,
         }
     }
 
-    /// Whether an incoming field is taken out: ours take its place, or nobody who sent it is believed.
+    /// The same, and clients are told where the time went.
+    pub(crate) fn timing(mut self, timing: Option<TimingPolicy>) -> Self {
+        self.timing = timing;
+        self
+    }
+
+    /// Who is told where the time went.
+    pub(super) fn server_timing(&self) -> Option<&TimingPolicy> {
+        self.timing.as_ref()
+    }
+
+    /// The id that the request brings, where it is believed.
+    pub(super) fn believed_id<'a>(&self, fields: Fields<'a>) -> Option<&'a [u8]> {
+        let field = self.request_id.as_ref().filter(|_| self.trusted_hops > 0)?;
+        accepted_id(fields, field.as_bytes())
+    }
+
+    /// Whether an incoming field is taken out: ours take its place, or nobody who sent it is believed. `keeps_id`: the request's
+    /// id is.
     #[inline]
-    pub(super) fn takes_out(&self, id: Name, name: &[u8]) -> bool {
+    pub(super) fn takes_out(&self, id: Name, name: &[u8], keeps_id: bool) -> bool {
         match id {
             Name::XForwardedFor | Name::Forwarded => true,
             Name::XForwardedProto | Name::XForwardedHost | Name::XForwardedPort => !self.believes_x_forwarded(),
-            Name::XRequestId | Name::Other => self.trusted_hops == 0 && self.is_request_id(name),
+            Name::XRequestId | Name::Other => !keeps_id && self.is_request_id(name),
             _ => false,
         }
     }
@@ -67,12 +89,13 @@ impl ForwardedPolicy {
         self.trusted_hops > 0 && self.x_forwarded
     }
 
-    /// Gives our fields to `put`, which copies them; returns the request's id if it made one. Allocates nothing; builds
-    /// values in `scratch`.
+    /// Gives our fields to `put`, which copies them; returns the request's id if it made one, now or for an earlier try (`made`).
+    /// Allocates nothing; builds values in `scratch`.
     pub(super) fn write<X: Exchange>(
         &self,
         x: &X,
         edits: &Edits,
+        made: Option<[u8; 32]>,
         scratch: &mut Vec<u8>,
         mut put: impl FnMut(&[u8], &[u8]),
     ) -> Option<[u8; 32]> {
@@ -98,9 +121,8 @@ impl ForwardedPolicy {
             put(b"via", value.as_bytes());
         }
         if let Some(field) = &self.request_id {
-            let kept = self.trusted_hops > 0 && fields.get_named(field.as_bytes()).is_some();
-            if !kept && !edits.decides(field.as_bytes()) {
-                let id = request_id();
+            if self.believed_id(fields).is_none() && !edits.decides(field.as_bytes()) {
+                let id = made.unwrap_or_else(request_id);
                 put(field.as_bytes(), &id);
                 return Some(id);
             }

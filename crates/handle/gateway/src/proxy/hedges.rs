@@ -8,6 +8,7 @@ use leat_dial::Call;
 use leat_message::{Exchange, Fault, Fields, Reason};
 use leat_route::Params;
 
+use super::request::Try;
 use super::request::{Sent, write_request};
 use super::route::ProxyRoute;
 use super::tries::Tries;
@@ -126,7 +127,8 @@ impl Leg<'_> {
                     Poll::Ready(Ok(mut call)) => {
                         let Sending { x, route, params, admitted, tries, .. } = sending;
                         let scratch = &mut *tries.upstream().scratch.borrow_mut();
-                        let sent = write_request(*x, &mut call, self.held.seat(), route, params, *admitted, scratch);
+                        let to = Try::beside(self.held.seat(), tries.trace, tries.request_id);
+                        let sent = write_request(*x, &mut call, &to, route, params, *admitted, scratch);
                         self.started = Instant::now();
                         self.state = State::Running { call, sent, body_sent: 0, is_ended: false };
                     }

@@ -18,5 +18,6 @@ mod tries;
 pub(crate) use edits::Edits;
 pub(crate) use forward::forward;
 pub(crate) use forwarded::ForwardedPolicy;
-pub(crate) use request::{RequestSink, body_length, write_request};
+pub(crate) use request::{RequestSink, Try, body_length, write_request};
+pub(crate) use request_id::accepted_id;
 pub(crate) use route::ProxyRoute;

@@ -1,11 +1,13 @@
 use leat_dial::Call;
-use leat_message::{Exchange, Fields, Head, Length, Method, Name};
+use leat_message::{Exchange, Fields, Head, Length, Method, Name, Trace};
+use leat_observe::trace_context::{TRACESTATE, write_traceparent};
 use leat_route::Params;
 
 use super::connection_tokens::ConnectionTokens;
 use super::route::ProxyRoute;
 use crate::admit::Admitted;
 use crate::config::ProxyHost;
+use crate::observe::Outgoing;
 use crate::pick::Seat;
 
 /// Where a request's head is written to: a call, or what is to become one.
@@ -45,6 +47,24 @@ impl RequestSink for Call {
     }
 }
 
+/// One try: where it goes, and what is told of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Try<'a> {
+    pub(crate) seat: &'a Seat,
+    /// The trace, where tracing is on.
+    pub(crate) trace: Option<Outgoing>,
+    /// The id that an earlier try was sent with.
+    pub(crate) request_id: Option<[u8; 32]>,
+}
+
+impl<'a> Try<'a> {
+    /// One beside the exchange's own try, which has no span of its own: a hedge, or a copy.
+    pub(crate) fn beside(seat: &'a Seat, trace: Option<Trace>, request_id: Option<[u8; 32]>) -> Self {
+        let trace = trace.map(|trace| Outgoing { trace, span: trace.span });
+        Self { seat, trace, request_id }
+    }
+}
+
 /// What was written that the response has to be judged by.
 pub(crate) struct Sent {
     /// The request's id, if one was made.
@@ -61,14 +81,16 @@ pub(crate) struct Sent {
 pub(crate) fn write_request<X: Exchange>(
     x: &X,
     call: &mut impl RequestSink,
-    seat: &Seat,
+    to: &Try<'_>,
     route: &ProxyRoute,
     params: &Params,
     admitted: Option<&Admitted>,
     scratch: &mut Vec<u8>,
 ) -> Sent {
+    let Try { seat, trace, request_id } = *to;
     let head = x.request();
     let fields = head.fields();
+    let keeps_id = route.forwarded.believed_id(fields).is_some();
     let authority = upstream_authority(head, seat, route);
     scratch.clear();
     route.rewrite.write_target(&head, params, scratch);
@@ -90,7 +112,11 @@ pub(crate) fn write_request<X: Exchange>(
             }
             Name::Upgrade => upgrade,
             Name::ContentLength => matches!(head.length(), Length::Known(_)),
-            id if id.is_hop_by_hop() || route.forwarded.takes_out(id, name) => false,
+            Name::Traceparent if trace.is_some() => false,
+            Name::Other if trace.is_some_and(|to| !to.trace.keeps_state) && name.eq_ignore_ascii_case(TRACESTATE) => {
+                false
+            }
+            id if id.is_hop_by_hop() || route.forwarded.takes_out(id, name, keeps_id) => false,
             _ => !tokens.contain(name) || route.forwarded.protects(id, name),
         };
         if keep && !route.request_edits.takes_out(name) && !route.owns(name) {
@@ -107,7 +133,13 @@ pub(crate) fn write_request<X: Exchange>(
         (false, true) => call.field(b"connection", b"te"),
         (false, false) => {}
     }
-    let request_id = route.forwarded.write(x, &route.request_edits, scratch, |name, value| call.field(name, value));
+    let put = |name: &[u8], value: &[u8]| call.field(name, value);
+    let request_id = route.forwarded.write(x, &route.request_edits, request_id, scratch, put);
+    if let Some(Outgoing { trace, span }) = trace
+        && !route.request_edits.decides(b"traceparent")
+    {
+        call.field(b"traceparent", &write_traceparent(&trace, span));
+    }
     for (name, value) in route.request_edits.put() {
         call.field(name, value);
     }

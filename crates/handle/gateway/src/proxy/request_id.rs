@@ -1,43 +1,71 @@
-use std::cell::Cell;
-use std::hash::{BuildHasher, RandomState};
+use leat_message::Fields;
+use leat_observe::trace_context::hex;
 
-thread_local! {
-    /// SplitMix64 state, seeded from the operating system's randomness (through the standard hasher's keys).
-    static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(0u64));
-}
+use crate::observe::random;
+
+/// The longest id that is taken over from a trusted proxy, in bytes: what the access log has room for.
+const ACCEPTED_BYTES_MAX: usize = 64;
 
 /// A fresh request id: 32 hexadecimal digits. Unique, not secret: it names a request in logs and is no credential.
 pub(super) fn request_id() -> [u8; 32] {
-    let bits = (u128::from(next()) << 64) | u128::from(next());
     let mut id = [0; 32];
-    for (index, digit) in id.iter_mut().enumerate() {
-        let nibble = (bits >> (124 - 4 * index)) as u8 & 0xf;
-        *digit = if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
-    }
+    let (first, second) = id.split_at_mut(16);
+    first.copy_from_slice(&hex(random()));
+    second.copy_from_slice(&hex(random()));
     id
 }
 
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
-fn next() -> u64 {
-    STATE.with(|state| {
-        let seed = state.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
-        state.set(seed);
-        let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    })
+/// The id that a request brings in this field, where there is one that can be taken over: one field of 1 to 64 visible
+/// characters. Anything else could not be found again in a log, or would mean two requests at once.
+pub(crate) fn accepted_id<'a>(fields: Fields<'a>, field: &[u8]) -> Option<&'a [u8]> {
+    let value = fields.get_named(field)?;
+    let is_plain = value.iter().all(|byte| matches!(byte, b'!'..=b'~'));
+    if value.is_empty() || value.len() > ACCEPTED_BYTES_MAX || !is_plain {
+        return None;
+    }
+    let same = fields.iter().filter(|(_, name, _)| name.eq_ignore_ascii_case(field));
+    (same.count() == 1).then_some(value)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
-    use super::request_id;
+    use leat_message::{Field, Fields, Name, Span};
+
+    use super::{accepted_id, request_id};
 
     #[test]
     fn ids_do_not_repeat() {
         let ids: HashSet<_> = (0..10_000).map(|_| request_id()).collect();
         assert_eq!(ids.len(), 10_000);
         assert!(ids.iter().flatten().all(u8::is_ascii_hexdigit));
+    }
+
+    #[test]
+    fn an_id_is_taken_over_where_it_is_one_plain_word() {
+        let long = "x".repeat(64);
+        let longer = "x".repeat(65);
+        for (values, taken) in [
+            (vec!["abc-1"], Some("abc-1")),
+            (vec![&*long], Some(&*long)),
+            (vec![&*longer], None),
+            (vec![""], None),
+            (vec!["two words"], None),
+            (vec!["tab\tbed"], None),
+            (vec!["caf\u{e9}"], None),
+            (vec!["a", "a"], None),
+            (vec![], None),
+        ] {
+            let (mut bytes, mut list) = (b"X-Request-Id".to_vec(), Vec::new());
+            let name = Span::new(0, bytes.len());
+            for value in &values {
+                let start = bytes.len();
+                bytes.extend_from_slice(value.as_bytes());
+                list.push(Field { id: Name::XRequestId, name, value: Span::new(start, bytes.len()) });
+            }
+            let found = accepted_id(Fields::new(&bytes, &list), b"x-request-id");
+            assert_eq!(found, taken.map(str::as_bytes), "{values:?}");
+        }
     }
 }

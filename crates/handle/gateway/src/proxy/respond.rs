@@ -3,6 +3,7 @@ use leat_message::{Exchange, Fields, Head, Length, Name, OwnedFields, Reason, Re
 use super::connection_tokens::ConnectionTokens;
 use super::route::ProxyRoute;
 use crate::admit::Admitted;
+use crate::observe::write_server_timing;
 
 /// Writes an upstream's final head to the client: fields in their order and spelling, without those that were meant for
 /// the upstream's connection.
@@ -48,6 +49,9 @@ pub(super) fn write_response<X: Exchange>(
     for (name, value) in admitted.iter().flat_map(|admitted| admitted.reply.iter()) {
         x.field(name, value);
     }
+    if let Some(timing) = route.forwarded.server_timing() {
+        write_server_timing(x, timing);
+    }
     x.length(client_length(head));
     Ok(())
 }
@@ -69,7 +73,7 @@ fn write_request_id<X: Exchange>(x: &mut X, route: &ProxyRoute, field: &[u8]) {
     }
     let scratch = &mut *route.upstream.scratch.borrow_mut();
     scratch.clear();
-    scratch.extend_from_slice(x.request().fields().get_named(field).unwrap_or_default());
+    scratch.extend_from_slice(route.forwarded.believed_id(x.request().fields()).unwrap_or_default());
     if !scratch.is_empty() {
         x.field(field, scratch);
     }

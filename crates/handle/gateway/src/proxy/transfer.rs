@@ -390,10 +390,15 @@ impl<'a, 'u> Transfer<'a, 'u> {
             // After a success some send it, and an upstream that answers piece by piece waits for it.
             self.upload = if status < 300 { Upload::Body } else { Upload::Done };
         }
-        let took = self.started.elapsed();
+        let now = Instant::now();
+        let took = now.saturating_duration_since(self.started);
+        x.record().phases.answered(now);
         x.record().upstream_us = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
         // Before the endpoint has all of the request it is not the one that is slow.
-        self.held.answered(status, if self.upload == Upload::Done { self.waited.elapsed() } else { took });
+        self.held.answered(
+            status,
+            if self.upload == Upload::Done { now.saturating_duration_since(self.waited) } else { took },
+        );
         self.again = self.tries.after_status(status, head.fields());
         if self.again.is_some() {
             return Err(Reason::UpstreamStatus);

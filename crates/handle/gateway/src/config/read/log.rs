@@ -1,10 +1,19 @@
-use super::file;
+use leat_message::Name;
+
+use super::share::{SHARE, read_share};
+use super::{edits, file};
 use crate::config::log_level::LogLevel;
 use crate::config::model::{AccessLog, LogFormat, LogTarget};
-use crate::config::table::{Key, Kind, Open, Section};
+use crate::config::table::{Key, Kind, Open, Section, Text, shorten};
 
 const FORMATS: &[(&str, &str)] =
     &[("auto", "`human` on a terminal, `json` otherwise"), ("json", "a JSON object a line"), ("human", "for people")];
+
+const FIELD: Kind = Kind::Text { what: "a field name", example: "referer" };
+const PARAMETER: Kind = Kind::Text { what: "the name of a parameter", example: "token" };
+/// Names of parameters that are looked for in every target, and the longest of them, in bytes.
+const REDACTED_MAX: usize = 64;
+const PARAMETER_BYTES_MAX: usize = 64;
 
 pub(super) static ACCESS_LOG: Section = Section::new(
     "access_log",
@@ -19,6 +28,38 @@ pub(super) static ACCESS_LOG: Section = Section::new(
         )
         .aka(&["file", "to", "target"]),
         Key::default("format", Kind::Choice(FORMATS), "auto", "The form of a line."),
+        Key::default(
+            "sample",
+            SHARE,
+            "100%",
+            "Which share of the requests that went well has a line. Refusals, statuses from 400 on and slow requests always have one.",
+        )
+        .aka(&["sampling", "ratio"]),
+        Key::default(
+            "slow",
+            Kind::Time { min_ms: 0, max_ms: 3_600_000, off: true },
+            "1s",
+            "From which duration on a request counts as slow.",
+        ),
+        Key::optional(
+            "fields",
+            Kind::List { of: &FIELD, one: true },
+            "Fields of the request that are written down besides `user-agent`, 8 at most. Never those that carry credentials.",
+        )
+        .aka(&["headers"]),
+        Key::default(
+            "redact",
+            Kind::List { of: &PARAMETER, one: true },
+            "[access_token, api_key, apikey, auth, code, id_token, key, password, refresh_token, secret, sig, signature, token]",
+            "Parameters of queries whose values are not written down; the case of a name does not count.",
+        )
+        .aka(&["redact_query", "mask"]),
+        Key::default(
+            "phases",
+            Kind::Flag,
+            "false",
+            "Whether a line says where the time went: parsing, routing, authentication, limits, plug-ins, connecting, waiting for the upstream and sending. Costs some readings of the clock for each request.",
+        ),
     ],
 )
 .shorthand("path");
@@ -39,5 +80,62 @@ pub(super) fn read_access_log(open: &Open<'_>) -> Option<AccessLog> {
     });
     let options = [("auto", LogFormat::Auto), ("json", LogFormat::Json), ("human", LogFormat::Human)];
     let format = open.choice("format", &options);
-    Some(AccessLog { target: target?, format: format? })
+    let sample = read_share(open, "sample");
+    let slow_ms = open.time("slow");
+    let fields = read_fields(open);
+    let redact = read_redacted(open);
+    let phases = open.flag("phases");
+    Some(AccessLog { target: target?, format: format?, sample: sample?, slow_ms, fields, redact, phases })
+}
+
+fn read_fields(open: &Open<'_>) -> Vec<String> {
+    let mut fields = Vec::new();
+    for text in open.texts("fields") {
+        let Some(name) = edits::name(open.reader, text) else { continue };
+        if is_credential(&name) {
+            let message = format!("the field `{name}` carries credentials and is never written down");
+            open.reader.problem_help(text.place, message, "leave it out");
+        } else if fields.len() == leat_observe::access_log::FIELDS_MAX {
+            let message = format!("there are more than {} fields", leat_observe::access_log::FIELDS_MAX);
+            open.reader.problem_help(text.place, message, "leave some out");
+            break;
+        } else {
+            fields.push(name.to_ascii_lowercase());
+        }
+    }
+    fields
+}
+
+/// Whether a field is one that clients put credentials into.
+fn is_credential(name: &str) -> bool {
+    let known = matches!(
+        Name::from_bytes(name.as_bytes()),
+        Name::Authorization | Name::Cookie | Name::ProxyAuthorization | Name::SetCookie
+    );
+    known
+        || ["x-api-key", "x-auth-token", "x-csrf-token", "x-xsrf-token"]
+            .iter()
+            .any(|own| name.eq_ignore_ascii_case(own))
+}
+
+fn read_redacted(open: &Open<'_>) -> Vec<String> {
+    let mut names = Vec::new();
+    for text in open.texts("redact") {
+        names.extend(parameter(open, text));
+    }
+    if names.len() > REDACTED_MAX {
+        let message = format!("there are more than {REDACTED_MAX} parameters");
+        open.reader.problem_help(open.place_of("redact").unwrap_or(open.place()), message, "leave some out");
+    }
+    names
+}
+
+fn parameter(open: &Open<'_>, text: Text<'_>) -> Option<String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~[]".contains(&byte);
+    if (1..=PARAMETER_BYTES_MAX).contains(&text.value.len()) && text.value.bytes().all(is_plain) {
+        return Some(text.value.to_ascii_lowercase());
+    }
+    let message = format!("`{}` is not the name of a parameter", shorten(text.value));
+    open.reader.problem_help(text.place, message, "use letters, digits, `-`, `_`, `.`, `~`, `[` and `]`");
+    None
 }

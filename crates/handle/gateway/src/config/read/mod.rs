@@ -25,6 +25,7 @@ mod log;
 mod maintenance;
 mod matching;
 mod mirror;
+mod observation;
 mod outliers;
 mod plugin;
 mod policies;
@@ -40,6 +41,7 @@ mod retry;
 mod rewrite;
 mod root;
 mod route;
+mod share;
 mod split;
 mod upstream;
 

@@ -8,6 +8,7 @@ use super::forwarded::{FORWARDED, read_forwarded};
 use super::limits::{LIMITS, read_limits};
 use super::listener::{LISTENER, read_listener};
 use super::log::{ACCESS_LOG, LOG_LEVELS, read_access_log, read_log_level};
+use super::observation::{OTLP, SERVER_TIMING, TRACING, read_observation};
 use super::plugin::{PLUGIN, PLUGIN_LIMITS, PluginSets};
 use super::rate_limit::{RATE_LIMIT, RateLimits};
 use super::redis::{REDIS, Servers};
@@ -71,6 +72,9 @@ pub(in crate::config) static ROOT: Section = Section::new(
             "info",
             "Which events the process tells of on standard error. The access log is another one.",
         ),
+        Key::optional("tracing", Kind::Section(&TRACING), "Distributed traces.").aka(&["trace", "opentelemetry"]),
+        Key::optional("otlp", Kind::Section(&OTLP), "Where spans and metrics are sent.").aka(&["otel", "telemetry"]),
+        Key::optional("server_timing", Kind::Section(&SERVER_TIMING), "Who is told where the time of a request went."),
         Key::optional("limits", Kind::Section(&LIMITS), "Limits of the inbound side; nothing is unbounded."),
         Key::optional(
             "forwarded",
@@ -131,6 +135,7 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
     };
     let access_log = read_access_log(&open.section("access_log"));
     let log_level = read_log_level(open);
+    let observation = read_observation(open);
     let limits = read_limits(&open.section("limits"));
     let forwarded = read_forwarded(&open.section("forwarded"));
     let on_error = open
@@ -176,6 +181,7 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
         rate_limits: rate_limits.finish()?,
         auth: schemes.finish()?,
         plugins: plugins.finish()?,
+        observation: observation?,
     };
     (!open.reader.has_problems()).then_some(config)
 }

@@ -7,7 +7,7 @@ mod external;
 mod jwt;
 mod route;
 pub(super) mod secret;
-mod url;
+pub(super) mod url;
 
 use std::collections::HashMap;
 

@@ -3,7 +3,7 @@ use crate::config::table::{Open, Text};
 use crate::config::upstream::Endpoint;
 
 /// A URL with a path: where to connect, and the path with its query.
-pub(super) fn read(open: &Open<'_>, text: Text<'_>) -> Option<(Endpoint, String)> {
+pub(in crate::config::read) fn read(open: &Open<'_>, text: Text<'_>) -> Option<(Endpoint, String)> {
     let after_scheme = text.value.find("://").map_or(0, |at| at + 3);
     let path_at = text.value.get(after_scheme..)?.find(['/', '?', '#']).map(|at| after_scheme + at);
     let (origin, path) = text.value.split_at_checked(path_at.unwrap_or(text.value.len()))?;

@@ -1,0 +1,194 @@
+use leat_message::{Phase, Phases};
+
+use super::record::{Entry, Text};
+use super::ring::Slot;
+
+/// Fields of the request that a line may carry besides the usual ones.
+pub const FIELDS_MAX: usize = 8;
+/// The most that is kept of each, in bytes.
+const FIELD_BYTES_MAX: usize = 256;
+
+const TRACE: u64 = 1;
+const PHASES: u64 = 2;
+/// Bits of the first word: whether there are fields, and from here on which of them were cut.
+const FIELDS: u64 = 4;
+const CUT_SHIFT: usize = 8;
+
+/// The words of each part.
+const TRACE_WORDS: usize = 3;
+const PHASES_WORDS: usize = 3;
+const LENGTHS_WORDS: usize = 2;
+
+/// Where the time of an exchange went, in tenths of a microsecond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PhaseTimes {
+    /// Parsing, and behind earlier requests of the same read.
+    pub parse: u32,
+    /// Finding the route.
+    pub route: u32,
+    /// Authentication, and who may use the route at all.
+    pub auth: u32,
+    /// Rate limits.
+    pub limit: u32,
+    /// Plug-ins, until they have decided.
+    pub plugin: u32,
+    /// From the upstream's head to the end of the reply.
+    pub send: u32,
+}
+
+impl PhaseTimes {
+    /// What an exchange's marks say. `parse` and `send` are the caller's to know: they touch its ends.
+    pub fn of(phases: &Phases, parse: u32, send: u32) -> Self {
+        Self {
+            parse,
+            route: phases.time(Phase::Route),
+            auth: phases.time(Phase::Auth),
+            limit: phases.time(Phase::Limit),
+            plugin: phases.time(Phase::Plugin),
+            send,
+        }
+    }
+
+    /// All phases in their order; those of the upstream are measured in microseconds.
+    pub(super) fn named(&self, connect_us: u32, upstream_us: u32) -> [(&'static str, u64); 8] {
+        [
+            ("parse", u64::from(self.parse)),
+            ("route", u64::from(self.route)),
+            ("auth", u64::from(self.auth)),
+            ("limit", u64::from(self.limit)),
+            ("plugin", u64::from(self.plugin)),
+            ("connect", u64::from(connect_us) * 10),
+            ("upstream", u64::from(upstream_us) * 10),
+            ("send", u64::from(self.send)),
+        ]
+    }
+}
+
+/// What only some records have, behind their texts: a log without it pays a comparison.
+pub(super) struct Tail<'a> {
+    flags: u64,
+    entry: &'a Entry<'a>,
+    lengths: [u64; LENGTHS_WORDS],
+    fields: [&'a [u8]; FIELDS_MAX],
+    fields_words: usize,
+}
+
+impl<'a> Tail<'a> {
+    #[inline]
+    pub(super) fn of(entry: &'a Entry<'a>, names: &[Box<str>]) -> Self {
+        let mut flags = 0;
+        if entry.record.trace.is_some() {
+            flags |= TRACE;
+        }
+        if entry.phases.is_some() {
+            flags |= PHASES;
+        }
+        let mut tail = Self { flags, entry, lengths: [0; LENGTHS_WORDS], fields: [b""; FIELDS_MAX], fields_words: 0 };
+        if !names.is_empty() {
+            tail.look_up(names);
+        }
+        tail
+    }
+
+    fn look_up(&mut self, names: &[Box<str>]) {
+        let Some(head) = self.entry.request else { return };
+        self.flags |= FIELDS;
+        for (at, (name, field)) in names.iter().zip(&mut self.fields).enumerate() {
+            let value = head.fields().get_named(name.as_bytes()).unwrap_or_default();
+            let kept = value.get(..FIELD_BYTES_MAX).unwrap_or(value);
+            self.flags |= u64::from(kept.len() < value.len()) << (CUT_SHIFT + at);
+            if let Some(word) = self.lengths.get_mut(at / 4) {
+                *word |= (kept.len() as u64) << (at % 4 * 16);
+            }
+            self.fields_words += kept.len().div_ceil(8);
+            *field = kept;
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.flags == 0
+    }
+
+    /// How many words it takes.
+    #[inline]
+    pub(super) fn words(&self) -> usize {
+        if self.flags == 0 {
+            return 0;
+        }
+        let part = |flag: u64, words: usize| if self.flags & flag == 0 { 0 } else { words };
+        1 + part(TRACE, TRACE_WORDS) + part(PHASES, PHASES_WORDS) + part(FIELDS, LENGTHS_WORDS + self.fields_words)
+    }
+
+    #[inline]
+    pub(super) fn write(&self, slot: &mut Slot<'_>) {
+        if self.flags == 0 {
+            return;
+        }
+        slot.word(self.flags);
+        if let Some(trace) = &self.entry.record.trace {
+            trace.id.into_iter().chain([trace.span]).for_each(|word| slot.word(word));
+        }
+        if let Some(times) = &self.entry.phases {
+            let PhaseTimes { parse, route, auth, limit, plugin, send } = *times;
+            for [low, high] in [[parse, route], [auth, limit], [plugin, send]] {
+                slot.word(u64::from(low) | u64::from(high) << 32);
+            }
+        }
+        if self.flags & FIELDS != 0 {
+            self.lengths.into_iter().for_each(|word| slot.word(word));
+            self.fields.into_iter().for_each(|field| slot.bytes(field));
+        }
+    }
+}
+
+/// The same as the writer reads it.
+#[derive(Debug, Default)]
+pub(super) struct TailLine<'a> {
+    pub(super) trace: Option<([u64; 2], u64)>,
+    pub(super) phases: Option<PhaseTimes>,
+    pub(super) fields: [Text<'a>; FIELDS_MAX],
+}
+
+impl<'a> TailLine<'a> {
+    /// `bytes` are what comes behind the texts.
+    pub(super) fn read(mut bytes: &'a [u8]) -> Self {
+        let mut word = || {
+            let (first, rest) = bytes.split_first_chunk::<8>()?;
+            bytes = rest;
+            Some(u64::from_le_bytes(*first))
+        };
+        let mut line = Self::default();
+        let Some(flags) = word() else { return line };
+        if flags & TRACE != 0
+            && let (Some(high), Some(low), Some(span)) = (word(), word(), word())
+        {
+            line.trace = Some(([high, low], span));
+        }
+        if flags & PHASES != 0
+            && let (Some(first), Some(second), Some(third)) = (word(), word(), word())
+        {
+            let (low, high) = (|word: u64| word as u32, |word: u64| (word >> 32) as u32);
+            line.phases = Some(PhaseTimes {
+                parse: low(first),
+                route: high(first),
+                auth: low(second),
+                limit: high(second),
+                plugin: low(third),
+                send: high(third),
+            });
+        }
+        if flags & FIELDS != 0
+            && let (Some(first), Some(second)) = (word(), word())
+        {
+            for (at, field) in line.fields.iter_mut().enumerate() {
+                let lengths = if at < 4 { first } else { second };
+                let length = usize::from((lengths >> (at % 4 * 16)) as u16);
+                let (text, rest) = bytes.split_at(length.next_multiple_of(8).min(bytes.len()));
+                bytes = rest;
+                *field =
+                    Text { bytes: text.get(..length).unwrap_or_default(), cut: flags >> (CUT_SHIFT + at) & 1 == 1 };
+            }
+        }
+        line
+    }
+}
