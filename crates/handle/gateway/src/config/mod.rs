@@ -2,6 +2,7 @@
 //! with it.
 
 mod access;
+mod access_log;
 mod action;
 mod admin;
 mod auth;
@@ -36,6 +37,7 @@ use std::path::Path;
 use table::{Open, Reader};
 
 pub use access::Access;
+pub use access_log::{AccessLog, LogFormat, LogTarget};
 pub use action::{Coding, Files, Proxy, ProxyHost, Redirect, Split, SplitWhen};
 pub use admin::{Admin, AdminToken};
 pub(crate) use auth::{AuthKind, ExternalRules, JwksUrl, JwtKeys, OnFailure};
@@ -51,8 +53,8 @@ pub use log_level::LogLevel;
 pub use maintenance::Maintenance;
 pub use mirror::Mirror;
 pub use model::{
-    AccessLog, Action, Bind, Certificate, ClientCertificates, Config, Drain, Forwarded, ForwardedStyle, Listener,
-    LogFormat, LogTarget, Network, OnError, ProxyProtocol, RequestId, Route, ServerTls, TlsVersion, Workers,
+    Action, Bind, Certificate, ClientCertificates, Config, Drain, Forwarded, ForwardedStyle, Listener, Network,
+    OnError, ProxyProtocol, RequestId, Route, ServerTls, TlsVersion, Workers,
 };
 pub use observation::{Observation, Otlp, ServerTiming, Share, Tracing};
 pub use plugin::{OnPluginError, Plugin, PluginLimits, Plugins};

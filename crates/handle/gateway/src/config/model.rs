@@ -9,6 +9,7 @@ use leat_message::{BodyLimits, Fixed, Limits, Profile};
 use leat_route::Table;
 
 use super::access::Access;
+use super::access_log::AccessLog;
 use super::action::{Files, Proxy, Redirect};
 use super::admin::Admin;
 use super::auth::{AuthScheme, RouteAuth};
@@ -20,7 +21,7 @@ use super::head_limits::HeadLimits;
 use super::layers::Layers;
 use super::log_level::LogLevel;
 use super::maintenance::Maintenance;
-use super::observation::{Observation, Share};
+use super::observation::Observation;
 use super::plugin::Plugins;
 use super::problem::Place;
 use super::query_edits::QueryEdits;
@@ -360,79 +361,6 @@ impl Network {
             _ => false,
         }
     }
-}
-
-/// Where access records go, and how they look.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AccessLog {
-    pub(super) target: LogTarget,
-    pub(super) format: LogFormat,
-    pub(super) sample: Share,
-    pub(super) slow_ms: Option<u64>,
-    pub(super) fields: Vec<String>,
-    pub(super) redact: Vec<String>,
-    pub(super) phases: bool,
-}
-
-impl AccessLog {
-    /// Where to.
-    pub fn target(&self) -> &LogTarget {
-        &self.target
-    }
-
-    /// In which form.
-    pub fn format(&self) -> LogFormat {
-        self.format
-    }
-
-    /// Which share of what went well has a line.
-    pub fn sample(&self) -> Share {
-        self.sample
-    }
-
-    /// From which duration on a request has a line in any case, in milliseconds.
-    pub fn slow_ms(&self) -> Option<u64> {
-        self.slow_ms
-    }
-
-    /// Names of fields of the request that are written down, in lower case.
-    pub fn fields(&self) -> &[String] {
-        &self.fields
-    }
-
-    /// Names of parameters whose values are not written down, in lower case.
-    pub fn redact(&self) -> &[String] {
-        &self.redact
-    }
-
-    /// Whether lines say where the time went.
-    pub fn phases(&self) -> bool {
-        self.phases
-    }
-}
-
-/// Where a log goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LogTarget {
-    /// Nowhere.
-    Off,
-    /// Standard error.
-    Stderr,
-    /// Standard output.
-    Stdout,
-    /// Appended to this file.
-    File(PathBuf),
-}
-
-/// The form of a log's lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For people on a terminal, JSON otherwise.
-    Auto,
-    /// JSON lines.
-    Json,
-    /// For people.
-    Human,
 }
 
 /// What the gateway tells upstreams about the client, and what it believes of what clients tell.

@@ -2,8 +2,8 @@ use leat_message::Name;
 
 use super::share::{SHARE, read_share};
 use super::{edits, file};
+use crate::config::access_log::{AccessLog, LogFormat, LogTarget};
 use crate::config::log_level::LogLevel;
-use crate::config::model::{AccessLog, LogFormat, LogTarget};
 use crate::config::table::{Key, Kind, Open, Section, Text, shorten};
 
 const FORMATS: &[(&str, &str)] =
