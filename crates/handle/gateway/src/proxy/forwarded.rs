@@ -120,12 +120,13 @@ impl ForwardedPolicy {
             };
             put(b"via", value.as_bytes());
         }
-        if let Some(field) = &self.request_id {
-            if self.believed_id(fields).is_none() && !edits.decides(field.as_bytes()) {
-                let id = made.unwrap_or_else(request_id);
-                put(field.as_bytes(), &id);
-                return Some(id);
-            }
+        if let Some(field) = &self.request_id
+            && self.believed_id(fields).is_none()
+            && !edits.decides(field.as_bytes())
+        {
+            let id = made.unwrap_or_else(request_id);
+            put(field.as_bytes(), &id);
+            return Some(id);
         }
         None
     }
