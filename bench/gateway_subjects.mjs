@@ -39,7 +39,10 @@ const features = {
     route: ['rate_limits: per_client'],
   },
   breaker: { upstream: ['breaker: {}'] },
-  observed: { root: ['access_log: { path: access.log, format: json }'] },
+  // The origin takes for a collector: it reads what it is sent and answers 200.
+  observed: {
+    root: ['access_log: { path: access.log, format: json, phases: true }', 'tracing: { sample: 1% }', ({ upstreamPort }) => `otlp: { url: "http://127.0.0.1:${upstreamPort}" }`],
+  },
   jwt: {
     root: ['auth: { users: { jwt: { secret_file: secret, issuer: bench, audience: orders, headers: { x-sub: sub } } } }'],
     route: ['auth: users'],
@@ -51,7 +54,7 @@ const features = {
 
 const configured = (names, { workers = 1, scheme = 'http' } = {}) => ({ port, upstreamPort, redisPort, leat }) => {
   const chosen = names.map((name) => features[name]);
-  const keys = (place) => chosen.flatMap((feature) => feature[place] ?? []).map((key) => (typeof key === 'function' ? key({ redisPort }) : key));
+  const keys = (place) => chosen.flatMap((feature) => feature[place] ?? []).map((key) => (typeof key === 'function' ? key({ redisPort, upstreamPort }) : key));
   const root = keys('root');
   const log = root.some((key) => key.startsWith('access_log')) ? [] : ['access_log: "off"'];
   const lines = [
