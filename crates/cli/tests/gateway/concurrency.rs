@@ -10,7 +10,8 @@ use crate::support::is_problem;
 
 fn told(leat: &mut Leat, path: &str) -> String {
     let admin = leat.admin();
-    Client::connect(admin).get(path).response().text().to_owned()
+    let asked = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    Client::connect(admin).send(asked).response().text().to_owned()
 }
 
 /// What the upstream's limit is told to be: limit, under way, waiting and turned away.
