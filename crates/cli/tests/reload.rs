@@ -500,3 +500,26 @@ fn a_plugin_that_changes_is_noticed_where_files_are_watched() {
     wait_reloaded(&leat, 1);
     assert_eq!(client.get("/").response().text(), "2: 1");
 }
+
+#[test]
+fn what_a_plugin_imports_is_watched_as_it_is() {
+    let folder = Folder::new();
+    folder.write("it.mjs", "export { default } from './parts/one.mjs';");
+    folder.write("parts/one.mjs", numbered(1));
+    let leat = Leat::gateway_with(folder, PLUGGED, &["--watch"], 1);
+    let mut client = leat.connect();
+    assert_eq!(client.get("/").response().text(), "1: 1");
+    for (round, plugin) in [2, 3].into_iter().enumerate() {
+        leat.folder().write("parts/one.mjs", format!("{}{}", numbered(plugin), " ".repeat(round + 1)));
+        wait_reloaded(&leat, round + 1);
+        assert_eq!(client.get("/").response().text(), format!("{plugin}: 1"));
+    }
+    // What the file that is there now imports, and not what one before it did.
+    leat.folder().write("two.mjs", numbered(4));
+    leat.folder().write("it.mjs", "export { default } from './two.mjs';");
+    wait_reloaded(&leat, 3);
+    assert_eq!(client.get("/").response().text(), "4: 1");
+    leat.folder().write("two.mjs", format!("{}    ", numbered(5)));
+    wait_reloaded(&leat, 4);
+    assert_eq!(client.get("/").response().text(), "5: 1");
+}

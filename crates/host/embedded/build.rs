@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = std::env::var("OUT_DIR")?;
     let leat = "../../../packages/leat";
     println!("cargo:rerun-if-changed=js");
-    for watched in ["src/express", "src/middleware", "src/http/parse_errors.ts", "package-lock.json"] {
+    for watched in ["src/express", "src/middleware", "src/gateway", "src/http/parse_errors.ts", "package-lock.json"] {
         println!("cargo:rerun-if-changed={leat}/{watched}");
     }
     let bundled = Path::new(&out).join("js");

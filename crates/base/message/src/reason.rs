@@ -185,6 +185,9 @@ reasons! {
     PluginTurnTime => "plugin.turn_time", 503, Us, "A plug-in ran for longer than plugin_limits.turn_time, and was stopped.";
     PluginWaitTime => "plugin.wait_time", 504, Us, "A plug-in waited for longer than plugin_limits.wait_time.";
     PluginLost => "plugin.lost", 503, Us, "Plug-ins used up plugin_limits.memory, or ended the process: their world is made anew.";
+    PluginBusy => "plugin.busy", 503, Us, "Bodies that plug-ins are reading take up a quarter of plugin_limits.memory.";
+    PluginRequestBody => "plugin.request_body", 413, Peer, "The request's body is longer than plugin_limits.body_bytes_max, and a plug-in reads it.";
+    PluginResponseBody => "plugin.response_body", 502, Us, "The response's body is longer than plugin_limits.body_bytes_max, and a plug-in reads it.";
 
     // The admin API.
     AdminUnknown => "admin.unknown", 404, Peer, "The admin API has nothing of this path, or of this name.";

@@ -273,7 +273,7 @@ impl<'a> Text<'a> {
         let mut before = '{';
         for (label, value) in labels {
             let _ = write!(self.out, "{before}{label}=\"");
-            escape(value, self.out);
+            escape(value, true, self.out);
             self.out.push('"');
             before = ',';
         }
@@ -309,7 +309,9 @@ impl<'a> Text<'a> {
 impl Families for Text<'_> {
     fn family(&mut self, name: &str, kind: &str, help: &str) {
         let name = if self.is_open_metrics { name.strip_suffix("_total").unwrap_or(name) } else { name };
-        let _ = writeln!(self.out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        let _ = write!(self.out, "# HELP {name} ");
+        escape(help, self.is_open_metrics, self.out);
+        let _ = writeln!(self.out, "\n# TYPE {name} {kind}");
     }
 
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: u64) {
@@ -362,12 +364,12 @@ fn seconds(us: u64, out: &mut String) {
     }
 }
 
-/// Label values: backslash, quote and line feed are escaped, all else is UTF-8 as it stands.
-fn escape(value: &str, out: &mut String) {
+/// Label values and words: backslash, line feed and (but in words of the older format) quotes are escaped, all else is UTF-8 as it stands.
+fn escape(value: &str, has_quotes: bool, out: &mut String) {
     for c in value.chars() {
         match c {
             '\\' => out.push_str("\\\\"),
-            '"' => out.push_str("\\\""),
+            '"' if has_quotes => out.push_str("\\\""),
             '\n' => out.push_str("\\n"),
             c => out.push(c),
         }

@@ -80,7 +80,7 @@ fn check_plugins(files: &[PathBuf]) -> bool {
 
 /// Reads a configuration and prints what is wrong or doubtful; `None` if it can't be run.
 pub(crate) fn check(path: &Path) -> Option<Arc<Config>> {
-    let config = read(path).ok()?;
+    let (config, _) = read(path).ok()?;
     println!("{}: good; {}", path.display(), summary(&config));
     Some(config)
 }
@@ -90,15 +90,18 @@ pub(crate) fn parse(path: &Path) -> Option<Config> {
     config::load(path).inspect_err(|problems| report(path, problems)).ok().map(|loaded| loaded.config)
 }
 
+/// A configuration, and the files that its plug-ins are made of.
+pub(crate) type Read = (Arc<Config>, Vec<PathBuf>);
+
 /// Reads a configuration; says on standard error what is wrong or doubtful.
 ///
 /// # Errors
 /// What is wrong, which was said.
-pub(crate) fn read(path: &Path) -> Result<Arc<Config>, Vec<Problem>> {
+pub(crate) fn read(path: &Path) -> Result<Read, Vec<Problem>> {
     look(path).inspect_err(|problems| report(path, problems))
 }
 
-fn look(path: &Path) -> Result<Arc<Config>, Vec<Problem>> {
+fn look(path: &Path) -> Result<Read, Vec<Problem>> {
     let loaded = config::load(path)?;
     for warning in &loaded.warnings {
         say(format_args!("warning: {warning}"));
@@ -107,9 +110,15 @@ fn look(path: &Path) -> Result<Arc<Config>, Vec<Problem>> {
     let mut problems = Gateway::<NoPlugins>::check(&loaded.config, &file);
     problems.extend(certificates(&loaded.config, &file));
     let config = Arc::new(loaded.config);
-    problems.extend(plugins(&config, &file));
+    let sources = match plugins(&config, &file) {
+        Ok(sources) => sources,
+        Err(problem) => {
+            problems.push(problem);
+            Vec::new()
+        }
+    };
     if problems.is_empty() {
-        return Ok(config);
+        return Ok((config, sources));
     }
     problems.sort_by_key(Problem::place);
     Err(problems)
@@ -139,18 +148,22 @@ fn certificates(config: &Config, file: &str) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with the plug-ins: they are loaded into a world of their own, which is gone afterwards. Their top level runs.
-fn plugins(config: &Arc<Config>, file: &str) -> Option<Problem> {
-    let first = config.plugins().list().first()?;
+/// Loads the plug-ins into a world of their own, which is gone afterwards, and says which files they are made of. Their top level runs.
+fn plugins(config: &Arc<Config>, file: &str) -> Result<Vec<PathBuf>, Problem> {
+    let Some(first) = config.plugins().list().first() else { return Ok(Vec::new()) };
     let loaded = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => LocalSet::new().block_on(&runtime, async { CorePlugins::load(config).map(|_| ()) }),
+        Ok(runtime) => LocalSet::new().block_on(&runtime, async {
+            let loaded = CorePlugins::load(config, &Arc::default())?;
+            Ok(loaded.map(|plugins| plugins.sources()).unwrap_or_default())
+        }),
         Err(error) => Err(error.to_string()),
     };
-    let message = loaded.err()?;
-    // An error begins with the file that it is in, where it is one of a plug-in's own.
-    let named = |plugin: &&config::Plugin| message.starts_with(&plugin.file().display().to_string());
-    let plugin = config.plugins().list().iter().find(named).unwrap_or(first);
-    Some(Problem::new(file, plugin.place(), message))
+    loaded.map_err(|message: String| {
+        // An error begins with the file that it is in, where it is one of a plug-in's own.
+        let named = |plugin: &&config::Plugin| message.starts_with(&plugin.file().display().to_string());
+        let plugin = config.plugins().list().iter().find(named).unwrap_or(first);
+        Problem::new(file, plugin.place(), message)
+    })
 }
 
 fn summary(config: &Config) -> String {

@@ -84,9 +84,9 @@ impl Control {
         let supervisor = Supervisor::from_env().map_err(StartError::failed)?;
         // Before it is read: a change after that is seen.
         let mut watch = settings.watch.then(|| Watch::new(&settings.config_path));
-        let config = read_config(&settings.config_path).await?;
+        let (config, sources) = read_config(&settings.config_path).await?;
         if let Some(watch) = &mut watch {
-            watch.beside(plugin_files(&config));
+            watch.beside(plugin_files(&config, sources));
         }
         event::set_level(settings.log_level.unwrap_or(Level::of(config.log_level())));
         let workers = workers(&settings, &config);
@@ -109,6 +109,7 @@ impl Control {
             registry,
             resolver: Resolver::new(ResolverSettings::default()),
             lasting: Lasting::default(),
+            plugin_counters: Arc::default(),
         };
         descriptors::warn_if_few(config.limits().connections_max);
         let plan = Arc::new(Plan { config, sockets: Arc::new(sockets), doors, log });
@@ -296,7 +297,7 @@ impl Control {
 
 /// Reads a configuration on a thread of its own: where that takes long (a file on a network, say) signals are heard and
 /// the admin address answers meanwhile.
-pub(super) async fn read_config(path: &Path) -> Result<Arc<Config>, StartError> {
+pub(super) async fn read_config(path: &Path) -> Result<(Arc<Config>, Vec<PathBuf>), StartError> {
     let path = path.to_owned();
     let read = tokio::task::spawn_blocking(move || check::read(&path)).await;
     read.map_err(StartError::failed)?.map_err(StartError::Config)
@@ -321,9 +322,14 @@ fn say(fetched: Fetched) {
     }
 }
 
-/// The files of plug-ins, which are looked at like the configuration.
-pub(super) fn plugin_files(config: &Config) -> Vec<PathBuf> {
-    config.plugins().list().iter().map(|plugin| plugin.file().to_owned()).collect()
+/// The files of plug-ins, and what they import, which are looked at like the configuration.
+pub(super) fn plugin_files(config: &Config, sources: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = config.plugins().list().iter().map(|plugin| plugin.file().to_owned()).collect();
+    // What a plug-in's file is linked to is looked at where it is named too.
+    files.extend(sources);
+    files.sort_unstable();
+    files.dedup();
+    files
 }
 
 /// The end of the upgrade that is under way, if there is one.

@@ -4,6 +4,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use leat_dial::{Pools, Resolver};
+use leat_embedded::PluginCounters;
 use leat_gateway::{Gateway, Lasting, Observer, shape};
 use leat_listen::Gate;
 use leat_observe::{Core as Counters, Registry};
@@ -62,6 +63,7 @@ pub(super) struct Shared {
     pub(super) registry: Arc<Registry>,
     pub(super) resolver: Resolver,
     pub(super) lasting: Lasting,
+    pub(super) plugin_counters: Arc<PluginCounters>,
 }
 
 /// A core's thread, seen from the control thread.
@@ -193,7 +195,7 @@ impl Core {
         // What the old gateway has not counted yet would be lost: the new one counts from now on.
         self.publish();
         let observer = Observer::new(counters.reshape(&shape), self.sink(plan));
-        let plugins = CorePlugins::load(&plan.config)?;
+        let plugins = CorePlugins::load(&plan.config, &self.shared.plugin_counters)?;
         let config = Arc::clone(&plan.config);
         let gateway = Gateway::new(config, &self.pools, &self.shared.lasting, observer, plugins.clone());
         let gateway = Rc::new(gateway.map_err(|error| error.to_string())?);
@@ -217,6 +219,7 @@ impl Core {
         }
         if let Some(plugins) = &self.plugins {
             plugins.tell_bypassed();
+            CorePlugins::tell_refused(&self.shared.plugin_counters);
         }
     }
 

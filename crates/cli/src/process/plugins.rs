@@ -1,12 +1,13 @@
 //! The gateway's plug-ins, run by the embedded host: the two know nothing of each other, and meet here.
 
 use std::cell::{Cell, Ref};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use leat_embedded::{Decision as Decided, Failure, PluginFile, PluginLimits, Size};
+use leat_embedded::{Decision as Decided, Failure, PluginCounters, PluginFile, PluginLimits, Size};
 use leat_gateway::config::{Config, OnPluginError};
 use leat_gateway::{Decision, Patch, PluginHost, PluginRun};
 use leat_message::{Fields, Head, Reason};
@@ -34,7 +35,7 @@ impl CorePlugins {
     ///
     /// # Errors
     /// What can't be loaded, with file and place.
-    pub(crate) fn load(config: &Arc<Config>) -> Result<Option<Self>, String> {
+    pub(crate) fn load(config: &Arc<Config>, counters: &Arc<PluginCounters>) -> Result<Option<Self>, String> {
         let plugins = config.plugins();
         if plugins.list().is_empty() {
             return Ok(None);
@@ -54,8 +55,9 @@ impl CorePlugins {
             turn: Duration::from_millis(plugins.limits().turn_time_ms()),
             wait: Duration::from_millis(plugins.limits().wait_time_ms()),
         };
-        let plugins =
-            leat_embedded::Plugins::load(&files, plugins.sets(), limits).map_err(|error| error.to_string())?;
+        let counters = Arc::clone(counters);
+        let loaded = leat_embedded::Plugins::load_counting(&files, plugins.sets(), limits, counters);
+        let plugins = loaded.map_err(|error| error.to_string())?;
         let (told_ms, untold) = (Cell::new(0), Cell::new(0));
         Ok(Some(Self(Rc::new(Loaded { plugins, config: Arc::clone(config), told_ms, untold }))))
     }
@@ -65,10 +67,22 @@ impl CorePlugins {
         self.0.plugins.state()
     }
 
+    /// The files that they were made of.
+    pub(crate) fn sources(&self) -> Vec<PathBuf> {
+        self.0.plugins.sources()
+    }
+
     /// Says what plug-ins threw that requests went on without.
     pub(crate) fn tell_bypassed(&self) {
         for (name, message) in self.0.plugins.take_bypassed() {
             self.0.tell(Level::Warn, "plugin_bypassed", &message, &[("plugin", &name)]);
+        }
+    }
+
+    /// Says once what plug-ins can't count.
+    pub(crate) fn tell_refused(counters: &PluginCounters) {
+        for message in counters.take_refused() {
+            event(Level::Warn, "plugin_counter_refused", &message, &[]);
         }
     }
 }
@@ -131,6 +145,7 @@ impl CoreRun {
             Decided::Changed => self.changed(),
             Decided::Respond => Decision::Respond,
             Decided::Pending => Decision::Pending,
+            Decided::WantsBody => Decision::WantsBody,
             Decided::Failed => self.failed(self.reason(), self.run.failure()),
         };
         self.decision
@@ -163,6 +178,7 @@ impl CoreRun {
             Failure::TurnTime => Reason::PluginTurnTime,
             Failure::WaitTime => Reason::PluginWaitTime,
             Failure::Lost => Reason::PluginLost,
+            Failure::Busy => Reason::PluginBusy,
         }
     }
 }
@@ -196,6 +212,15 @@ impl PluginRun for CoreRun {
         self.look()
     }
 
+    fn body(&mut self, bytes: Option<Vec<u8>>) -> Decision {
+        self.run.body(bytes);
+        self.look()
+    }
+
+    fn leave(&mut self, reason: Reason) {
+        self.run.leave(reason.code());
+    }
+
     fn patch(&self) -> Option<impl Patch + '_> {
         let decided = matches!(self.decision, Decision::Changed | Decision::Respond);
         if decided { self.run.patch().map(CorePatch) } else { None }
@@ -223,6 +248,10 @@ impl Patch for CorePatch<'_> {
 
     fn body(&self) -> Option<&[u8]> {
         self.0.body()
+    }
+
+    fn is_text(&self) -> bool {
+        self.0.is_text()
     }
 
     fn edits(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {

@@ -51,7 +51,7 @@ impl Control {
     }
 
     async fn try_reload(&mut self) -> Result<(), StartError> {
-        let config = read_config(&self.settings.config_path).await?;
+        let (config, sources) = read_config(&self.settings.config_path).await?;
         if config.routes().is_empty() && !self.plan.config.routes().is_empty() {
             // An empty file is a valid configuration, and what a full disk or a program that is still writing leaves.
             let message = "the new configuration has no routes: the file is probably not complete";
@@ -83,7 +83,7 @@ impl Control {
         }
         self.shared.gate.set_limits(&limits);
         if let Some(watch) = &mut self.watch {
-            watch.beside(plugin_files(&plan.config));
+            watch.beside(plugin_files(&plan.config, sources));
         }
         // With the old plan go its descriptors, so that those of the cores are the last of a listener that is gone.
         self.plan = plan;

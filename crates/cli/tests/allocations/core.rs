@@ -95,7 +95,7 @@ async fn run(config: &str, base: &Path, http2: bool, listener: TcpListener, prob
     };
     let sink = log.as_ref().map(|log| Rc::new(log.sink()));
     let observer = Observer::new(Counters::new(&registry, &shape(&config)), sink);
-    let plugins = CorePlugins::load(&config).unwrap();
+    let plugins = CorePlugins::load(&config, &Arc::default()).unwrap();
     let pools = Pools::new(Resolver::new(ResolverSettings::default()));
     let gateway = Gateway::new(Arc::clone(&config), &pools, &Lasting::default(), observer, plugins);
     let gateway = Rc::new(gateway.unwrap());

@@ -10,14 +10,14 @@ use crate::h2_peers::{connect, listed, request, rest, run};
 use crate::support::{BARE, OK, answers, config, first_line, is_problem, lines, url};
 
 /// A module of one middleware with these hooks.
-fn module(name: &str, hooks: &str) -> String {
+pub(crate) fn module(name: &str, hooks: &str) -> String {
     format!(
-        "import {{ middleware, patchResponse }} from 'leat/middleware';\nexport default middleware({{ name: '{name}', scope: 'call', {hooks} }});\n"
+        "import {{ middleware, patchResponse }} from 'leat/middleware';\nimport {{ body, counter }} from 'leat/gateway';\nexport default middleware({{ name: '{name}', scope: 'call', {hooks} }});\n"
     )
 }
 
 /// A gateway whose only route has one plug-in with these hooks; `root` are further lines of the file.
-fn gateway(endpoint: &str, hooks: &str, root: &str) -> Leat {
+pub(crate) fn gateway(endpoint: &str, hooks: &str, root: &str) -> Leat {
     let folder = Folder::new();
     folder.write("it.mjs", module("it", hooks));
     let root = format!("{BARE}\nplugins: {{ it: it.mjs }}\n{root}");

@@ -24,7 +24,9 @@ use crate::mirror::Mirror;
 use crate::observe::{TimingPolicy, mark};
 use crate::observer::Observer;
 use crate::pick::Upstream;
-use crate::plugin::{Decision, NoPlugins, Opening, Patch, Plugged, PluginHost, PluginRun, Spare, opening, respond};
+use crate::plugin::{
+    BodyRule, Decision, NoPlugins, Opening, Patch, Plugged, PluginHost, PluginRun, RequestBody, Spare, opening, respond,
+};
 use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, forward};
 use crate::refuse::{refuse, refuse_as};
 
@@ -358,12 +360,13 @@ impl<P: PluginHost> Gateway<P> {
         params: &Params,
         admitted: Option<&Admitted>,
     ) -> Result<(), Fault> {
-        let decided = poll_fn(|cx| match run.poll_decided(cx) {
-            Poll::Ready(decision) => Poll::Ready(Ok(decision)),
-            Poll::Pending => x.poll_gone(cx).map(Err),
-        });
+        let limits = self.config.plugins().limits();
+        let rule = BodyRule { bytes_max: limits.body_bytes_max(), passes: limits.long_bodies_pass() };
+        let mut body = RequestBody::default();
+        let decided = self.decided(x, &mut run, route, &mut body, rule).await;
+        let decided = decided.inspect_err(|reason| run.leave(*reason));
         let added = admitted.map(|admitted| &admitted.reply);
-        let decision = decided.await?;
+        let decision = decided?;
         mark(x, Phase::Plugin);
         match decision {
             Decision::Failed(reason) => return Err(reason.into()),
@@ -371,12 +374,12 @@ impl<P: PluginHost> Gateway<P> {
                 let patch = run.patch().ok_or(Reason::PluginFailed)?;
                 return respond(&patch, &mut Edited::new(x, &self.no_edits, added)).await;
             }
-            Decision::Unchanged | Decision::Changed | Decision::Pending => {}
+            Decision::Unchanged | Decision::Changed | Decision::Pending | Decision::WantsBody => {}
         }
         let named = run.patch().and_then(|patch| Some(self.config.upstream_named(patch.upstream()?)));
         let upstream = named.map(|found| found.ok_or(Reason::PluginFailed)).transpose()?;
         let spare = self.plugged.borrow_mut().pop().unwrap_or_default();
-        let mut plugged = Plugged::new(x, run, spare, added);
+        let mut plugged = Plugged::new(x, run, spare, added, (body, rule));
         let result = self.answer(&mut plugged, route, upstream, params, admitted).await;
         let (result, spare) = plugged.finish(result).await;
         let mut spares = self.plugged.borrow_mut();
@@ -384,6 +387,34 @@ impl<P: PluginHost> Gateway<P> {
             spares.push(spare);
         }
         result
+    }
+
+    /// What plug-ins decide on the request, which may take its body to know.
+    async fn decided<X: Exchange>(
+        &self,
+        x: &mut X,
+        run: &mut P::Run,
+        route: usize,
+        body: &mut RequestBody,
+        rule: BodyRule,
+    ) -> Result<Decision, Reason> {
+        loop {
+            let decided = poll_fn(|cx| match run.poll_decided(cx) {
+                Poll::Ready(decision) => Poll::Ready(Ok(decision)),
+                Poll::Pending => x.poll_gone(cx).map(Err),
+            });
+            match decided.await? {
+                Decision::WantsBody => {
+                    if let Some(route) = self.config.routes().get(route) {
+                        x.limit_body(route.body());
+                    }
+                    // Boxed, as all that is not on every exchange's way.
+                    let bytes = Box::pin(body.take(x, rule)).await?;
+                    run.body(bytes);
+                }
+                decision => return Ok(decision),
+            }
+        }
     }
 
     /// The same with bodies that are changed or held on their way: plug-ins see them as they are.
@@ -508,8 +539,15 @@ fn compile_mirror(
 /// Whether a client is told of this failure while its connection goes on as before. Framing errors and bugs are the
 /// engine's: it knows what becomes of the connection.
 fn says_so(reason: Reason) -> bool {
-    let plugins =
-        matches!(reason, Reason::PluginFailed | Reason::PluginTurnTime | Reason::PluginWaitTime | Reason::PluginLost);
+    let plugins = matches!(
+        reason,
+        Reason::PluginFailed
+            | Reason::PluginTurnTime
+            | Reason::PluginWaitTime
+            | Reason::PluginLost
+            | Reason::PluginBusy
+            | Reason::PluginResponseBody
+    );
     plugins || reason.status() != 0 && reason.blame() == Blame::Upstream
 }
 

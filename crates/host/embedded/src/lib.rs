@@ -31,7 +31,9 @@ pub use host::{Host, Life, OnError, UnderWay};
 pub use listeners::{Listening, Place};
 pub use modules::{Built, Finding, build, check, open_carried};
 pub use options::{COLLECT_BYTES, Limits, MEMORY_BYTES, MEMORY_BYTES_MIN, Names, Options, TURN_MS, WORKERS_MAX};
-pub use plugin::{Decision, Failure, Patch, PluginFile, PluginLimits, PluginWorld, Plugins, PluginsError, Run};
+pub use plugin::{
+    Decision, Failure, Patch, PluginCounters, PluginFile, PluginLimits, PluginWorld, Plugins, PluginsError, Run,
+};
 pub use process::Hears;
 pub use run::run;
 pub use size::{Size, SizeError};

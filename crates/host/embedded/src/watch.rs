@@ -27,9 +27,14 @@ impl LoadedFiles {
 
     /// Those outside of `folder`, without those of packages.
     fn outside(&self, folder: &Path) -> Vec<PathBuf> {
+        self.own().into_iter().filter(|path| !path.starts_with(folder)).collect()
+    }
+
+    /// All but those of packages.
+    pub(crate) fn own(&self) -> Vec<PathBuf> {
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let packaged = |path: &Path| path.components().any(|part| part.as_os_str() == "node_modules");
-        files.iter().filter(|path| !path.starts_with(folder) && !packaged(path)).cloned().collect()
+        files.iter().filter(|path| !packaged(path)).cloned().collect()
     }
 }
 

@@ -8,12 +8,8 @@ import { type Request, type Response } from "../middleware/message";
  */
 export type Plugin<O = Readonly<Record<string, unknown>>> = Middleware | readonly Middleware[] | ((options: O) => Middleware | readonly Middleware[]);
 
-/** A request as a plug-in of the gateway sees it. It has no body: that passes beside it. */
-export interface PluginRequest extends Request {
-    readonly body?: undefined;
-}
+/** A request as a plug-in of the gateway sees it. Read its body with `body`, where the middleware has declared that it does. */
+export type PluginRequest = Request;
 
-/** A response as a plug-in of the gateway sees it: its head. A `body` in a patch takes the place of the upstream's. */
-export interface PluginResponse extends Response {
-    readonly body?: undefined;
-}
+/** A response as a plug-in of the gateway sees it. A `body` in a patch takes the place of the upstream's. */
+export type PluginResponse = Response;

@@ -2,6 +2,7 @@
 export { compile, type Plan, type PlanOptions, type RunOptions } from "./plan";
 export {
     middleware,
+    type BodySide,
     type Definition,
     type ErrorPatch,
     type Middleware,

@@ -33,6 +33,9 @@ export interface ErrorPatch<W extends Slot = never> {
  */
 export type Next<W extends Slot = never> = (patch?: NextPatch<W>) => Awaitable<Response>;
 
+/** Whose body. */
+export type BodySide = "request" | "response";
+
 interface Declared<P extends Scope, R extends readonly Slot[], W extends readonly Slot[]> {
     /** By which others name it in `before` and `after`, and messages and tables tell of it. One name, one middleware. */
     readonly name: string;
@@ -45,6 +48,11 @@ interface Declared<P extends Scope, R extends readonly Slot[], W extends readonl
     readonly reads?: R;
     /** Slots that it writes. */
     readonly writes?: W;
+    /**
+     * Bodies that it reads. The gateway has such a body whole before it calls the hooks that see it, up to a limit; in a transport that
+     * is so anyway, but for streams. `body` of `leat/gateway` reads it in both. Default: none, and bodies pass beside it.
+     */
+    readonly bodies?: BodySide | readonly BodySide[];
 }
 
 /**
@@ -102,6 +110,8 @@ export interface Middleware<P extends Scope = Scope> {
     readonly reads: readonly Slot[];
     readonly writes: readonly Slot[];
     readonly repeats: boolean;
+    /** What it reads the bodies of. */
+    readonly bodies: readonly BodySide[];
     /** The hooks, or `around`, with the object that they are methods of. */
     readonly code: Code;
 }
@@ -125,7 +135,7 @@ export const HOOKS = ["onRequest", "onResponse", "onError", "onComplete", "again
 /** The least that there is to know about what a program in JavaScript may give. */
 type Given = Readonly<Record<string, unknown>>;
 
-const KNOWN = new Set<string>(["name", "scope", "before", "after", "reads", "writes", "around", "when", "repeats", ...HOOKS]);
+const KNOWN = new Set<string>(["name", "scope", "before", "after", "reads", "writes", "around", "when", "repeats", "bodies", ...HOOKS]);
 
 /**
  * Defines a middleware. Hooks may be methods of a class: they are called on the object that is given, as it is now.
@@ -161,6 +171,7 @@ export function middleware<P extends Scope, const R extends readonly Slot[] = re
         reads: slotsOf(what, "reads", given["reads"]),
         writes: slotsOf(what, "writes", given["writes"]),
         repeats: given["repeats"] === true || given["again"] !== undefined,
+        bodies: bodiesOf(what, given["bodies"]),
         code: Object.freeze({
             owner: given,
             around: given["around"] as AroundCode | undefined,
@@ -189,6 +200,15 @@ function slotsOf(what: string, key: string, given: unknown): readonly Slot[] {
     return given.map((each: unknown) => {
         if (typeof each !== "object" || each === null || typeof (each as Slot).name !== "string") throw wrong(what, `has slots in ${key}: ${key}: [slot("name").of()]`);
         return each as Slot;
+    });
+}
+
+function bodiesOf(what: string, given: unknown): readonly BodySide[] {
+    if (given === undefined) return [];
+    const sides: readonly unknown[] = Array.isArray(given) ? given : [given];
+    return sides.map((side) => {
+        if (side !== "request" && side !== "response") throw wrong(what, 'says whose bodies it reads: bodies: "request", bodies: "response", or both in a list');
+        return side;
     });
 }
 

@@ -25,6 +25,8 @@ export interface PlanOptions<S extends Slot = never> {
     readonly measure?: Gauges;
     /** Records that are kept for the next runs, the most at a time. 0 makes a new one for each run. Default: 64. */
     readonly recordsKeptMax?: number;
+    /** Makes the signal of a run that was given none when a middleware first asks for it, which most never do; for hosts. */
+    readonly signals?: (request: Request) => Signal | undefined;
     /** How often one middleware that repeats may call `next`. Default: 100. */
     readonly triesMax?: number;
 }
@@ -79,6 +81,7 @@ class Compiled<S extends Slot> implements Plan<S>, Frame {
     readonly attemptAt: number;
     readonly triesMax: number;
     readonly development: boolean;
+    readonly signals: ((request: Request) => Signal | undefined) | undefined;
     private readonly sorted: readonly Middleware[];
     private readonly meters: Meters | undefined;
     private readonly provided: Layer;
@@ -87,6 +90,7 @@ class Compiled<S extends Slot> implements Plan<S>, Frame {
 
     constructor(list: readonly Middleware[], options: PlanOptions<S>) {
         this.development = options.development === true;
+        this.signals = options.signals;
         this.recordsKeptMax = this.development ? 0 : natural("recordsKeptMax", options.recordsKeptMax ?? RECORDS_KEPT_MAX, 0);
         this.triesMax = natural("triesMax", options.triesMax ?? TRIES_MAX, 1);
         const ordered = order(list);
@@ -108,7 +112,7 @@ class Compiled<S extends Slot> implements Plan<S>, Frame {
     run(request: Request, send: Sender, options?: RunOptions<S>): Awaitable<Response> {
         const record = this.take(this.development ? frozen(request, false) : request, send);
         if (options !== undefined) {
-            record.signal = options.signal;
+            record.stop = options.signal;
             if (options.set !== undefined) record.set(this.provided, options.set);
         }
         return inwards(record, undefined, 0);
@@ -155,6 +159,7 @@ const NOTHING: Middleware = {
     reads: [],
     writes: [],
     repeats: false,
+    bodies: [],
     code: { owner: undefined, around: undefined, when: undefined, onRequest: undefined, onResponse: undefined, onError: undefined, onComplete: undefined, again: undefined },
 };
 

@@ -15,6 +15,8 @@ export interface Frame {
     readonly attemptAt: number;
     readonly triesMax: number;
     readonly development: boolean;
+    /** Makes the signal of a run that was given none, when it is first asked for. */
+    readonly signals: ((request: Request) => Signal | undefined) | undefined;
     /** Takes a record back. */
     over(record: Record): void;
 }
@@ -37,7 +39,8 @@ export class Record {
     response: Response | undefined = undefined;
     error: unknown = undefined;
     attempt = 0;
-    signal: Signal | undefined = undefined;
+    /** Aborts the run; `signal` is what others read it by. */
+    stop: Signal | undefined = undefined;
     send: Sender;
     /** What middleware are handed: the record, or in development mode what watches it. */
     view: unknown;
@@ -70,6 +73,10 @@ export class Record {
         this.current = request;
     }
 
+    get signal(): Signal | undefined {
+        return (this.stop ??= this.frame.signals?.(this.current));
+    }
+
     get(slot: Slot): unknown {
         const { slots } = this.frame;
         for (let at = 0; at < slots.length; at++) if (slots[at] === slot) return this.values[at];
@@ -96,7 +103,7 @@ export class Record {
         this.attempt = 0;
         this.first = undefined;
         this.tries = 0;
-        this.signal = undefined;
+        this.stop = undefined;
         if (!this.isWritten) return;
         this.isWritten = false;
         const { values } = this;

@@ -120,8 +120,8 @@ function fromOf(pass: Pass | undefined): number {
 
 /** Why nothing further is entered. */
 function stopped(record: Record, from: number): { readonly error: unknown } | undefined {
-    const { signal } = record;
-    if (signal !== undefined && signal.aborted) return { error: signal.reason };
+    const { stop } = record;
+    if (stop !== undefined && stop.aborted) return { error: stop.reason };
     if (record.abandonedAt >= from) return undefined;
     const name = record.frame.layers[record.abandonedAt]?.name ?? "";
     return { error: new MiddlewareError("run.abandoned", `middleware "${name}" gave up while its next() was under way, so nothing further inside of it is entered`) };

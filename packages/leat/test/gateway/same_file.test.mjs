@@ -4,8 +4,10 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Transport } from "leat/transport";
-import { upstream } from "leat/gateway";
+import { body, counter, upstream } from "leat/gateway";
+import { compile, middleware } from "leat/middleware";
 import tenant from "./tenant.mjs";
+import orders, { checked } from "./orders.mjs";
 
 test("a plug-in's file runs in a transport", async () => {
     let asked = 0;
@@ -33,4 +35,63 @@ test("a plug-in's file runs in a transport", async () => {
 
 test("the slot of the upstream has its name", () => {
     assert.equal(upstream.name, "upstream");
+});
+
+test("a plug-in that reads bodies and counts runs in a transport", async () => {
+    const server = createServer(async (request, response) => {
+        const parts = [];
+        for await (const part of request) parts.push(part);
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ got: JSON.parse(Buffer.concat(parts).toString()) }));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const transport = new Transport({ nodes: `http://127.0.0.1:${server.address().port}`, middleware: [orders] });
+    try {
+        const answer = await transport.request({ method: "POST", path: "/", body: { amount: 5 } });
+        assert.deepEqual(answer.body, { got: { amount: 5, checked: true }, seen: true });
+        assert.equal(checked.name, "checked");
+    } finally {
+        await transport.close();
+        server.close();
+    }
+});
+
+test("a body is read in every form that a message has it in", () => {
+    const bytes = new TextEncoder().encode('{"ä":1}');
+    for (const [given, text] of [[undefined, ""], [null, ""], ['{"ä":1}', '{"ä":1}'], [bytes, '{"ä":1}'], [Buffer.from(bytes), '{"ä":1}']]) {
+        const found = body({ status: 200, headers: {}, body: given });
+        assert.equal(found.text(), text);
+        assert.deepEqual([...found.bytes()], text === "" ? [] : [...bytes]);
+        if (text !== "") assert.deepEqual(found.json(), { ä: 1 });
+        else assert.throws(() => found.json(), SyntaxError);
+    }
+    assert.equal(body({ status: 200, headers: {}, body: { kind: "once" } }), undefined, "a stream");
+});
+
+test("counters are looked at as in the gateway", () => {
+    const by = counter("by_who", { labels: ["who"] });
+    by.add(1, { who: "me" });
+    for (const wrong of [() => by.add(), () => by.add(-1, { who: "me" }), () => by.add(1.5, { who: "me" }), () => by.add(1, { who: 1 }), () => counter("Big"), () => counter("a_total"), () => counter("a", { labels: ["b", "b"] }), () => counter("a", { labels: ["a", "b", "c", "d", "e"] })]) {
+        assert.throws(wrong, TypeError);
+    }
+});
+
+test("bodies are declared by their sides", () => {
+    const hooks = { name: "it", scope: "call", onRequest() {} };
+    assert.deepEqual(middleware({ ...hooks, bodies: "request" }).bodies, ["request"]);
+    assert.deepEqual(middleware(hooks).bodies, []);
+    assert.throws(() => middleware({ ...hooks, bodies: ["both"] }), { code: "plan.definition" });
+});
+
+test("a signal is made when it is first asked for", () => {
+    let made = 0;
+    const controller = new AbortController();
+    const signals = (request) => (made++, assert.equal(request.path, "/"), controller.signal);
+    const send = () => ({ status: 200, headers: {} });
+    compile([middleware({ name: "it", scope: "call", onRequest() {} })], { signals }).run({ method: "GET", path: "/", headers: {} }, send);
+    assert.equal(made, 0);
+    const asking = compile([middleware({ name: "asks", scope: "call", onRequest: ({ signal }) => void [signal, controller.abort(new Error("over"))] }), middleware({ name: "inner", scope: "call", onRequest: ({ signal }) => void signal })], { signals });
+    assert.throws(() => asking.run({ method: "GET", path: "/", headers: {} }, send), /over/);
+    assert.equal(made, 1, "nothing further is entered");
 });

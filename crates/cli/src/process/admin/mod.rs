@@ -13,6 +13,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use leat_embedded::PluginCounters;
 use leat_gateway::{Lasting, Report};
 use leat_listen::{Gate, ServeOptions};
 use leat_message::{Address, Exchange, Fault, Handler, Head, Limits, Peer, Profile, Reason, Reply, Step};
@@ -58,6 +59,7 @@ pub(super) struct Admin {
     registry: Arc<Registry>,
     gate: Arc<Gate>,
     lasting: Lasting,
+    plugin_counters: Arc<PluginCounters>,
     live: Rc<Live>,
     told_ms: Cell<u64>,
     untold: Cell<u64>,
@@ -72,11 +74,12 @@ impl Admin {
     ) -> std::io::Result<Vec<tokio::task::JoinHandle<()>>> {
         let Some(endpoint) = plan.admin() else { return Ok(Vec::new()) };
         let limits = Limits { connections_max: 64, body_bytes_max: 64 * 1024, ..Limits::default() };
-        let Shared { registry, gate, lasting, .. } = shared;
+        let Shared { registry, gate, lasting, plugin_counters, .. } = shared;
         let admin = Self {
             registry: Arc::clone(registry),
             gate: Arc::clone(gate),
             lasting: lasting.clone(),
+            plugin_counters: Arc::clone(plugin_counters),
             live: Rc::clone(live),
             told_ms: Cell::new(0),
             untold: Cell::new(0),
@@ -120,6 +123,7 @@ impl Admin {
         let mut form = if is_open_metrics { Text::open_metrics(&mut text) } else { Text::new(&mut text) };
         exposition::families(&self.snapshot(), &mut form);
         self.lasting.states.metrics(&mut form);
+        self.plugin_counters.families(&mut form);
         form.end();
         text
     }

@@ -79,6 +79,8 @@ pub struct PluginLimits {
     pub(super) turn_time_ms: u64,
     pub(super) wait_time_ms: u64,
     pub(super) memory_bytes: u64,
+    pub(super) body_bytes_max: usize,
+    pub(super) long_bodies_pass: bool,
 }
 
 impl PluginLimits {
@@ -90,6 +92,16 @@ impl PluginLimits {
     /// How long one may wait before its request fails, in milliseconds.
     pub fn wait_time_ms(&self) -> u64 {
         self.wait_time_ms
+    }
+
+    /// The longest body that they are given, in bytes.
+    pub fn body_bytes_max(&self) -> usize {
+        self.body_bytes_max
+    }
+
+    /// Whether a longer one passes beside them, in place of a refusal.
+    pub fn long_bodies_pass(&self) -> bool {
+        self.long_bodies_pass
     }
 
     /// The memory of all of them.

@@ -56,9 +56,23 @@ impl Changed {
         }
     }
 
+    /// Gives all fields of a name another value.
+    pub(super) fn revalue(&mut self, id: Name, value: &[u8]) {
+        if self.list.iter().any(|field| field.id == id) {
+            let value = self.put(value);
+            self.list.iter_mut().filter(|field| field.id == id).for_each(|field| field.value = value);
+        }
+    }
+
     fn has(&self, id: Name, name: &[u8]) -> bool {
         self.list.iter().any(|field| field.id == id && field.name.of(&self.bytes).eq_ignore_ascii_case(name))
     }
+}
+
+/// Whether the content-coding of a message is gone: a plug-in has put a text in its body's place, and says nothing of a coding.
+pub(super) fn takes_coding(patch: &impl Patch) -> bool {
+    let says = |name: &[u8]| Name::from_bytes(name) == Name::ContentEncoding;
+    patch.body().is_some() && patch.is_text() && !patch.edits().any(|(name, _)| says(name))
 }
 
 #[cfg(test)]
@@ -82,6 +96,9 @@ mod tests {
         }
         fn body(&self) -> Option<&[u8]> {
             None
+        }
+        fn is_text(&self) -> bool {
+            false
         }
         fn edits(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
             self.0.iter().map(|(name, value)| (name.as_bytes(), value.map(str::as_bytes)))

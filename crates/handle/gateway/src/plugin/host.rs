@@ -28,6 +28,12 @@ pub trait PluginRun: 'static {
     /// Tells them that there is no response, and why. They may respond instead.
     fn no_response(&mut self, reason: Reason) -> Decision;
 
+    /// Gives them the body that they wait for; without it, it can't be had, and they go on all the same.
+    fn body(&mut self, bytes: Option<Vec<u8>>) -> Decision;
+
+    /// Tells those who are waiting that nobody waits for them any more, and why.
+    fn leave(&mut self, reason: Reason);
+
     /// The changes that were decided on, or the reply. `None` where there is none of either.
     fn patch(&self) -> Option<impl Patch + '_>;
 }
@@ -43,6 +49,8 @@ pub enum Decision {
     Respond,
     /// A plug-in waits for something.
     Pending,
+    /// A plug-in waits for the body of what they were shown last, which [`PluginRun::body`] gives.
+    WantsBody,
     /// A plug-in failed, which costs the request.
     Failed(Reason),
 }
@@ -62,8 +70,11 @@ pub trait Patch {
     /// The status, from 200 to 599.
     fn status(&self) -> Option<u16>;
 
-    /// A response's whole body.
+    /// A message's whole body.
     fn body(&self) -> Option<&[u8]>;
+
+    /// Whether that is a text, which no content-coding was applied to.
+    fn is_text(&self) -> bool;
 
     /// Fields: a value that takes the place of all of that name, or `None` where these go. A name with several values comes several
     /// times, one behind the other.

@@ -1,6 +1,7 @@
 //! The phase between match and everything else: plug-ins see the request, and later the response. Who runs them is not known
 //! here: a [`PluginHost`] of the process's own does, and says what becomes of a message.
 
+mod body;
 mod changes;
 mod host;
 mod none;
@@ -9,6 +10,7 @@ mod plugged;
 mod respond;
 mod rewritten;
 
+pub(crate) use body::{BodyRule, RequestBody};
 pub use host::{Decision, Patch, PluginHost, PluginRun};
 pub use none::NoPlugins;
 pub(crate) use opening::{Opening, opening};

@@ -37,6 +37,14 @@ impl PluginRun for NoPlugins {
         match *self {}
     }
 
+    fn body(&mut self, _bytes: Option<Vec<u8>>) -> Decision {
+        match *self {}
+    }
+
+    fn leave(&mut self, _reason: Reason) {
+        match *self {}
+    }
+
     fn patch(&self) -> Option<impl Patch + '_> {
         Some(*self)
     }
@@ -60,6 +68,10 @@ impl Patch for NoPlugins {
     }
 
     fn body(&self) -> Option<&[u8]> {
+        match *self {}
+    }
+
+    fn is_text(&self) -> bool {
         match *self {}
     }
 

@@ -1,7 +1,7 @@
-use leat_message::{Head, Method, Name, RequestLines, Span};
+use leat_message::{Head, Length, Method, Name, RequestLines, Span};
 
 use super::Patch;
-use super::changes::Changed;
+use super::changes::{Changed, takes_coding};
 
 /// A request's head as plug-ins changed it: a copy, whose memory is used again.
 #[derive(Debug, Default)]
@@ -36,7 +36,20 @@ impl Rewritten {
         };
         let method = patch.method().unwrap_or(head.method_bytes());
         let method_span = text.put(method);
-        text.take(head.fields(), patch, |_| false);
+        let (put, plain) = (patch.body(), takes_coding(patch));
+        text.take(head.fields(), patch, |id| {
+            plain && id == Name::ContentEncoding
+                || put.is_some() && matches!(id, Name::TransferEncoding | Name::Trailer | Name::Expect)
+        });
+        let length = match put {
+            None => before.length,
+            // None instead of none.
+            Some([]) if before.length == Length::None => Length::None,
+            Some(body) => {
+                text.revalue(Name::ContentLength, body.len().to_string().as_bytes());
+                Length::Known(body.len() as u64)
+            }
+        };
         let edits_host = patch.edits().any(|(name, value)| value.is_some() && Name::from_bytes(name) == Name::Host);
         let authority = match text.fields().get(Name::Host) {
             Some(host) if edits_host => {
@@ -54,9 +67,9 @@ impl Rewritten {
             query,
             version: before.version,
             fields: std::mem::take(&mut text.list),
-            length: before.length,
+            length,
             keep_alive: before.keep_alive,
-            expect_continue: before.expect_continue,
+            expect_continue: before.expect_continue && put.is_none(),
             upgrade: before.upgrade,
         };
     }
@@ -67,6 +80,6 @@ impl Rewritten {
 
     /// Whether the client still waits for 100 (Continue): its connection knows.
     pub(super) fn expects_continue(&mut self, expects: bool) {
-        self.lines.expect_continue = expects;
+        self.lines.expect_continue &= expects;
     }
 }

@@ -1,2 +1,3 @@
 // `leat/gateway`: what plug-ins see of it.
-export { upstream } from "../../../../../packages/leat/src/gateway/index";
+export { body, upstream } from "../../../../../packages/leat/src/gateway/index";
+export { counter } from "./plugin_counter";

@@ -28,12 +28,14 @@ class Records implements Frame {
     readonly attemptAt: number;
     readonly triesMax: number;
     readonly development = false;
+    readonly signals: Frame["signals"];
     private readonly spare: Record[] = [];
 
     constructor(plan: Frame) {
         this.layers = plan.layers;
         this.attemptAt = plan.attemptAt;
         this.triesMax = plan.triesMax;
+        this.signals = plan.signals;
     }
 
     take(of: Straight, request: Request, send: Record["send"], attempt: number): Record {
@@ -69,7 +71,7 @@ export function layersOf({ layers }: Records): readonly StraightLayer[] {
 
 /** Makes the prototype of the host's records whole. */
 export function finish(prototype: object): void {
-    const none = new Record({ layers: [], slots: [], attemptAt: 0, triesMax: 1, development: false, over: noSender }, NO_REQUEST, noSender);
+    const none = new Record({ layers: [], slots: [], attemptAt: 0, triesMax: 1, development: false, signals: undefined, over: noSender }, NO_REQUEST, noSender);
     const get = (slot: unknown): unknown => none.get(slot as never);
     Object.defineProperty(prototype, walked, { value: none, writable: true });
     Object.defineProperty(prototype, "get", { value: get });

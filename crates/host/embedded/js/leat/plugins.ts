@@ -3,6 +3,7 @@
 // to the host as edits.
 import { type Called, checkName, compile, goOn, isSame, LATER, leave, patched, type HeaderPatch, type Headers, type HeaderValue, type Plan, type Record, type Request, type Response } from "./plan";
 import { upstream } from "./gateway";
+import { reading, UNREAD } from "./plugin_body";
 import { type Given, middlewareOf } from "./plugin_file";
 import { textOf } from "./plugin_error";
 import { finish, layersOf, type Records, type Straight, straight, type StraightLayer, walked } from "./plugin_straight";
@@ -28,6 +29,12 @@ interface Native {
     /** Sets a field in place of all of its name, or takes them away. */
     edit(run: number, name: string, value: HeaderValue | null): void;
     body(run: number, body: string | Uint8Array | null): void;
+    /** The body of a head's message, where it is there. */
+    bodyOf(view: View): Uint8Array | undefined;
+    /** Asks for a body; false where there is nothing to wait for. */
+    wantBody(run: number, isRequest: boolean): boolean;
+    /** Somebody has asked for the signal of a run. */
+    signalled(run: number): void;
     failed(run: number, message: string): void;
     /** What a run that waited has come to. */
     decided(run: number, step: number): void;
@@ -46,17 +53,29 @@ const FAILED = 16;
 
 type Edits = { [name: string]: HeaderValue | null };
 
+/** By which a head of the host's knows its run. */
+const RUN = Symbol("run");
+
 /** A message of the host's with changes; patched again, it is another one. */
 abstract class Changed<V extends View> {
     readonly base: V;
     readonly edits: Edits;
-    readonly body: unknown;
+    /** The body that takes the place of the message's; `null` is none. */
+    readonly put: unknown;
     private merged: Headers | undefined;
 
-    constructor(base: V, edits: Edits, body: unknown) {
+    constructor(base: V, edits: Edits, put: unknown) {
         this.base = base;
         this.edits = edits;
-        this.body = body;
+        this.put = put;
+    }
+
+    get [RUN](): Run | undefined {
+        return (this.base as { readonly [RUN]?: Run })[RUN];
+    }
+
+    get body(): unknown {
+        return this.put === undefined ? (this.base as { readonly body?: unknown }).body : (this.put ?? undefined);
     }
 
     get headers(): Headers {
@@ -170,9 +189,9 @@ function patchRequest(this: Request, change: Change): Request {
     const base = before?.base ?? (this as View & Request);
     const edits = before?.edits ?? NONE;
     const merged = change.headers === undefined ? edits : merge(base.headers, edits, change.headers);
-    const body = bodyOf(before?.body, change.body);
+    const body = bodyOf(before?.put, change.body);
     const { method, path } = change;
-    if (merged === edits && body === before?.body && (method === undefined || method === this.method) && (path === undefined || path === this.path)) return this;
+    if (merged === edits && body === before?.put && (method === undefined || method === this.method) && (path === undefined || path === this.path)) return this;
     return new ChangedRequest(base, method ?? this.method, path ?? this.path, merged, body);
 }
 
@@ -181,14 +200,31 @@ function patchResponse(this: Response, change: Change): Response {
     const base = before?.base ?? (this as View & Response);
     const edits = before?.edits ?? NONE;
     const merged = change.headers === undefined ? edits : merge(base.headers, edits, change.headers);
-    const body = bodyOf(before?.body, change.body);
+    const body = bodyOf(before?.put, change.body);
     const status = change.status ?? this.status;
-    if (merged === edits && body === before?.body && status === this.status) return this;
+    if (merged === edits && body === before?.put && status === this.status) return this;
     return new ChangedResponse(base, status, merged, body);
 }
 
 for (const prototype of [own.requests, ChangedRequest.prototype]) Object.defineProperty(prototype, patched, { value: patchRequest });
 for (const prototype of [own.responses, ChangedResponse.prototype]) Object.defineProperty(prototype, patched, { value: patchResponse });
+for (const prototype of [own.requests, own.responses]) {
+    Object.defineProperty(prototype, "body", {
+        get(this: View): unknown {
+            return own.bodyOf(this) ?? UNREAD;
+        },
+        enumerable: true,
+        configurable: true,
+    });
+}
+
+/** A promise of a message's body, where a plug-in has to wait for it. */
+function whole(message: Request | Response): Promise<void> | undefined {
+    // What another plug-in has made is there.
+    if (message.body !== UNREAD) return undefined;
+    const run = (message as { readonly [RUN]?: Run })[RUN];
+    return run?.whole((message instanceof ChangedRequest ? message.base : message) === run.request);
+}
 
 /** A plan, whether a layer of it has anything to do with the response, and whether one may hold it up while it is under way. */
 interface Compiled {
@@ -221,6 +257,12 @@ class Run {
     private given: unknown = undefined;
     /** Nobody has been told of what it waits for. */
     private isWaiting = false;
+    /** Hooks that wait for a body. */
+    private waiters: { resolve(): void; reject(error: unknown): void }[] = [];
+    /** Why nobody waits for it any more; it is no other run's after that. */
+    private gone: Error | undefined = undefined;
+    /** There once somebody has asked for the signal; the host takes it away when the run is over. */
+    aborts: AbortController | undefined = undefined;
     /** It is handed the record as middleware are, which may be the host's. */
     readonly send = (request: Request, record: unknown): Response | Promise<Response> => this.sent(request, (record as Partial<Straight>)[walked] ?? (record as Record));
 
@@ -229,6 +271,7 @@ class Run {
         this.request = own.view(number, true) as View & Request;
         this.response = own.view(number, false) as View & Response;
         this.straight = own.record(number);
+        for (const view of [this.request, this.response]) Object.defineProperty(view, RUN, { value: this });
     }
 
     begin(set: number): number {
@@ -298,8 +341,42 @@ class Run {
         }
     }
 
+    /** Aborted when nobody waits for it any more. Made when it is asked for. */
+    get signal(): AbortSignal {
+        if (this.aborts === undefined) {
+            this.aborts = new AbortController();
+            own.signalled(this.number);
+        }
+        return this.aborts.signal;
+    }
+
+    whole(isRequest: boolean): Promise<void> | undefined {
+        if (this.gone !== undefined) throw this.gone;
+        if (!own.wantBody(this.number, isRequest)) return undefined;
+        return new Promise((resolve, reject) => this.waiters.push({ resolve, reject }));
+    }
+
+    /** The body that was asked for is there, or won't be. */
+    bodied(): number {
+        const { waiters } = this;
+        this.waiters = [];
+        for (const waiter of waiters) waiter.resolve();
+        return PENDING;
+    }
+
+    /** Nobody waits for what it comes to. What is under way ends by itself, or because it listens to its signal. */
+    left(message: string): number {
+        const error = Object.assign(new Error(message), { code: message });
+        this.gone = error;
+        this.answer?.reject(error);
+        for (const waiter of this.waiters) waiter.reject(error);
+        (this.aborts ??= new AbortController()).abort(error);
+        return 0;
+    }
+
     /** The end of all middleware. What it throws, a field that can't be sent, is theirs to handle. */
     private sent(request: Request, record: Record): Response | Promise<Response> {
+        if (this.gone !== undefined) throw this.gone;
         if (request !== this.request) {
             tellRequest(this.number, request);
             this.step |= CHANGED;
@@ -347,6 +424,7 @@ class Run {
     }
 
     private later(step: () => number): void {
+        if (this.gone !== undefined) return;
         let told;
         try {
             told = step();
@@ -367,7 +445,7 @@ class Run {
         if (response instanceof ChangedResponse && response.base === this.response) {
             if (response.status !== this.response.status) own.status(number, response.status);
             tellEdits(number, response.edits);
-            if (response.body !== undefined) own.body(number, response.body as string);
+            tellBody(number, response.put);
             return CHANGED;
         }
         own.status(number, response.status);
@@ -378,7 +456,7 @@ class Run {
             checkName(name);
             own.edit(number, name, value);
         }
-        own.body(number, (response.body ?? null) as string | null);
+        tellBody(number, response.body ?? null);
         return RESPONDED;
     }
 
@@ -398,22 +476,33 @@ function tellRequest(run: number, request: Request): void {
     if (request.method !== base.method) own.line(run, "method", request.method);
     if (request.path !== base.path) own.line(run, "path", request.path);
     tellEdits(run, request.edits);
-    if (request.body !== undefined) throw new TypeError("the body of a request can't be changed by a plug-in yet; leave body out of the patch");
+    tellBody(run, request.put);
+}
+
+function tellBody(run: number, body: unknown): void {
+    if (body === undefined) return;
+    if (body === UNREAD) throw new TypeError('a body that was not read can\'t be sent; write bodies: "request", or "response", beside the hooks');
+    if (body !== null && typeof body !== "string" && !ArrayBuffer.isView(body) && !(body instanceof ArrayBuffer)) throw new TypeError("a body is a text, bytes, or null; write JSON.stringify(value) for an object");
+    own.body(run, body as string);
 }
 
 function tellEdits(run: number, edits: Edits): void {
     for (const name in edits) own.edit(run, name, edits[name] as HeaderValue | null);
 }
 
+const signals = (request: Request): AbortSignal | undefined => (request as { readonly [RUN]?: Run })[RUN]?.signal;
+
 /** Compiles the plans of sets of files; tells how they look. */
 export function prepare(given: readonly Given[], numbers: readonly (readonly number[])[]): string {
-    const files = given.map(middlewareOf);
+    const files = given.map((one) => middlewareOf(one).map((each) => reading(each, whole)));
     const plans = numbers.map((set) => {
         const list = set.flatMap((number) => files[number] ?? []);
         const isAround = list.some(({ code }) => code.around !== undefined || code.again !== undefined);
         const isOutward = isAround || list.some(({ code }) => code.onResponse !== undefined || code.onError !== undefined || code.onComplete !== undefined);
-        const plan = compile(list);
-        return { plan, records: straight(plan), isOutward, isAround, picks: list.some(({ writes }) => writes.includes(upstream)) };
+        const plan = compile(list, { signals });
+        // What reads bodies waits for them, which is the walk's.
+        const isReading = list.some(({ bodies }) => bodies.length > 0);
+        return { plan, records: isReading ? undefined : straight(plan), isOutward, isAround, picks: list.some(({ writes }) => writes.includes(upstream)) };
     });
     sets = plans;
     return plans.map(({ plan }) => plan.explain()).join("\n");
@@ -439,3 +528,5 @@ export const makeRun = (number: number): Run => new Run(number);
 export const begin = (run: Run, set: number): number => run.begin(set);
 export const answered = (run: Run): number => run.answered();
 export const unanswered = (run: Run, message: string): number => run.unanswered(message);
+export const bodied = (run: Run): number => run.bodied();
+export const left = (run: Run, message: string): number => run.left(message);

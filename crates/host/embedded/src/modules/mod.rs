@@ -98,7 +98,9 @@ pub(crate) fn start(ctx: &Ctx<'_>, path: &Path) -> Result<()> {
 pub(crate) fn load_all<'js>(ctx: &Ctx<'js>, paths: &[PathBuf]) -> Result<Vec<(String, Value<'js>)>> {
     let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
     let folder = folder.unwrap_or_else(|| "/".to_owned());
-    let modules = Modules::new(Rc::new(files::Files::default()), Host::of(ctx)?.seat().process.options.cache);
+    let host = Host::of(ctx)?;
+    let process = &host.seat().process;
+    let modules = Modules::new(Rc::new(files::Files::noting(Arc::clone(&process.loaded))), process.options.cache);
     let _ = ctx.store_userdata(esm::ModulesRef(Rc::clone(&modules)));
     let class: Object<'js> = Object::from_value(builtins::require(ctx, "node:module")?)?;
     let load: Function<'js> = class.get("_load")?;

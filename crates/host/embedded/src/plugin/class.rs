@@ -101,7 +101,15 @@ impl<T: 'static> Class<T> {
         if done < 0 { Err(Error::Exception) } else { Ok(()) }
     }
 
-    /// The class that a getter was made for.
+    /// A function that takes an object of it: the body at `body` of `F`, likewise.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub(super) fn function<'js, F: Table>(self, ctx: &Ctx<'js>, name: &'static CStr, body: u8) -> Result<Value<'js>> {
+        function::<F>(ctx, name, (1, body, self.id), &[])
+    }
+
+    /// The class that a getter or a function was made for.
     pub(super) fn of_kind(kind: u32) -> Self {
         Self { id: kind, of: PhantomData }
     }

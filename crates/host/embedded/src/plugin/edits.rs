@@ -58,9 +58,10 @@ pub(super) fn of_answer(ctx: &Ctx<'_>, seat: &Seat, value: &Held) -> bool {
     if !is_plain(names, &reply) || !is_absent(&reply, names.then) {
         return false;
     }
-    let headers = reply.get(names.headers);
+    let (headers, body) = (reply.get(names.headers), reply.get(names.body));
+    let is_text = !body.is_nothing();
     let (Some(status), true, Some(body)) =
-        (status_of(&reply.get(names.status)), is_literal(ctx, names, &headers), body_of(ctx, &reply.get(names.body)))
+        (status_of(&reply.get(names.status)), is_literal(ctx, names, &headers), body_of(ctx, &body))
     else {
         return false;
     };
@@ -68,7 +69,7 @@ pub(super) fn of_answer(ctx: &Ctx<'_>, seat: &Seat, value: &Held) -> bool {
     let mark = seat.patch.borrow().mark();
     let is_whole = properties.put(seat, &headers).is_some();
     let mut patch = seat.patch.borrow_mut();
-    if !is_whole || !patch.answer(status, body) {
+    if !is_whole || !patch.answer(status, body, is_text) {
         patch.take_back(mark);
         return false;
     }

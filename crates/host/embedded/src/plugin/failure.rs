@@ -9,4 +9,6 @@ pub enum Failure {
     WaitTime,
     /// The world is lost: memory was used up, or a plug-in ended the process.
     Lost,
+    /// Bodies that others are reading leave no room for another one.
+    Busy,
 }

@@ -3,15 +3,17 @@
 #![allow(unsafe_code, reason = "values are read and made as QuickJS keeps them")]
 
 use std::cell::{Cell, RefCell};
+use std::ffi::CStr;
 use std::rc::Rc;
 
 use leat_message::{Field, Fields, Head, Span};
 use rquickjs::{Ctx, Exception, Object, Result, Value, qjs};
 
+use super::body::Body;
 use super::class::Class;
 use super::kit::Kit;
 use super::names::Known;
-use crate::native::direct::{Body, Call, Given, Table};
+use crate::native::direct::{self, Call, Given, Table};
 use crate::serve::Held;
 
 /// A copy of a head, whose memory is used again.
@@ -115,17 +117,19 @@ fn string(ctx: *mut qjs::JSContext, bytes: &[u8]) -> qjs::JSValue {
 #[derive(Default)]
 pub(super) struct Prepared {
     pub(super) head: Rc<RefCell<Copied>>,
+    pub(super) body: Body,
     /// Kept here for as long as the head is used again; afterwards with the object of the view.
     headers: RefCell<Option<Held>>,
-    released: Cell<bool>,
+    pub(super) released: Cell<bool>,
 }
 
 impl Prepared {
     /// The head is not used again: its headers are the view's from now on.
     pub(super) fn release(&self, ctx: &Ctx<'_>, view: &Held) -> Result<()> {
         self.released.set(true);
+        self.body.release(ctx, view)?;
         match self.headers.take() {
-            Some(headers) => define_headers(ctx, view.raw(), headers.share()),
+            Some(headers) => define(ctx, view.raw(), c"headers", headers.share()),
             None => Ok(()),
         }
     }
@@ -133,6 +137,7 @@ impl Prepared {
     /// The world ends.
     pub(super) fn forget(&self) {
         self.headers.take();
+        self.body.clear();
     }
 
     /// Whether somebody else than the host has the view, of which `own` are the host's, or its headers.
@@ -159,7 +164,7 @@ pub(super) fn counts(ctx: &Ctx<'_>) -> Result<bool> {
 
 /// What a request's or a response's object has inside.
 pub(super) struct View {
-    of: Rc<Prepared>,
+    pub(super) of: Rc<Prepared>,
     kit: Rc<Kit>,
 }
 
@@ -172,7 +177,7 @@ pub(super) fn view<'js>(ctx: &Ctx<'js>, kit: &Rc<Kit>, of: Rc<Prepared>, prototy
 struct Getters;
 
 impl Table for Getters {
-    const BODIES: &'static [Body] = &[headers, method, path, status];
+    const BODIES: &'static [direct::Body] = &[headers, method, path, status];
 }
 
 /// What requests have.
@@ -242,7 +247,7 @@ fn headers(call: &Call<'_>) -> Given {
             let made = qjs::JS_DupValue(raw, made.as_raw());
             if view.of.released.get() {
                 // Out of memory, at worst: then the next look makes others.
-                let _ = define_headers(&ctx, this.raw(), qjs::JS_DupValue(raw, made));
+                let _ = define(&ctx, this.raw(), c"headers", qjs::JS_DupValue(raw, made));
             } else if let Ok(mut headers) = view.of.headers.try_borrow_mut() {
                 *headers = Some(Held::new(raw, qjs::JS_DupValue(raw, made)));
             }
@@ -251,14 +256,14 @@ fn headers(call: &Call<'_>) -> Given {
     })
 }
 
-/// Headers become a property of their view's own; takes `headers`.
-fn define_headers(ctx: &Ctx<'_>, view: qjs::JSValue, headers: qjs::JSValue) -> Result<()> {
+/// What a getter gives becomes a property of its view's own; takes `value`.
+pub(super) fn define(ctx: &Ctx<'_>, view: qjs::JSValue, name: &CStr, value: qjs::JSValue) -> Result<()> {
     let flags = (qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_ENUMERABLE) as i32;
     // SAFETY: the values are live, and QuickJS takes the second.
     let done = unsafe {
         let raw = ctx.as_raw().as_ptr();
-        let name = qjs::JS_NewAtom(raw, c"headers".as_ptr());
-        let done = qjs::JS_DefinePropertyValue(raw, view, name, headers, flags);
+        let name = qjs::JS_NewAtom(raw, name.as_ptr());
+        let done = qjs::JS_DefinePropertyValue(raw, view, name, value, flags);
         qjs::JS_FreeAtom(raw, name);
         done
     };

@@ -4,7 +4,9 @@
 //! A plug-in sees its request through an object that is prepared once and used again, whose getters read the head; what it
 //! changes comes back as a [`Patch`]. A request that no plug-in touches builds no object, and synchronous ones add no task.
 
+mod body;
 mod class;
+mod counters;
 mod edits;
 mod failure;
 mod head;
@@ -23,10 +25,12 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use leat_message::Head;
 
+pub use counters::PluginCounters;
 pub use failure::Failure;
 pub(crate) use natives::group;
 pub use patch::Patch;
@@ -95,6 +99,9 @@ pub struct Plugins {
     files: Vec<PluginFile>,
     sets: Vec<Vec<usize>>,
     limits: PluginLimits,
+    counters: Arc<PluginCounters>,
+    /// What runs were given of bodies, which is in the world's heap.
+    bodies_bytes: Cell<usize>,
     prepared: RefCell<Option<Rc<Prepared>>>,
     began: Cell<Instant>,
     /// Worlds in a row that were lost before they settled.
@@ -139,11 +146,26 @@ impl Plugins {
     /// # Errors
     /// What JavaScript says of a file that can't be loaded, or of middleware that don't go together: with file and place.
     pub fn load(files: &[PluginFile], sets: &[Vec<usize>], limits: PluginLimits) -> Result<Rc<Self>, PluginsError> {
-        let prepared = Prepared::new(files, sets, &limits)?;
+        Self::load_counting(files, sets, limits, Arc::default())
+    }
+
+    /// The same with what they count, which others read.
+    ///
+    /// # Errors
+    /// As of [`Plugins::load`].
+    pub fn load_counting(
+        files: &[PluginFile],
+        sets: &[Vec<usize>],
+        limits: PluginLimits,
+        counters: Arc<PluginCounters>,
+    ) -> Result<Rc<Self>, PluginsError> {
+        let prepared = Prepared::new(files, sets, &limits, &counters)?;
         Ok(Rc::new(Self {
             files: files.to_vec(),
             sets: sets.to_vec(),
             limits,
+            counters,
+            bodies_bytes: Cell::new(0),
             prepared: RefCell::new(Some(Rc::new(prepared))),
             began: Cell::new(Instant::now()),
             lost: Cell::new(0),
@@ -170,6 +192,11 @@ impl Plugins {
         self.prepared.borrow().as_ref().map(|prepared| prepared.straight()).unwrap_or_default()
     }
 
+    /// The files that they were loaded from, and what those import; not what is in packages.
+    pub fn sources(&self) -> Vec<PathBuf> {
+        self.prepared.borrow().as_ref().map(|prepared| prepared.sources.clone()).unwrap_or_default()
+    }
+
     /// Runs the plug-ins of a set for a request. The head is copied, into memory that is used again. What the request came to is
     /// [`Run::decision`].
     pub fn request(self: &Rc<Self>, set: usize, head: Head<'_>) -> Run {
@@ -194,8 +221,8 @@ impl Plugins {
         }
         self.began.set(Instant::now());
         // One that can't be made, its files may be gone, counts as lost too.
-        let made =
-            Prepared::new(&self.files, &self.sets, &self.limits).inspect_err(|_| self.lost.set(self.lost.get() + 1));
+        let made = Prepared::new(&self.files, &self.sets, &self.limits, &self.counters)
+            .inspect_err(|_| self.lost.set(self.lost.get() + 1));
         let prepared = Rc::new(made?);
         *self.prepared.borrow_mut() = Some(Rc::clone(&prepared));
         Ok(prepared)

@@ -5,6 +5,8 @@ use std::rc::Rc;
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Exception, JsLifetime, Object, Result, Value};
 
+use super::body::{body_of, want_body};
+use super::counters::{count, counter};
 use super::head::view;
 use super::kit::Shop;
 use super::record;
@@ -15,7 +17,7 @@ use crate::native::bytes_of;
 #[derive(Clone, JsLifetime)]
 pub(super) struct SeatsRef(pub(super) Rc<Seats>);
 
-fn seat(ctx: &Ctx<'_>, run: u32) -> Result<Rc<Seat>> {
+pub(super) fn seat(ctx: &Ctx<'_>, run: u32) -> Result<Rc<Seat>> {
     let seat = ctx.userdata::<SeatsRef>().and_then(|seats| seats.0.get(run));
     seat.ok_or_else(|| Exception::throw_message(ctx, "this run is over"))
 }
@@ -35,6 +37,7 @@ pub(crate) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     group.set("requests", shop.requests.clone())?;
     group.set("responses", shop.responses.clone())?;
     group.set("records", shop.records.clone())?;
+    group.set("bodyOf", body_of(ctx, shop.kit.views)?)?;
     let _ = ctx.store_userdata(shop);
     group.set("view", Func::from(make_view))?;
     group.set("record", Func::from(make_record))?;
@@ -54,6 +57,18 @@ pub(crate) fn group<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     )?;
     group.set("edit", Func::from(edit))?;
     group.set("body", Func::from(body))?;
+    group.set("counter", Func::from(counter))?;
+    group.set("count", Func::from(count))?;
+    group.set("wantBody", Func::from(want_body))?;
+    // One whose run is over can't be aborted any more.
+    group.set(
+        "signalled",
+        Func::from(|ctx: Ctx<'js>, run: u32| {
+            if let Some(seat) = ctx.userdata::<SeatsRef>().and_then(|seats| seats.0.get(run)) {
+                seat.is_signalled.set(true);
+            }
+        }),
+    )?;
     group.set(
         "failed",
         Func::from(|ctx: Ctx<'js>, run: u32, message: String| {
@@ -132,7 +147,8 @@ fn edit<'js>(ctx: Ctx<'js>, run: u32, name: String, value: Value<'js>) -> Result
 
 fn body<'js>(ctx: Ctx<'js>, run: u32, body: Value<'js>) -> Result<()> {
     let seat = seat(&ctx, run)?;
+    let is_text = body.is_string();
     let bytes = if body.is_null() { Vec::new() } else { bytes_of(&ctx, &body)? };
-    let set = seat.patch.borrow_mut().set_body(bytes);
+    let set = seat.patch.borrow_mut().set_body(bytes, is_text);
     refused(&ctx, set)
 }

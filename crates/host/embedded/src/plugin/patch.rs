@@ -22,6 +22,7 @@ pub struct Patch {
     /// Edits of a change that is not whole yet.
     pending: Vec<(Span, Option<Span>)>,
     body: Option<Vec<u8>>,
+    is_text: bool,
 }
 
 impl Patch {
@@ -45,9 +46,14 @@ impl Patch {
         self.status
     }
 
-    /// The body of a reply, or what takes the place of a response's.
+    /// The body of a reply, or what takes the place of a message's.
     pub fn body(&self) -> Option<&[u8]> {
         self.body.as_deref()
+    }
+
+    /// Whether the body was given as a text, which is no content-coding's.
+    pub fn is_text(&self) -> bool {
+        self.is_text
     }
 
     /// Fields by their names in lower case: lines that take the place of all of that name, or `None` where these go.
@@ -61,11 +67,11 @@ impl Patch {
     }
 
     pub(super) fn clear(&mut self) {
-        let Self { text, method, target, status, upstream, edits, pending, body } = self;
+        let Self { text, method, target, status, upstream, edits, pending, body, is_text } = self;
         text.clear();
         edits.clear();
         pending.clear();
-        (*method, *target, *status, *upstream, *body) = (None, None, None, None, None);
+        (*method, *target, *status, *upstream, *body, *is_text) = (None, None, None, None, None, false);
     }
 
     /// Whether a header or the status is changed.
@@ -79,8 +85,8 @@ impl Patch {
     }
 
     /// What was put down is the headers of a whole reply. `false`: its body is too long, and nothing is changed.
-    pub(super) fn answer(&mut self, status: u16, body: Vec<u8>) -> bool {
-        if self.set_body(body).is_err() {
+    pub(super) fn answer(&mut self, status: u16, body: Vec<u8>, is_text: bool) -> bool {
+        if self.set_body(body, is_text).is_err() {
             return false;
         }
         self.status = Some(status);
@@ -170,11 +176,12 @@ impl Patch {
         Ok(())
     }
 
-    pub(super) fn set_body(&mut self, body: Vec<u8>) -> Result<(), String> {
+    pub(super) fn set_body(&mut self, body: Vec<u8>, is_text: bool) -> Result<(), String> {
         if body.len() > BODY_BYTES_MAX {
             return Err(format!("a plug-in's body has at most {} MiB", BODY_BYTES_MAX >> 20));
         }
         self.body = Some(body);
+        self.is_text = is_text;
         Ok(())
     }
 

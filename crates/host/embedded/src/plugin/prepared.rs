@@ -3,15 +3,18 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rquickjs::{Array, CatchResultExt, CaughtError, Ctx, Function, Object, Persistent, Result, Value};
 use tokio::task::{AbortHandle, LocalSet};
 
+use super::counters::WorldCounters;
 use super::kit::Shop;
 use super::natives::SeatsRef;
+use super::run::PENDING;
 use super::seat::{Objects, Seat, Seats};
 use super::straight::{self, Layers, Walk};
-use super::{LOAD, PluginFile, PluginLimits, PluginsError};
+use super::{LOAD, PluginCounters, PluginFile, PluginLimits, PluginsError};
 use crate::builtins;
 use crate::host::{Host, Life, OnError};
 use crate::modules;
@@ -32,6 +35,12 @@ pub(super) enum Step<'a> {
     Unanswered {
         reason: &'a str,
     },
+    /// A body that was waited for is there, or won't be.
+    Bodied,
+    /// Nobody waits for the run any more, and why.
+    Left {
+        reason: &'a str,
+    },
 }
 
 /// What calling one came to.
@@ -48,6 +57,8 @@ pub(super) enum Called {
 pub(super) struct Prepared {
     pub(super) seats: Rc<Seats>,
     pub(super) explained: String,
+    /// The files that it was made of.
+    pub(super) sources: Vec<PathBuf>,
     /// `None` once the world is lost.
     steps: RefCell<Option<Rc<Steps>>>,
     driver: AbortHandle,
@@ -66,6 +77,8 @@ struct Steps {
     begin: Persistent<Function<'static>>,
     answered: Persistent<Function<'static>>,
     unanswered: Persistent<Function<'static>>,
+    bodied: Persistent<Function<'static>>,
+    left: Persistent<Function<'static>>,
 }
 
 impl Prepared {
@@ -73,6 +86,7 @@ impl Prepared {
         files: &[PluginFile],
         sets: &[Vec<usize>],
         limits: &PluginLimits,
+        counters: &Arc<PluginCounters>,
     ) -> std::result::Result<Self, PluginsError> {
         let first = &files.first().ok_or_else(|| PluginsError::new("no plug-in is named"))?.path;
         let options = Options { limits: limits.of_world(), on_error: OnError::Log, ..Options::new(first.clone()) };
@@ -89,6 +103,7 @@ impl Prepared {
             let mut loaded = None;
             let entered = world.try_enter(|ctx| {
                 let _ = ctx.store_userdata(SeatsRef(Rc::clone(&seats)));
+                let _ = ctx.store_userdata(WorldCounters::new(Arc::clone(counters)));
                 loaded = Some(load(ctx, files, sets));
                 Ok(())
             });
@@ -113,6 +128,7 @@ impl Prepared {
         Ok(Self {
             seats,
             explained,
+            sources: process.loaded.own(),
             steps: RefCell::new(Some(Rc::new(steps))),
             driver: driver.abort_handle(),
             tasks,
@@ -133,6 +149,8 @@ impl Prepared {
         match (entered, came) {
             (Entered::OutOfMemory, _) => Called::Lost,
             _ if self.world.host().exited().is_some() => Called::Lost,
+            // What it waits for was to be done in this turn's microtasks.
+            (Entered::Interrupted, Some(PENDING)) if !seat.has_decided() && !seat.wants_body() => Called::Stopped,
             (_, Some(step)) => Called::Step(step),
             (_, None) => Called::Stopped,
         }
@@ -205,6 +223,9 @@ impl Steps {
                 }
                 self.unanswered.clone().restore(ctx)?.call((self.run(ctx, seat), reason))
             }
+            // Only what waits is told of either, which is the walk's.
+            Step::Bodied => self.bodied.clone().restore(ctx)?.call((self.run(ctx, seat),)),
+            Step::Left { reason } => self.left.clone().restore(ctx)?.call((self.run(ctx, seat), reason)),
         }
     }
 
@@ -269,6 +290,8 @@ fn compile<'js>(ctx: &Ctx<'js>, files: &[PluginFile], sets: &[Vec<usize>]) -> Re
         begin: step("begin")?,
         answered: step("answered")?,
         unanswered: step("unanswered")?,
+        bodied: step("bodied")?,
+        left: step("left")?,
     };
     Ok((steps, explained, super::head::counts(ctx)?))
 }

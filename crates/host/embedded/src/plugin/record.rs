@@ -83,6 +83,15 @@ fn attempt(call: &Call<'_>) -> Given {
     member(call, 3, |seat, _| Ok(Given::int(seat.straight.attempt.get())))
 }
 
+/// Made by the run in JavaScript, for who asks.
 fn signal(call: &Call<'_>) -> Given {
-    member(call, 4, |_, _| Ok(Given::UNDEFINED))
+    member(call, 4, |seat, ctx| {
+        let raw = ctx.as_raw().as_ptr();
+        let Some(run) = seat.object(|objects| objects.run.share()) else { return Ok(Given::UNDEFINED) };
+        // SAFETY: the context is live, and the run by what was shared of it.
+        unsafe {
+            let run = Held::new(raw, run);
+            Ok(Given::owned(qjs::JS_GetPropertyStr(raw, run.raw(), c"signal".as_ptr())))
+        }
+    })
 }

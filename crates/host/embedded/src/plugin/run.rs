@@ -17,7 +17,7 @@ use super::seat::Seat;
 const CHANGED: u32 = 1;
 const OPEN: u32 = 2;
 const RESPONDED: u32 = 4;
-const PENDING: u32 = 8;
+pub(super) const PENDING: u32 = 8;
 const FAILED: u32 = 16;
 
 /// What plug-ins want done with a request or a response.
@@ -31,22 +31,26 @@ pub enum Decision {
     Respond,
     /// A plug-in waits for something: [`Run::decided`] tells when it is known.
     Pending,
+    /// A plug-in waits for the body of what it was shown last: [`Run::body`].
+    WantsBody,
     /// A plug-in threw, ran too long, or lost its world: [`Run::failure`] says what it was.
     Failed,
 }
 
 /// One request's way through the plug-ins. Dropped before its response, it ends for them with an error.
 pub struct Run {
-    plugins: Rc<Plugins>,
+    pub(super) plugins: Rc<Plugins>,
     /// Dropped before its world.
-    seat: Option<Rc<Seat>>,
+    pub(super) seat: Option<Rc<Seat>>,
     /// `None` once it is over.
-    prepared: Option<Rc<Prepared>>,
-    decision: Decision,
+    pub(super) prepared: Option<Rc<Prepared>>,
+    pub(super) decision: Decision,
     /// Plug-ins want the response.
     open: bool,
     failure: String,
     failed: Failure,
+    /// Bytes of bodies that it was given.
+    pub(super) held_bytes: usize,
     /// How long it may wait; there while it does.
     wait: Option<Pin<Box<Sleep>>>,
 }
@@ -67,6 +71,7 @@ impl Run {
             open: false,
             failure: String::new(),
             failed: Failure::Threw,
+            held_bytes: 0,
             wait: None,
         };
         run.take(called);
@@ -82,6 +87,7 @@ impl Run {
             open: false,
             failure,
             failed: Failure::Lost,
+            held_bytes: 0,
             wait: None,
         }
     }
@@ -123,6 +129,9 @@ impl Run {
             self.take(Called::Step(step));
         } else if self.is_lost() {
             self.take(Called::Lost);
+        } else if seat.wants_body() {
+            self.wait = None;
+            self.decision = Decision::WantsBody;
         } else {
             seat.wait(cx.waker());
             let wait = self.plugins.limits.wait;
@@ -130,6 +139,7 @@ impl Run {
             if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
+            self.leave("plugin.wait_time");
             self.fail(Failure::WaitTime, format!("a plug-in waited for more than {} ms", wait.as_millis()), false);
         }
         Poll::Ready(self.decision)
@@ -155,6 +165,7 @@ impl Run {
         self.open = false;
         seat.turn();
         seat.patch.borrow_mut().clear();
+        seat.request.body.close();
         // One that gave up while it was under way has decided before.
         let called = match seat.take_decided() {
             Some(early) => Called::Step(early),
@@ -168,7 +179,7 @@ impl Run {
         self.prepared.as_ref().is_none_or(|prepared| prepared.is_lost())
     }
 
-    fn take(&mut self, called: Called) {
+    pub(super) fn take(&mut self, called: Called) {
         self.wait = None;
         let step = match called {
             // What it waited for may have come in the same turn.
@@ -194,6 +205,7 @@ impl Run {
         };
         self.open = step & OPEN != 0;
         self.decision = match step {
+            PENDING if self.seat.as_ref().is_some_and(|seat| seat.wants_body()) => Decision::WantsBody,
             PENDING => Decision::Pending,
             step if step & FAILED != 0 => {
                 let failure = self.seat.as_ref().map(|seat| std::mem::take(&mut *seat.failure.borrow_mut()));
@@ -205,7 +217,7 @@ impl Run {
         };
     }
 
-    fn fail(&mut self, failed: Failure, failure: String, whole: bool) {
+    pub(super) fn fail(&mut self, failed: Failure, failure: String, whole: bool) {
         self.wait = None;
         self.failed = failed;
         self.decision = Decision::Failed;
@@ -222,9 +234,11 @@ impl Drop for Run {
         if self.open {
             self.no_response("peer.closed");
         }
-        let whole = self.decision != Decision::Pending && !self.open;
+        self.leave("peer.closed");
+        let whole = !matches!(self.decision, Decision::Pending | Decision::WantsBody) && !self.open;
         if let (Some(prepared), Some(seat)) = (&self.prepared, self.seat.take()) {
             prepared.give_back(&seat, whole);
         }
+        self.plugins.bodies_bytes.set(self.plugins.bodies_bytes.get().saturating_sub(self.held_bytes));
     }
 }

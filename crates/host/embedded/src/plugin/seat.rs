@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 use std::task::Waker;
 
-use rquickjs::{Ctx, Result};
+use rquickjs::{Ctx, Object, Result, Undefined};
 
 use super::head::Prepared;
 use super::kit::Kit;
@@ -31,6 +31,8 @@ pub(super) struct Seat {
     /// Where the host goes through the run itself.
     pub(super) straight: Straight,
     pub(super) kit: Rc<Kit>,
+    /// Whether somebody has asked for the run's signal.
+    pub(super) is_signalled: Cell<bool>,
     /// What it came to while nobody asked.
     decided: Cell<Option<u32>>,
     /// Who waits for that, or for the end of the world.
@@ -47,13 +49,20 @@ pub(super) struct Objects {
     pub(super) walk: Rc<Walk>,
 }
 
+impl Objects {
+    /// The run's signal is no other run's.
+    fn forget_signal(&self, ctx: &Ctx<'_>) -> Result<()> {
+        self.run.value(ctx).get::<Object<'_>>()?.set("aborts", Undefined)
+    }
+}
+
 impl Seat {
     pub(super) fn decide(&self, step: u32) {
         self.decided.set(Some(step));
         self.wake();
     }
 
-    fn wake(&self) {
+    pub(super) fn wake(&self) {
         if let Some(waiting) = self.waiting.take() {
             waiting.wake();
         }
@@ -66,6 +75,16 @@ impl Seat {
             Some(known) if known.will_wake(waker) => {}
             _ => *waiting = Some(waker.clone()),
         }
+    }
+
+    /// Whether a hook waits for a body.
+    pub(super) fn wants_body(&self) -> bool {
+        self.request.body.is_wanted() || self.response.body.is_wanted()
+    }
+
+    /// Whether it came to something that nobody has taken.
+    pub(super) fn has_decided(&self) -> bool {
+        self.decided.get().is_some()
     }
 
     /// What it came to, once.
@@ -152,6 +171,7 @@ impl Seats {
                 patch: RefCell::default(),
                 failure: RefCell::default(),
                 objects: RefCell::default(),
+                is_signalled: Cell::new(false),
                 decided: Cell::new(None),
                 waiting: RefCell::default(),
                 straight: Straight::default(),
@@ -181,7 +201,13 @@ impl Seats {
         seat.forget_straight();
         let mut spare = self.spare.borrow_mut();
         if whole && spare.len() < SPARE_MAX && !seat.is_kept() {
+            if seat.is_signalled.take() {
+                // Who listens to it still would hear of another run.
+                seat.object(|objects| objects.forget_signal(ctx)).transpose()?;
+            }
             seat.patch.borrow_mut().clear();
+            seat.request.body.clear();
+            seat.response.body.clear();
             seat.decided.set(None);
             seat.waiting.take();
             spare.push(Rc::clone(seat));

@@ -305,9 +305,9 @@ fn what_can_not_be_sent_is_a_failure_that_says_what() {
             ("{ path: 'http://other/' }", "is no path"),
             ("{ path: '/a b' }", "is no path"),
             ("{ method: 'G T' }", "is no method"),
-            ("{ body: 'b' }", "the body of a request can't be changed"),
+            ("{ body: { a: 1 } }", "a body is a text, bytes, or null; write JSON.stringify(value)"),
             ("{ respond: { status: 99, headers: {} } }", "99 is no status"),
-            ("{ respond: { status: 200, headers: {}, body: 1 } }", "neither a string nor a Uint8Array"),
+            ("{ respond: { status: 200, headers: {}, body: 1 } }", "a body is a text, bytes, or null"),
             ("{ respond: {} }", "it takes a response"),
             ("1", "returned from onRequest number"),
         ] {
@@ -486,6 +486,59 @@ fn what_a_bypassed_plugin_throws_is_told_and_costs_nobody_else() {
             let bypassed = plugins.take_bypassed();
             let found = bypassed.first().map(|(name, message)| (name.as_str(), message.lines().next().unwrap()));
             assert_eq!(found, told.map(|told| ("it", told)), "{hooks}");
+        }
+    });
+}
+
+#[test]
+fn a_body_is_given_when_a_hook_asks_for_it_and_gone_with_its_run() {
+    on_a_core(async {
+        let head = "import { body } from 'leat/gateway'; import { middleware } from 'leat/middleware';";
+        let text = format!(
+            "{head}\nlet kept; export default middleware({{ name: 'it', scope: 'call', bodies: ['request', 'response'],
+                onRequest({{ request }}) {{ const before = kept && body(kept)?.text(); if (request.path !== '/a?b=1') kept = request; return {{ headers: {{ 'x-body': String(body(request)?.text()), 'x-before': String(before) }} }}; }},
+                onResponse: ({{ request, response }}) => ({{ body: body(request)?.text() + body(response)?.text() }}) }});"
+        );
+        let (_folder, plugins) = load(&[("it.mjs", &text)]);
+        let plugins = plugins.unwrap();
+        for (path, given, wanted, answered) in [
+            ("/a?b=1", Some("one"), "x-body: one, x-before: undefined", "[oneback]"),
+            ("/a?b=1", Some(""), "x-body: , x-before: undefined", "[back]"),
+            ("/a?b=1", None, "x-body: undefined, x-before: undefined", "[undefinedback]"),
+            ("/keep", Some("kept"), "x-body: kept, x-before: undefined", "[keptback]"),
+            // What was kept stays what it is.
+            ("/a?b=1", Some("two"), "x-body: two, x-before: kept", "[twoback]"),
+            ("/a?b=1", Some("3"), "x-body: 3, x-before: kept", "[3back]"),
+        ] {
+            let mut run = run(&plugins, &GET.replace("/a?b=1", path));
+            assert_eq!(run.decision(), Decision::WantsBody, "{path}");
+            let decision = run.body(given.map(|text| text.as_bytes().to_vec()));
+            assert_eq!(decision, Decision::Changed, "{}", run.failure());
+            assert_eq!(patch(&run), wanted);
+            assert_eq!(answer(&mut run, OK), Decision::WantsBody);
+            assert_eq!(run.body(Some(b"back".to_vec())), Decision::Changed, "{}", run.failure());
+            assert_eq!(patch(&run), answered);
+        }
+        assert_eq!(plugins.bodies_bytes.get(), 0);
+    });
+}
+
+#[test]
+fn a_body_is_asked_for_by_the_first_hook_that_reads_it() {
+    on_a_core(async {
+        let head = "import { middleware } from 'leat/middleware';";
+        let text = format!(
+            "{head}\nexport default [
+                middleware({{ name: 'outer', scope: 'call', onRequest: ({{ request }}) => request.path === '/no' ? {{ respond: {{ status: 403, headers: {{}} }} }} : undefined }}),
+                middleware({{ name: 'around', scope: 'call', bodies: 'request', when: ({{ request }}) => request.path !== '/none', around: (context, next) => next() }}),
+            ];"
+        );
+        let (_folder, plugins) = load(&[("it.mjs", &text)]);
+        let plugins = plugins.unwrap();
+        for (path, decision) in
+            [("/no", Decision::Respond), ("/none", Decision::Unchanged), ("/a", Decision::WantsBody)]
+        {
+            assert_eq!(run(&plugins, &GET.replace("/a?b=1", path)).decision(), decision, "{path}");
         }
     });
 }

@@ -15,6 +15,14 @@ const ON_ERROR: &[(&str, &str)] = &[
     ("bypass", "the request goes on as if the hook had returned nothing"),
 ];
 
+const LONG_BODIES: &[(&str, &str)] = &[
+    (
+        "refuse",
+        "413 for a request, with the reason `plugin.request_body`; 502 for a response, with `plugin.response_body`",
+    ),
+    ("pass", "it passes as it is, and the hooks are called without it"),
+];
+
 pub(super) static PLUGIN: Section = Section::new(
     "plugin",
     "a plug-in",
@@ -62,6 +70,19 @@ pub(super) static PLUGIN_LIMITS: Section = Section::new(
             "The heap of their world, which is made anew above it.",
         )
         .aka(&["memory_bytes", "heap"]),
+        Key::default(
+            "body_bytes_max",
+            Kind::Size { min: 1, max: 8 << 20 },
+            "64KiB",
+            "The longest body that a plug-in is given, of those that declare `bodies`; as long as any that is held in memory here. Bodies that are read take a quarter of `memory` together at most; 503 above.",
+        )
+        .aka(&["body_size", "body_max"]),
+        Key::default(
+            "long_bodies",
+            Kind::Choice(LONG_BODIES),
+            "refuse",
+            "What becomes of a longer body that a plug-in reads.",
+        ),
     ],
 );
 
@@ -171,5 +192,13 @@ fn read_limits(open: &Open<'_>) -> Option<PluginLimits> {
     let turn_time_ms = open.time("turn_time");
     let wait_time_ms = open.time("wait_time");
     let memory_bytes = open.size("memory");
-    Some(PluginLimits { turn_time_ms: turn_time_ms?, wait_time_ms: wait_time_ms?, memory_bytes })
+    let body_bytes_max = usize::try_from(open.size("body_bytes_max")).unwrap_or(usize::MAX);
+    let long_bodies = open.choice("long_bodies", &[("refuse", false), ("pass", true)]);
+    Some(PluginLimits {
+        turn_time_ms: turn_time_ms?,
+        wait_time_ms: wait_time_ms?,
+        memory_bytes,
+        body_bytes_max,
+        long_bodies_pass: long_bodies?,
+    })
 }
