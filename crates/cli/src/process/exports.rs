@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
 use leat_gateway::{Exported, export};
+use leat_observe::exposition::families;
+use leat_observe::otlp::Metrics;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_local};
 
@@ -33,13 +35,16 @@ impl Control {
         let Some(config) = self.plan.config.observation().otlp().cloned() else { return };
         let (stop, stopped) = oneshot::channel();
         let (registry, gate) = (Arc::clone(&self.shared.registry), Arc::clone(&self.shared.gate));
-        let snapshot = {
-            let registry = Arc::clone(&registry);
-            move || numbers(&registry, &gate)
+        let written = {
+            let (registry, counters) = (Arc::clone(&registry), Arc::clone(&self.shared.plugin_counters));
+            move |into: &mut Metrics| {
+                families(&numbers(&registry, &gate), into);
+                counters.families(into);
+            }
         };
         let upstreams = (self.shared.lasting.states.clone(), self.shared.resolver.clone());
         let task = spawn_local(async move {
-            if let Err(error) = export(config, registry, upstreams, snapshot, tell, stopped).await {
+            if let Err(error) = export(config, registry, upstreams, written, tell, stopped).await {
                 event(Level::Error, "exports_failed", &format!("nothing is sent to the collector: {error}"), &[]);
             }
         });

@@ -2,9 +2,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use leat_dial::Resolver;
+use leat_observe::Registry;
 use leat_observe::otlp::{Metrics, Resource, traces};
 use leat_observe::trace_context::hex;
-use leat_observe::{Registry, Snapshot};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval, interval_at, timeout};
 
@@ -43,7 +43,7 @@ pub async fn export(
     config: Otlp,
     registry: Arc<Registry>,
     (states, resolver): (States, Resolver),
-    snapshot: impl Fn() -> Snapshot + 'static,
+    numbers: impl Fn(&mut Metrics) + 'static,
     told: impl Fn(Exported) + 'static,
     stop: oneshot::Receiver<()>,
 ) -> Result<(), String> {
@@ -57,24 +57,24 @@ pub async fn export(
         config,
         registry,
         states,
-        snapshot,
+        numbers,
         told,
     };
     exporter.run(stop).await;
     Ok(())
 }
 
-struct Exporter<S, T> {
+struct Exporter<N, T> {
     config: Otlp,
     collector: Collector,
     resource: Resource,
     registry: Arc<Registry>,
     states: States,
-    snapshot: S,
+    numbers: N,
     told: T,
 }
 
-impl<S: Fn() -> Snapshot, T: Fn(Exported)> Exporter<S, T> {
+impl<N: Fn(&mut Metrics), T: Fn(Exported)> Exporter<N, T> {
     async fn run(self, mut stop: oneshot::Receiver<()>) {
         let mut look = interval(LOOK_EVERY);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -132,7 +132,7 @@ impl<S: Fn() -> Snapshot, T: Fn(Exported)> Exporter<S, T> {
 
     async fn send_metrics(&self, is_well: &mut bool) {
         let mut metrics = Metrics::new(self.registry.began_ns(), now_ns());
-        leat_observe::exposition::families(&(self.snapshot)(), &mut metrics);
+        (self.numbers)(&mut metrics);
         self.states.metrics(&mut metrics);
         let mut message = Vec::new();
         metrics.finish(&self.resource, &mut message);

@@ -312,7 +312,8 @@ mod tests {
         assert_eq!(text, wanted);
         let mut open = String::new();
         counters.families(&mut Text::open_metrics(&mut open));
-        let begun = "# HELP leat_plugin_odd one\\ntwo \\\"x\\\"\n# TYPE leat_plugin_odd counter\nleat_plugin_odd_total{";
+        let begun =
+            "# HELP leat_plugin_odd one\\ntwo \\\"x\\\"\n# TYPE leat_plugin_odd counter\nleat_plugin_odd_total{";
         assert!(open.starts_with(begun), "{open}");
     }
 }

@@ -147,6 +147,10 @@ const PLANS: &[&str] = &[
     "m('a', { seen: new WeakMap(), onRequest(c) { this.seen.set(c, 1); }, onResponse(c) { log.push(this.seen.get(c), c.response.status, c.error); }, onComplete(c) { log.push(this.seen.get(c)); } }), m('b', { onRequest: async () => {} })",
     "m('a', { onRequest(c) { globalThis.kept ??= c; if (globalThis.kept !== c) return; queueMicrotask(() => log.push(c.request.path, c.response, c.attempt)); } })",
     "m('a', { last: [], onRequest({ request }) { this.last.push(request); log.push(this.last.map(({ path, headers }) => path + headers.host)); } }), m('b', sets({ host: 'other' }))",
+    // A run has one signal, whoever calls its hooks, and another one than the run before it.
+    "m('a', { onRequest({ signal }) { log.push(signal !== this.signal, signal.aborted); this.signal = signal; }, onResponse({ signal }) { log.push(signal === this.signal); }, onError({ signal }) { log.push(signal === this.signal); }, onComplete({ signal }) { log.push(signal === this.signal); } })",
+    "m('a', { async onRequest({ signal }) { log.push(signal !== this.signal); this.signal = signal; }, onResponse({ signal }) { log.push(signal === this.signal); } }), m('b', { onRequest(c) { log.push(c.signal.aborted); } })",
+    "m('a', { onResponse({ signal }) { log.push(signal !== this.signal); this.signal = signal; }, onComplete: async ({ signal }) => { log.push(signal.aborted); } })",
 ];
 
 /// What a request came to.
@@ -238,6 +242,42 @@ fn what_asks_for_another_try_is_the_walks() {
             format!("{}export default m('a', {{ again() {{ log.push('again'); }} }});", HEAD.replace("WRITES", "[]"));
         let (_folder, plugins) = load(&[("it.mjs", &text)]);
         assert_eq!(plugins.unwrap().straight(), [false]);
+    });
+}
+
+#[test]
+fn what_reads_bodies_is_the_walks_and_may_ask_for_another_try() {
+    on_a_core(async {
+        let text = format!(
+            "import {{ body }} from 'leat/gateway';{}export default [teller, m('a', {{ again({{ response }}) {{ log.push(body(response).text()); }} }}, {{ bodies: 'response' }})];",
+            HEAD.replace("WRITES", "[]")
+        );
+        let (_folder, plugins) = load(&[("it.mjs", &text)]);
+        let plugins = plugins.unwrap();
+        assert_eq!(plugins.straight(), [false]);
+        let mut read = run(&plugins, ONE);
+        assert_eq!(answer(&mut read, OK), Decision::WantsBody);
+        read.body(Some(b"whole".to_vec()));
+        assert_eq!(read.decided().await, Decision::Unchanged);
+        assert_eq!(patch(&run(&plugins, LOG)), "200, [whole]");
+    });
+}
+
+#[test]
+fn a_run_that_is_left_aborts_the_signal_that_a_hook_has_taken_before() {
+    on_a_core(async {
+        let text = format!(
+            "{}export default [teller, m('a', {{ onRequest({{ request, signal }}) {{ if (request.path !== '/log') signal.addEventListener('abort', () => log.push(signal.reason.code)); }} }}), m('b', {{ onRequest: ({{ request }}) => request.path === '/log' ? undefined : new Promise(() => {{}}) }})];",
+            HEAD.replace("WRITES", "[]")
+        );
+        let (_folder, plugins) = load(&[("it.mjs", &text)]);
+        let plugins = plugins.unwrap();
+        assert_eq!(plugins.straight(), [true]);
+        let mut left = run(&plugins, ONE);
+        assert_eq!(left.decision(), Decision::Pending);
+        left.leave("peer.reset");
+        drop(left);
+        assert_eq!(patch(&run(&plugins, LOG)), "200, [peer.reset]");
     });
 }
 
