@@ -83,7 +83,7 @@ export const loads = {
     needs: [],
     drive: async ({ port, load, run, memory, pause }) => {
       const ask = async (requests) => {
-        await run([process.execPath, many, String(port), load.path, String(load.connections), String(requests), JSON.stringify(load.headers?.() ?? {}), ...(load.json ? [load.json] : [])]).finish();
+        await run([process.execPath, many, String(port), load.path, String(load.connections), String(requests), load.json ?? '', JSON.stringify(load.headers?.() ?? {})]).finish();
         await pause(2000);
         return memory();
       };

@@ -1,13 +1,13 @@
-// Asks so many times and ends: `node many.mjs PORT PATH CONNECTIONS REQUESTS FIELDS [JSON]`, FIELDS as JSON too. A closed loop of pipelined requests on
+// Asks so many times and ends: `node many.mjs PORT PATH CONNECTIONS REQUESTS [JSON [FIELDS]]`, FIELDS as JSON too. A closed loop of pipelined requests on
 // connections that stay; with a text they are POSTs of JSON. Every reply must be a 200 as long as the first. Prints `{ "requests" }`.
 import { connect } from 'node:net';
 
 const PIPELINED = 8;
 const ANSWERS_MS_MAX = 600_000;
 
-const [port, path, connections, requests, fields, json] = process.argv.slice(2);
+const [port, path, connections, requests, json = '', fields = '{}'] = process.argv.slice(2);
 const more = Object.entries(JSON.parse(fields)).map(([name, value]) => `${name}: ${value}\r\n`).join('');
-const head = json === undefined ? `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`
+const head = json === '' ? `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`
   : `POST ${path} HTTP/1.1\r\nHost: a\r\n${more}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
 const late = setTimeout(() => { throw new Error(`not answered within ${ANSWERS_MS_MAX / 1000} s`); }, ANSWERS_MS_MAX);
 const share = Math.ceil(Number(requests) / Number(connections));

@@ -31,8 +31,10 @@ test("the messages of node:http are exported, since those of servers are instanc
 });
 
 test("leat/gateway has the same members by import and by require", async () => {
-    assert.deepEqual(Object.keys(require("leat/gateway")), ["upstream"]);
-    assert.equal((await import("leat/gateway")).upstream, require("leat/gateway").upstream);
+    const members = ["body", "counter", "upstream"];
+    const imported = await import("leat/gateway");
+    assert.deepEqual(Object.keys(require("leat/gateway")).sort(), members);
+    for (const name of members) assert.equal(imported[name], require("leat/gateway")[name], name);
 });
 
 test("leat/middleware has the same members by import and by require, and nothing else", async () => {

@@ -69,7 +69,7 @@ pub(super) struct Control {
     /// What the admin address knows.
     pub(super) live: Rc<Live>,
     /// Reloads that it asks for.
-    reloads: mpsc::Receiver<ReloadOrder>,
+    pub(super) reloads: mpsc::Receiver<ReloadOrder>,
     /// The accept loops of the admin address.
     pub(super) admin: Vec<JoinHandle<()>>,
     /// The health checks of endpoints.

@@ -29,7 +29,9 @@ enum Waited {
 
 /// Lets what is under way end, up to the deadline; a second signal ends it at once.
 pub(super) async fn drain(control: Control, signals: &mut Signals, cause: Cause) {
-    let Control { supervisor, shared, mut cores, mut ended, plan, live, admin, exports, .. } = control;
+    let Control { supervisor, shared, mut cores, mut ended, plan, live, admin, exports, reloads, .. } = control;
+    // Who asks for a reload from here on is told that there is none.
+    drop(reloads);
     live.turn(Readiness::Draining);
     match cause {
         Cause::End => {

@@ -205,3 +205,25 @@ fn a_percentile_is_measured_before_it_is_used() {
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     assert!(hedges(&mut leat)[0] >= before + 2);
 }
+
+#[test]
+fn a_response_that_has_begun_is_not_hedged_and_nobody_else_waits_for_it() {
+    let early =
+        Script::new().expect_head().send("HTTP/1.1 200 OK\r\ncontent-length: 9000000\r\n\r\n").send_bytes(9_000_000);
+    let (a, b) = (Peer::listen([early]), Backend::start("b", WELL));
+    let endpoints =
+        format!("{{ url: \"http://{}\", priority: 0 }}, {{ url: \"{}\", priority: 1 }}", a.address(), b.url());
+    let config = upstream(&endpoints, "", &keys("", "after: 20ms"));
+    let other = "routes: [{ match: { path: /other }, respond: { body: here } }, ";
+    let mut leat = Leat::gateway(&config.replace("routes: [", other), 1);
+    let mut client = leat.connect();
+    // The answer is there before the request's end, and the client then reads nothing of it for longer than a hedge waits.
+    client.send("GET / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n").until("\r\n\r\n");
+    client.send("0\r\n\r\n");
+    let since = Instant::now();
+    while since.elapsed() < Duration::from_millis(200) {
+        assert_eq!(leat.connect().get("/other").response().text(), "here");
+    }
+    assert_eq!((hedges(&mut leat), b.requests()), ([0, 0, 0], 0));
+    client.discard(9_000_000);
+}

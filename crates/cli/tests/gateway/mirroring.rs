@@ -109,11 +109,16 @@ fn one_that_is_dead_slow_or_endless_is_the_copys_business_alone() {
         Script::new().expect_head().send("HTTP/1.1 200 OK\r\ncontent-length: 9000000\r\n\r\n").send_bytes(200_000);
     let half = Script::new().expect_head().send("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nab").close();
     let silent = Script::new().expect_head();
+    // Nobody asked for it, and nothing comes behind it.
+    let switched = Script::new()
+        .expect_head()
+        .send("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
     for (script, mirror, outcome) in [
         (None, "", "failed"),
         (Some(silent), ", total_time: 300ms", "late"),
         (Some(huge), ", response_bytes_max: 100kB", "cut"),
         (Some(half), "", "failed"),
+        (Some(switched), "", "failed"),
     ] {
         let real = Backend::start("real", WELL);
         let shadow = script.map(|script| Peer::listen([script]));

@@ -422,13 +422,22 @@ impl<P: PluginHost> Gateway<P> {
         &self,
         exchange: &mut X,
         config: &config::Route,
-        run: Option<P::Run>,
+        mut run: Option<P::Run>,
         route: usize,
         params: &Params,
         admitted: Option<&Admitted>,
     ) -> Result<(), Fault> {
-        let mut plain = Decompressed::new(exchange, config.decompression(), config.body().bytes_max)?;
-        let mut buffered = Buffered::new(&mut plain, config.buffer_bytes_max());
+        let plain = Decompressed::new(exchange, config.decompression(), config.body().bytes_max);
+        if let (Err(reason), Some(run)) = (&plain, &mut run) {
+            // Before there is anything to answer with, so what they come to is nobody's.
+            if run.wants_response() {
+                let _ = run.no_response(*reason);
+            } else {
+                run.leave(*reason);
+            }
+        }
+        let mut plain = plain?;
+        let mut buffered = Buffered::new(&mut plain, config.buffer_bytes_max(), self.config.limits().memory_bytes_max);
         let mut compressed = Compressed::new(&mut buffered, config.compression());
         self.answer_plugged(&mut compressed, run, route, params, admitted).await?;
         compressed.finish().await?;

@@ -22,6 +22,8 @@ pub(crate) struct Line {
 #[derive(Default)]
 struct State {
     phase: Phase,
+    /// The script is on its way to a server that had forgotten it.
+    is_telling: bool,
     out: Vec<u8>,
     /// Whom the next answers are for, oldest first.
     owed: VecDeque<Owed>,
@@ -158,6 +160,7 @@ impl Line {
         let wakers = {
             let state = &mut *self.state.borrow_mut();
             state.out.clear();
+            state.is_telling = false;
             let owed = std::mem::take(&mut state.owed).into_iter();
             let places = owed.filter_map(|owed| if let Whose::Call(place) = owed.whose { Some(place) } else { None });
             let lost = || Err(Refusal::Failure(Failure::Lost));
@@ -214,6 +217,7 @@ impl State {
         let place = match owed.whose {
             Whose::Call(place) => place,
             Whose::Hash => {
+                self.is_telling = false;
                 if let Reply::Text(hash) = reply {
                     self.call = call(&hash);
                 }
@@ -226,7 +230,8 @@ impl State {
             Reply::Error(text) => Err(Refusal::read(&text)),
             Reply::Text(_) | Reply::Nil => Err(Refusal::Failure(Failure::Refused)),
         };
-        if answer == Err(Refusal::NoScript) {
+        // Once for all calls that were under way.
+        if answer == Err(Refusal::NoScript) && !std::mem::replace(&mut self.is_telling, true) {
             // Ahead of the caller's next try.
             write_command(&[b"SCRIPT", b"LOAD", script.as_bytes()], &mut self.out);
             self.owed.push_back(Owed { whose: Whose::Hash, since_ms: now_ms });

@@ -80,8 +80,22 @@ impl Security {
             (None, Target::Unix(_)) => return Err(Problem::Tls("a Unix socket has no name to verify".to_owned())),
         };
         let connector = TlsConnector::from(Arc::clone(&self.config));
-        let stream = connector.connect(name, plain).await.map_err(|error| Problem::Tls(error.to_string()))?;
+        let stream = connector.connect(name, plain).await.map_err(|error| Problem::Tls(words(&error)))?;
         Ok(Socket::from(TlsStream::Client(stream)))
+    }
+}
+
+/// What rustls says, without the time, which is another one at each try, so that each would be told of.
+fn words(error: &std::io::Error) -> String {
+    use rustls::{CertificateError, Error};
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(Error::InvalidCertificate(CertificateError::ExpiredContext { .. })) => {
+            "its certificate has expired".to_owned()
+        }
+        Some(Error::InvalidCertificate(CertificateError::NotValidYetContext { .. })) => {
+            "its certificate is not valid yet".to_owned()
+        }
+        _ => error.to_string(),
     }
 }
 

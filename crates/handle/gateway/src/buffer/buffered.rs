@@ -2,9 +2,10 @@ use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 
 use leat_message::{Exchange, Fields, Fixed, Layer, Length, Method, Name, OwnedFields, Reason};
-use leat_stream::memory::Held;
+use leat_stream::memory::{self, Held};
 
-/// An exchange whose reply is held back until it is whole, or longer than `bytes_max`: from there on it streams. Until then
+/// An exchange whose reply is held back until it is whole, or longer than `bytes_max`, or the process has no memory for more: from
+/// there on it streams. Until then
 /// nothing has been sent, so a handler that fails leaves room for an error reply, and one that is done waits for no client.
 ///
 /// What passes at once: replies without a body, tunnels, fixed replies, and streams that would make no sense when they are
@@ -14,6 +15,8 @@ use leat_stream::memory::Held;
 pub(crate) struct Buffered<'a, X> {
     inner: &'a mut X,
     bytes_max: Option<usize>,
+    /// Of the process: where that much is in use, nothing more is held.
+    memory_bytes_max: usize,
     state: State,
     reply: Option<Box<Kept>>,
 }
@@ -44,8 +47,8 @@ struct Kept {
 }
 
 impl<'a, X: Exchange> Buffered<'a, X> {
-    pub(crate) fn new(inner: &'a mut X, bytes_max: Option<usize>) -> Self {
-        Self { inner, bytes_max, state: State::Through, reply: None }
+    pub(crate) fn new(inner: &'a mut X, bytes_max: Option<usize>, memory_bytes_max: usize) -> Self {
+        Self { inner, bytes_max, memory_bytes_max, state: State::Through, reply: None }
     }
 
     /// Sends what is held. To be called when the handler is done and has not failed.
@@ -180,7 +183,8 @@ impl<X: Exchange> Layer for Buffered<'_, X> {
 
     fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>> {
         if let (Some(reply), State::Body, Some(bytes_max)) = (&mut self.reply, self.state, self.bytes_max) {
-            if reply.body.len().saturating_add(bytes.len()) <= bytes_max {
+            let has_room = reply.body.len().saturating_add(bytes.len()) <= bytes_max;
+            if has_room && memory::in_use() <= self.memory_bytes_max {
                 reply.body.extend_from_slice(bytes);
                 reply.held.set(reply.body.capacity());
                 return Poll::Ready(Ok(bytes.len()));

@@ -93,18 +93,38 @@ impl RegexRewrite {
         }
         let mut out = Vec::with_capacity(bytes);
         self.expand(&captures, &mut out);
+        if out.len() > PATH_BYTES_MAX {
+            return Err(Reason::LimitTargetBytes);
+        }
         let path = out.split(|&byte| byte == b'?').next().unwrap_or_default();
         if has_dots(path) { Err(Reason::RoutePathDots) } else { Ok(()) }
     }
 
     fn expand(&self, captures: &Captures<'_>, out: &mut Vec<u8>) {
+        let mut in_query = false;
         for part in &self.parts {
             match part {
-                RegexPart::Text(text) => out.extend_from_slice(text.as_bytes()),
+                RegexPart::Text(text) => {
+                    in_query |= text.contains('?');
+                    out.extend_from_slice(text.as_bytes());
+                }
                 RegexPart::Group(group) => {
-                    out.extend_from_slice(captures.get(*group).map(|found| found.as_bytes()).unwrap_or_default());
+                    let found = captures.get(*group).map(|found| found.as_bytes()).unwrap_or_default();
+                    if in_query { push_value(found, out) } else { out.extend_from_slice(found) }
                 }
             }
+        }
+    }
+}
+
+/// Appends what was in a path as the value of a parameter: it can't begin another one, and means what it meant.
+fn push_value(path: &[u8], out: &mut Vec<u8>) {
+    for &byte in path {
+        match byte {
+            b'&' => out.extend_from_slice(b"%26"),
+            b'+' => out.extend_from_slice(b"%2B"),
+            b';' => out.extend_from_slice(b"%3B"),
+            byte => out.push(byte),
         }
     }
 }

@@ -21,6 +21,8 @@ const INFLATE_BYTES: usize = 48 * 1024;
 
 /// What a Brotli decoder holds beside its window.
 const BR_TABLES_BYTES: usize = 64 * 1024;
+/// What it takes for each tree of prefix codes: 1,080 entries of four bytes, whatever the code.
+const BR_TREE_BYTES: usize = 4 * 1080;
 
 /// Members of one gzip body (RFC 1952 section 2.2). Block compressors make one of 64 KiB each; each costs a new decoder.
 const MEMBERS_MAX: u32 = 4_096;
@@ -133,7 +135,13 @@ impl Decoder {
     fn count(&mut self) -> Result<(), Reason> {
         let bytes = match &self.state {
             State::Gzip { .. } | State::Deflate(_) => INFLATE_BYTES,
-            State::Br(state) => BR_TABLES_BYTES + usize::try_from(state.ringbuffer_size).unwrap_or_default(),
+            State::Br(state) => {
+                // The stream says how many trees it has, in some bits each.
+                let groups = [&state.literal_hgroup, &state.insert_copy_hgroup, &state.distance_hgroup];
+                let trees: usize = groups.into_iter().map(|group| usize::from(group.num_htrees)).sum();
+                let ring = usize::try_from(state.ringbuffer_size).unwrap_or_default();
+                BR_TABLES_BYTES + trees * BR_TREE_BYTES + ring
+            }
             State::Zstd(context) => context.sizeof(),
         };
         self.held.set(bytes)

@@ -30,6 +30,7 @@ async fn exchange(copy: &Copying) -> End {
     // A copy never waits for its turn: those who wait there are real.
     let (Ok(slot), Ok(held)) = (upstream.try_enter(), upstream.take(copy.at)) else { return End::Dropped };
     held.occupy(slot);
+    let began = Instant::now();
     let mut call = match upstream.pools.lease(&held.seat().endpoint).await {
         Ok(call) => call,
         Err(fault) => {
@@ -39,15 +40,30 @@ async fn exchange(copy: &Copying) -> End {
     };
     let started = Instant::now();
     copy.head.write(&mut call);
-    let answered = async {
+    let mut answered = Box::pin(async {
         let status = answer(&mut call, &copy.body).await?;
         held.answered(status, started.elapsed());
         read(&mut call, copy.mirror.settings.response_bytes_max()).await
-    };
-    answered.await.unwrap_or_else(|reason| {
-        held.failed(reason);
-        End::Failed
+    });
+    // Here, where the endpoint can be told, and for the wait for a connection outside.
+    let mut timer = Timer::default();
+    timer.set_after(copy.mirror.settings.total_time_ms().saturating_sub(waited_ms(began)));
+    poll_fn(|cx| match answered.as_mut().poll(cx) {
+        Poll::Ready(ended) => Poll::Ready(ended.unwrap_or_else(|reason| {
+            held.failed(reason);
+            End::Failed
+        })),
+        Poll::Pending => timer.poll_due(cx).map(|()| {
+            held.gave_up(started.elapsed());
+            held.failed(Reason::UpstreamResponseTime);
+            End::Late
+        }),
     })
+    .await
+}
+
+fn waited_ms(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Sends the body; the status of the final head.
@@ -69,6 +85,8 @@ async fn answer(call: &mut Call, body: &[u8]) -> Result<u16, Reason> {
                 flushed?;
             }
             match call.poll_response(cx) {
+                // A final head, which was not asked for.
+                Poll::Ready(Ok(101)) => return Poll::Ready(Err(Reason::UpstreamUpgrade)),
                 Poll::Ready(Ok(status)) if status < 200 => {}
                 other => return other,
             }

@@ -17,6 +17,8 @@ use crate::proxy::Edits;
 /// Bytes of a body that are read to no end where a plug-in's body takes their place, so that the connection they come from can be
 /// used again; from there on it is closed.
 const SWALLOWED_BYTES_MAX: u64 = 64 * 1024;
+/// Memory of a body that is kept for another request.
+const SPARE_BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// An exchange that plug-ins look at: who answers sees the request as they left it, and the client the response as they left it. Where
 /// they want to see the response, its head is held back until they have; else it passes.
@@ -123,6 +125,10 @@ impl<'a, X: Exchange, R: PluginRun> Plugged<'a, X, R> {
                 Err(fault)
             }
         };
+        // A body is rare, and no other request wants so much memory.
+        if self.spare.0.body.capacity() > SPARE_BODY_BYTES_MAX {
+            self.spare.0.body = Vec::new();
+        }
         (result, self.spare)
     }
 

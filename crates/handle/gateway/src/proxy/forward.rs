@@ -89,6 +89,8 @@ pub(crate) async fn forward<X: Exchange>(
                 let again = transfer.again();
                 let was_slow = outcome.err().is_some_and(|reason| transfer.is_late_by_client(reason));
                 let waited = outcome.err().and_then(|reason| transfer.waited_in_vain(reason));
+                // That of the try that had an answer: a hedge may have taken over.
+                let seat = held.seat();
                 if let Some(tried) = tried {
                     let status = if call.response_started() { call.response().status() } else { 0 };
                     tried.ended(x, observer.core(), seat, tries.number, status, outcome.err());
@@ -115,7 +117,7 @@ pub(crate) async fn forward<X: Exchange>(
             }
         };
         let Some(wait) = wait else { return Err(reason.into()) };
-        observer.retried(seat.index, reason);
+        observer.retried(held.seat().index, reason);
         drop(held);
         tries.number += 1;
         if !wait.is_zero() {

@@ -148,6 +148,8 @@ impl Leg<'_> {
                         flushed?;
                     }
                     match call.poll_response(cx) {
+                        // A final head. The first try is of another protocol, so nothing can become of a tunnel.
+                        Poll::Ready(Ok(101)) => return Poll::Ready(Err(Reason::UpstreamUpgrade)),
                         // An interim head of a hedge goes nowhere: the client may have had the first try's.
                         Poll::Ready(Ok(status)) if status < 200 => {}
                         other => return other,

@@ -234,7 +234,9 @@ impl<'a, 'u> Transfer<'a, 'u> {
                         self.waited = Instant::now();
                     }
                     self.response_deadline_ms = now_ms().saturating_add(self.route.response_time_ms);
-                    self.hedge_due_ms = if self.upgrade { NEVER } else { self.tries.hedge_due_ms() };
+                    // A response that has begun needs no other try.
+                    let may_hedge = !self.upgrade && self.download == Download::Head;
+                    self.hedge_due_ms = if may_hedge { self.tries.hedge_due_ms() } else { NEVER };
                 }
                 Poll::Ready(Err(reason)) => self.upload = Upload::Failed(reason),
                 Poll::Ready(Ok(())) if client_owes && self.download == Download::Head => {
@@ -412,6 +414,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
         self.download = Download::Body;
         self.response_deadline_ms = NEVER;
         self.try_deadline_ms = NEVER;
+        self.hedge_due_ms = NEVER;
         Ok(())
     }
 

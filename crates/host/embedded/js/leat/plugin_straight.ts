@@ -51,6 +51,7 @@ class Records implements Frame {
 
     over(record: Record): void {
         record.isOver = true;
+        Reflect.deleteProperty(record.view as object, walked);
         record.clear(NO_REQUEST, noSender);
         if (this.spare.length < SPARE_MAX) this.spare.push(record);
     }

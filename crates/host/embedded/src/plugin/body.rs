@@ -164,6 +164,8 @@ impl Run {
         // What it comes to is nobody's: a loop in a listener is stopped, a lost world is found by the next request.
         let lost = matches!(prepared.call(&seat, Step::Left { reason }), Called::Lost);
         prepared.give_back(&seat, false);
+        // Before its world, which may end here: what the seat holds is the world's.
+        drop(seat);
         if lost && let Some(prepared) = self.prepared.take() {
             self.plugins.lose(&prepared);
         }

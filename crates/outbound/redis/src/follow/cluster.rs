@@ -30,6 +30,7 @@ pub(super) fn start(followed: &Arc<Followed>, seeds: &[Target]) -> Askers {
 async fn keep_asking(weak: Weak<Followed>, seeds: Vec<Target>, mut wanted: watch::Receiver<u64>) {
     // The node that answered last.
     let mut good: Option<Asking> = None;
+    let mut round = 0_usize;
     while let Some(followed) = weak.upgrade() {
         wanted.mark_unchanged();
         let mut known: Vec<Target> = Vec::new();
@@ -37,6 +38,8 @@ async fn keep_asking(weak: Weak<Followed>, seeds: Vec<Target>, mut wanted: watch
             known.extend(slots.masters().iter().cloned());
         }
         known.extend(seeds.iter().cloned());
+        let count = known.len().max(1);
+        known.rotate_left(round % count);
         let mut found = match good.take() {
             Some(asking) => ask(&followed, asking).await,
             None => None,
@@ -62,7 +65,12 @@ async fn keep_asking(weak: Weak<Followed>, seeds: Vec<Target>, mut wanted: watch
         }
         drop(followed);
         tokio::time::sleep(PAUSE).await;
-        let _ = tokio::time::timeout(pause, wanted.changed()).await;
+        if tokio::time::timeout(pause, wanted.changed()).await.is_ok() {
+            // Somebody was refused or sent elsewhere: another node may know better than the one that answers, which may be cut off
+            // from the others.
+            good = None;
+            round = round.wrapping_add(1);
+        }
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) static ACCESS_LOG: Section = Section::new(
         Key::default(
             "redact",
             Kind::List { of: &PARAMETER, one: true },
-            "[access_token, api_key, apikey, auth, code, id_token, key, password, refresh_token, secret, sig, signature, token]",
+            "[access_token, api_key, apikey, auth, client_secret, code, id_token, jwt, key, passwd, password, pwd, refresh_token, secret, sig, signature, token, x-amz-credential, x-amz-security-token, x-amz-signature, x-goog-signature]",
             "Parameters of queries whose values are not written down; the case of a name does not count.",
         )
         .aka(&["redact_query", "mask"]),

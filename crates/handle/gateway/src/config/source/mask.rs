@@ -6,8 +6,8 @@ use crate::config::table::{Kind, Section};
 use crate::config::yaml::{self, Node};
 
 /// Parts of names whose values are likely to be secrets.
-const SECRET_NAMES: [&str; 10] =
-    ["authorization", "cookie", "token", "secret", "passw", "key", "credential", "session", "signature", "auth"];
+const SECRET_NAMES: [&str; 12] =
+    ["auth", "code", "cookie", "credential", "jwt", "key", "passw", "pwd", "secret", "session", "sig", "token"];
 /// How values begin that are credentials, whatever their name (RFC 9110 section 11.4).
 const SECRET_VALUES: [&str; 3] = ["bearer ", "basic ", "-----begin"];
 
@@ -97,7 +97,10 @@ fn scalar(text: &str, rule: Rule<'_>, open: impl Fn(String) -> Value) -> Value {
     }
     match text.contains("://") {
         true => open(url(text)),
-        false => open(text.to_owned()),
+        false => match text.split_once('?') {
+            Some((path, _)) if text.starts_with('/') => open(format!("{path}?{MASK}")),
+            _ => open(text.to_owned()),
+        },
     }
 }
 
@@ -106,8 +109,14 @@ fn is_secret_name(name: &str) -> bool {
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// A URL without user, password and query.
+/// A URL without user, password and query; nothing of it where it is not clear what is which.
 fn url(text: &str) -> String {
+    let mut parts = text.split("://");
+    let below = parts.nth(1).unwrap_or_default();
+    // `@` belongs to the authority, unless a password has a slash in it.
+    if parts.next().is_some() || below.split_once('/').is_some_and(|(_, path)| path.contains('@')) {
+        return MASK.to_owned();
+    }
     let (start, rest) = text.split_once("://").unwrap_or(("", text));
     let (rest, query) = match rest.split_once('?') {
         Some((rest, _)) => (rest, format!("?{MASK}")),
