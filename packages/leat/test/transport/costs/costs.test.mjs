@@ -9,8 +9,11 @@ import { CALLS } from "./subjects.mjs";
 const CHILD_MS_MAX = 120_000;
 /** Generations so large that nothing is collected while it is counted. */
 const HEAP = ["--expose-gc", "--min-semi-space-size=128", "--max-semi-space-size=128"];
-/** Even without collections, what the compiler takes is never twice the same. */
-const LEAST_OF_CEILING = 0.75;
+/**
+ * Even without collections, what the compiler takes is never twice the same, and each Node.js takes another sum: between 20 and 26, on a
+ * machine that has other things to do too, the least and the most of one subject are up to a third apart.
+ */
+const LEAST_OF_CEILING = 0.6;
 
 const { status, stdout, stderr, error } = spawnSync(process.execPath, [...HEAP, fileURLToPath(new URL("counted.mjs", import.meta.url))], { encoding: "utf8", timeout: CHILD_MS_MAX });
 assert.equal(error, undefined);
