@@ -1,11 +1,14 @@
 // All rounds of one scenario: who takes part, in which order, with the control, and what comes of it.
 
+import { fileURLToPath } from 'node:url';
 import { loads } from '../loads.mjs';
 import { measures } from '../measures.mjs';
 import { count } from './counting.mjs';
 import { measure, measureQuietly, withUpstream } from './measure.mjs';
 import { ratio, spread, verdict } from './statistics.mjs';
 import { judge } from './targets.mjs';
+
+const sources = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Suffix of the subject that is entered twice. */
 export const CONTROL = ' (A/A)';
@@ -29,7 +32,8 @@ export async function run(scenario, context, settings, absent, say) {
           samples[entry].push(sample);
           say(`${scenario.name}, round ${round + 1}/${settings.rounds}, ${entry}: ${brief(sample, scenario)}`);
         } catch (error) {
-          failures[entry] = error.message;
+          // What is kept says nothing of where the sources stand.
+          failures[entry] = error.message.replaceAll(sources, '');
           say(`${scenario.name}: ${error.message}`);
         }
       }
