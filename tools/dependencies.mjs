@@ -14,7 +14,7 @@ const ALLOWED = {
 };
 
 /** Crates that do no I/O and so may not have a runtime anywhere below them. */
-const WITHOUT_RUNTIME = /^(wire\/|base\/(message|observe|policy|route)$)/;
+const WITHOUT_RUNTIME = /^(wire\/|base\/(message|observe|policy|route|config|schema)$)/;
 const RUNTIMES = new Set(["tokio", "mio", "async-std", "smol"]);
 
 /** The crate that speaks to Node, and what only it may depend on: the lane knows no host. */

@@ -21,19 +21,19 @@ mod model;
 mod observation;
 mod plugin;
 mod policies;
-mod problem;
+
 mod query_edits;
 mod rate_limit;
 mod read;
 mod regex_rewrite;
 mod source;
-mod table;
+
 mod template;
 mod upstream;
-mod yaml;
 
 use std::path::Path;
 
+use leat_config::{problem, table, yaml};
 use table::{Open, Reader};
 
 pub use access::Access;

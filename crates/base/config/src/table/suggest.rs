@@ -1,6 +1,6 @@
 /// The word among `words` that `found` is probably meant to be: one or two slips away, the same but for case, hyphens and
 /// a plural s, or how the word starts.
-pub(in crate::config) fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+pub fn nearest<'w>(found: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let plain = simplify(found);
     let slips_max = match plain.len() {
         0..=2 => 0,

@@ -1,7 +1,7 @@
 //! Sizes and times as people write them.
 
 /// Reads `32KiB`, `1MB`, `240B` or a bare number of bytes.
-pub(in crate::config) fn size(text: &str) -> Option<u64> {
+pub fn size(text: &str) -> Option<u64> {
     let (number, unit) = split(text)?;
     let factor = match unit {
         "" | "B" => 1,
@@ -19,7 +19,7 @@ pub(in crate::config) fn size(text: &str) -> Option<u64> {
 }
 
 /// Reads `250ms`, `60s`, `5m` or `1h` as milliseconds. A bare number says nothing about its unit and is not a time.
-pub(in crate::config) fn time_ms(text: &str) -> Option<u64> {
+pub fn time_ms(text: &str) -> Option<u64> {
     let (number, unit) = split(text)?;
     let factor = match unit {
         "ms" => 1,
@@ -32,7 +32,7 @@ pub(in crate::config) fn time_ms(text: &str) -> Option<u64> {
 }
 
 /// Writes milliseconds in the largest unit that fits.
-pub(in crate::config) fn show_time(ms: u64) -> String {
+pub fn show_time(ms: u64) -> String {
     match ms {
         0 => "0ms".to_owned(),
         _ if ms.is_multiple_of(3_600_000) => format!("{}h", ms / 3_600_000),
@@ -43,7 +43,7 @@ pub(in crate::config) fn show_time(ms: u64) -> String {
 }
 
 /// Writes bytes in the largest binary unit that fits.
-pub(in crate::config) fn show_size(bytes: u64) -> String {
+pub fn show_size(bytes: u64) -> String {
     match bytes {
         0 => "0B".to_owned(),
         _ if bytes.is_multiple_of(1 << 40) => format!("{}TiB", bytes >> 40),

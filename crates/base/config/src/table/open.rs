@@ -2,8 +2,8 @@ use std::cell::Cell;
 
 use super::key::Need;
 use super::{Key, Kind, Reader, Section, nearest, units};
-use crate::config::problem::Place;
-use crate::config::yaml::{Node, Pair, Value};
+use crate::problem::Place;
+use crate::yaml::{Node, Pair, Value};
 
 /// Characters of a wrong value that a message shows.
 const SHOWN_MAX: usize = 60;
@@ -13,8 +13,8 @@ const SHOWN_MAX: usize = 60;
 ///
 /// Every key of the section's table must be asked for: in debug builds dropping it otherwise panics, which is how the
 /// tests know that no key is published that nobody reads.
-pub(in crate::config) struct Open<'n> {
-    pub(in crate::config) reader: &'n Reader,
+pub struct Open<'n> {
+    pub reader: &'n Reader,
     section: &'static Section,
     /// Where the section starts; its parent's place if it is not in the file.
     place: Place,
@@ -25,14 +25,14 @@ pub(in crate::config) struct Open<'n> {
 
 /// Text and where it stands.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::config) struct Text<'n> {
-    pub(in crate::config) value: &'n str,
-    pub(in crate::config) place: Place,
+pub struct Text<'n> {
+    pub value: &'n str,
+    pub place: Place,
 }
 
 impl<'n> Open<'n> {
     /// Opens a section; reports keys that are unknown, missing, or exclude each other.
-    pub(in crate::config) fn new(reader: &'n Reader, section: &'static Section, node: &'n Node) -> Self {
+    pub fn new(reader: &'n Reader, section: &'static Section, node: &'n Node) -> Self {
         let mut open =
             Self { reader, section, place: node.place, present: true, entries: Vec::new(), asked: Cell::new(0) };
         let mut complete = true;
@@ -117,22 +117,22 @@ impl<'n> Open<'n> {
     }
 
     /// Where the section stands.
-    pub(in crate::config) fn place(&self) -> Place {
+    pub fn place(&self) -> Place {
         self.place
     }
 
     /// Whether the file has this section.
-    pub(in crate::config) fn is_present(&self) -> bool {
+    pub fn is_present(&self) -> bool {
         self.present
     }
 
     /// Where the key stands, if it does.
-    pub(in crate::config) fn place_of(&self, name: &str) -> Option<Place> {
+    pub fn place_of(&self, name: &str) -> Option<Place> {
         self.find(name).map(|(_, place, _)| place)
     }
 
     /// Where a list stands that was written out but has no element.
-    pub(in crate::config) fn empty_list(&self, name: &str) -> Option<Place> {
+    pub fn empty_list(&self, name: &str) -> Option<Place> {
         self.find(name).filter(|(_, _, node)| node.value == Value::List(Vec::new())).map(|(_, place, _)| place)
     }
 
@@ -182,7 +182,7 @@ impl<'n> Open<'n> {
         }
     }
 
-    pub(in crate::config) fn flag(&self, name: &str) -> bool {
+    pub fn flag(&self, name: &str) -> bool {
         let read = |_: &Kind, text: &str| match text {
             "true" => Ok(true),
             "false" => Ok(false),
@@ -192,7 +192,7 @@ impl<'n> Open<'n> {
     }
 
     /// `None` for the word of a `NumberOr`, and where there is neither value nor default.
-    pub(in crate::config) fn number(&self, name: &str) -> Option<u64> {
+    pub fn number(&self, name: &str) -> Option<u64> {
         let read = |kind: &Kind, text: &str| match kind {
             Kind::NumberOr { word, .. } if text == *word => Ok(None),
             Kind::NumberOr { min, max, .. } | Kind::Number { min, max } => {
@@ -209,7 +209,7 @@ impl<'n> Open<'n> {
     }
 
     /// Bytes.
-    pub(in crate::config) fn size(&self, name: &str) -> u64 {
+    pub fn size(&self, name: &str) -> u64 {
         let read = |kind: &Kind, text: &str| match kind {
             Kind::Size { min, max } => match units::size(text) {
                 Some(bytes) if (*min..=*max).contains(&bytes) => Ok(bytes),
@@ -222,7 +222,7 @@ impl<'n> Open<'n> {
     }
 
     /// Milliseconds; `None` for `off`.
-    pub(in crate::config) fn time(&self, name: &str) -> Option<u64> {
+    pub fn time(&self, name: &str) -> Option<u64> {
         let read = |kind: &Kind, text: &str| match kind {
             Kind::Time { off: true, .. } if text == "off" => Ok(None),
             Kind::Time { min_ms, max_ms, .. } => match units::time_ms(text) {
@@ -236,7 +236,7 @@ impl<'n> Open<'n> {
     }
 
     /// The value that the word stands for; `options` lists the words of the table in its order.
-    pub(in crate::config) fn choice<T: Copy>(&self, name: &str, options: &[(&str, T)]) -> Option<T> {
+    pub fn choice<T: Copy>(&self, name: &str, options: &[(&str, T)]) -> Option<T> {
         let read = |kind: &Kind, text: &str| {
             let words = if let Kind::Choice(words) = kind { *words } else { &[] };
             debug_assert!(
@@ -249,7 +249,7 @@ impl<'n> Open<'n> {
         self.scalar(name, read)
     }
 
-    pub(in crate::config) fn text(&self, name: &str) -> Option<Text<'n>> {
+    pub fn text(&self, name: &str) -> Option<Text<'n>> {
         let (key, node) = self.ask(name)?;
         if let Some(node) = node {
             let text = text_of(node);
@@ -265,7 +265,7 @@ impl<'n> Open<'n> {
     }
 
     /// The values of a list of texts; with their default.
-    pub(in crate::config) fn texts(&self, name: &str) -> Vec<Text<'n>> {
+    pub fn texts(&self, name: &str) -> Vec<Text<'n>> {
         let Some((key, node)) = self.ask(name) else { return Vec::new() };
         match (node, key.need) {
             (Some(node), _) => self.texts_in(key.name, &key.kind, node),
@@ -309,14 +309,14 @@ impl<'n> Open<'n> {
     }
 
     /// Opens every section of a list.
-    pub(in crate::config) fn sections(&self, name: &str) -> Vec<Open<'n>> {
+    pub fn sections(&self, name: &str) -> Vec<Open<'n>> {
         let Some((key, Some(node))) = self.ask(name) else { return Vec::new() };
         let Kind::List { of: Kind::Section(section), .. } = key.kind else { return Vec::new() };
         self.nodes_in(name, &key.kind, node).into_iter().map(|node| Open::new(self.reader, section, node)).collect()
     }
 
     /// Opens a section; with all its defaults if it is not in the file.
-    pub(in crate::config) fn section(&self, name: &str) -> Open<'n> {
+    pub fn section(&self, name: &str) -> Open<'n> {
         match self.ask(name) {
             Some((Key { kind: Kind::Section(section), .. }, Some(node))) => Open::new(self.reader, section, node),
             Some((Key { kind: Kind::Section(section), .. }, None)) => Open::absent(self.reader, section, self.place),
@@ -325,7 +325,7 @@ impl<'n> Open<'n> {
     }
 
     /// Opens a section only if it is in the file.
-    pub(in crate::config) fn section_if(&self, name: &str) -> Option<Open<'n>> {
+    pub fn section_if(&self, name: &str) -> Option<Open<'n>> {
         match self.ask(name) {
             Some((Key { kind: Kind::Section(section), .. }, Some(node))) => Some(Open::new(self.reader, section, node)),
             _ => None,
@@ -333,7 +333,7 @@ impl<'n> Open<'n> {
     }
 
     /// The pairs of a mapping with free keys.
-    pub(in crate::config) fn pairs(&self, name: &str) -> &'n [Pair] {
+    pub fn pairs(&self, name: &str) -> &'n [Pair] {
         let Some((key, Some(node))) = self.ask(name) else { return &[] };
         match &node.value {
             Value::Map(pairs) => pairs,
@@ -346,7 +346,7 @@ impl<'n> Open<'n> {
     }
 
     /// Opens every section of a mapping with free keys.
-    pub(in crate::config) fn section_pairs(&self, name: &str) -> Vec<(&'n Pair, Open<'n>)> {
+    pub fn section_pairs(&self, name: &str) -> Vec<(&'n Pair, Open<'n>)> {
         let Some((_, Key { kind: Kind::Map { of: Kind::Section(section), .. }, .. })) = self.section.key(name) else {
             return Vec::new();
         };
@@ -355,13 +355,13 @@ impl<'n> Open<'n> {
     }
 
     /// Every pair of a mapping from free keys to texts, or to lists of them.
-    pub(in crate::config) fn text_pairs(&self, name: &str) -> Vec<(&'n Pair, Vec<Text<'n>>)> {
+    pub fn text_pairs(&self, name: &str) -> Vec<(&'n Pair, Vec<Text<'n>>)> {
         let Some((_, Key { kind: Kind::Map { of, .. }, .. })) = self.section.key(name) else { return Vec::new() };
         self.pairs(name).iter().map(|pair| (pair, self.texts_in(&pair.key, of, &pair.value))).collect()
     }
 
     /// The node of a key that may hold anything.
-    pub(in crate::config) fn json(&self, name: &str) -> Option<&'n Node> {
+    pub fn json(&self, name: &str) -> Option<&'n Node> {
         self.ask(name).and_then(|(_, node)| node)
     }
 }
@@ -393,7 +393,7 @@ fn plain(node: &Node) -> Option<&str> {
     }
 }
 
-pub(super) fn text_of(node: &Node) -> Option<Text<'_>> {
+pub fn text_of(node: &Node) -> Option<Text<'_>> {
     plain(node).map(|value| Text { value, place: node.place })
 }
 
@@ -424,7 +424,7 @@ fn hint(kind: &Kind, node: &Node) -> Option<String> {
 }
 
 /// A value as messages show it.
-pub(in crate::config) fn show(node: &Node) -> String {
+pub fn show(node: &Node) -> String {
     match &node.value {
         Value::Null => "nothing".to_owned(),
         Value::Plain(text) | Value::Quoted(text) => format!("`{}`", shorten(text)),
@@ -434,7 +434,7 @@ pub(in crate::config) fn show(node: &Node) -> String {
 }
 
 /// Text on one line, cut where it gets long.
-pub(in crate::config) fn shorten(text: &str) -> String {
+pub fn shorten(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN_MAX).flat_map(char::escape_debug).collect();
     if text.chars().count() > SHOWN_MAX {
         shown.push('…');
@@ -442,7 +442,7 @@ pub(in crate::config) fn shorten(text: &str) -> String {
     shown.replace("\\'", "'").replace("\\\"", "\"")
 }
 
-pub(super) fn example(kind: &Kind) -> String {
+pub fn example(kind: &Kind) -> String {
     match kind {
         Kind::Flag => "true".to_owned(),
         Kind::Number { min, .. } | Kind::NumberOr { min, .. } => min.to_string(),
@@ -473,6 +473,6 @@ fn names(section: &Section) -> String {
     quoted(section.keys.iter().map(|key| key.name))
 }
 
-pub(in crate::config) fn quoted<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+pub fn quoted<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }

@@ -9,7 +9,7 @@ const SIZE_PATTERN: &str = "^[0-9]+ *(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)?$";
 const TIME_PATTERN: &str = "^[0-9]+ *(ms|s|m|min|h)$";
 
 /// The JSON Schema (2020-12) of a section and of all that it refers to.
-pub(in crate::config) fn schema(root: &Section) -> Value {
+pub fn schema(root: &Section) -> Value {
     let mut defs = Map::new();
     let mut schema = object(root, &mut defs);
     if let Some(schema) = schema.as_object_mut() {

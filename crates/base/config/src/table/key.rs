@@ -1,42 +1,42 @@
 /// A mapping with known keys.
 #[derive(Debug)]
-pub(in crate::config) struct Section {
+pub struct Section {
     /// The name of its definition in the schema and of its heading in the reference.
-    pub(in crate::config) name: &'static str,
+    pub name: &'static str,
     /// What a message calls it, with its article: `a listener`.
-    pub(in crate::config) what: &'static str,
+    pub what: &'static str,
     /// What it is for.
-    pub(in crate::config) doc: &'static str,
-    pub(in crate::config) keys: &'static [Key],
+    pub doc: &'static str,
+    pub keys: &'static [Key],
     /// The key that is meant where something else than a mapping is written.
-    pub(in crate::config) shorthand: Option<&'static str>,
-    pub(in crate::config) groups: &'static [Group],
+    pub shorthand: Option<&'static str>,
+    pub groups: &'static [Group],
     /// Whether keys that start with `x-` are ignored: a place for anchors.
-    pub(in crate::config) extensible: bool,
+    pub extensible: bool,
 }
 
 /// Keys that exclude each other.
 #[derive(Debug)]
-pub(in crate::config) struct Group {
-    pub(in crate::config) keys: &'static [&'static str],
+pub struct Group {
+    pub keys: &'static [&'static str],
     /// Whether one of them must be there.
-    pub(in crate::config) required: bool,
+    pub required: bool,
 }
 
 /// A key and what belongs to it.
 #[derive(Debug)]
-pub(in crate::config) struct Key {
-    pub(in crate::config) name: &'static str,
-    pub(in crate::config) kind: Kind,
-    pub(in crate::config) need: Need,
-    pub(in crate::config) doc: &'static str,
+pub struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub need: Need,
+    pub doc: &'static str,
     /// What people write who come from elsewhere.
-    pub(in crate::config) aka: &'static [&'static str],
+    pub aka: &'static [&'static str],
 }
 
 /// Whether a key must be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::config) enum Need {
+pub enum Need {
     Required,
     /// May be left out; this is what is meant then, as it would be written.
     Default(&'static str),
@@ -46,7 +46,7 @@ pub(in crate::config) enum Need {
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::config) enum Kind {
+pub enum Kind {
     /// `true` or `false`.
     Flag,
     Number {
@@ -93,54 +93,44 @@ pub(in crate::config) enum Kind {
 }
 
 impl Section {
-    pub(in crate::config) const fn new(
-        name: &'static str,
-        what: &'static str,
-        doc: &'static str,
-        keys: &'static [Key],
-    ) -> Self {
+    pub const fn new(name: &'static str, what: &'static str, doc: &'static str, keys: &'static [Key]) -> Self {
         Self { name, what, doc, keys, shorthand: None, groups: &[], extensible: false }
     }
 
-    pub(in crate::config) const fn shorthand(mut self, key: &'static str) -> Self {
+    pub const fn shorthand(mut self, key: &'static str) -> Self {
         self.shorthand = Some(key);
         self
     }
 
-    pub(in crate::config) const fn groups(mut self, groups: &'static [Group]) -> Self {
+    pub const fn groups(mut self, groups: &'static [Group]) -> Self {
         self.groups = groups;
         self
     }
 
-    pub(in crate::config) const fn extensible(mut self) -> Self {
+    pub const fn extensible(mut self) -> Self {
         self.extensible = true;
         self
     }
 
-    pub(in crate::config) fn key(&self, name: &str) -> Option<(usize, &'static Key)> {
+    pub fn key(&self, name: &str) -> Option<(usize, &'static Key)> {
         self.keys.iter().enumerate().find(|(_, key)| key.name == name)
     }
 }
 
 impl Key {
-    pub(in crate::config) const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+    pub const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Self {
         Self { name, kind, need: Need::Required, doc, aka: &[] }
     }
 
-    pub(in crate::config) const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+    pub const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Self {
         Self { name, kind, need: Need::Optional, doc, aka: &[] }
     }
 
-    pub(in crate::config) const fn default(
-        name: &'static str,
-        kind: Kind,
-        default: &'static str,
-        doc: &'static str,
-    ) -> Self {
+    pub const fn default(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Self {
         Self { name, kind, need: Need::Default(default), doc, aka: &[] }
     }
 
-    pub(in crate::config) const fn aka(mut self, names: &'static [&'static str]) -> Self {
+    pub const fn aka(mut self, names: &'static [&'static str]) -> Self {
         self.aka = names;
         self
     }
@@ -148,7 +138,7 @@ impl Key {
 
 impl Kind {
     /// What a message says is expected.
-    pub(in crate::config) fn expected(&self) -> String {
+    pub fn expected(&self) -> String {
         match self {
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Number { min, max } => format!("a number from {min} to {max}"),

@@ -5,7 +5,7 @@ use super::key::Need;
 use super::{Key, Kind, Section, units};
 
 /// The reference page: a heading and a table of keys for every section, in the order in which they are first mentioned.
-pub(in crate::config) fn markdown(root: &'static Section) -> String {
+pub fn markdown(root: &'static Section) -> String {
     let mut page = String::from(
         "# Configuration\n\n\
          The file of `leat gateway`, in YAML. `leat gateway FILE --check` lists all that is wrong with one, and the JSON\n\

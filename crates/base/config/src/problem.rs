@@ -20,10 +20,10 @@ impl fmt::Display for Place {
 /// that says what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    pub(super) file: Arc<str>,
-    pub(super) place: Option<Place>,
-    pub(super) message: String,
-    pub(super) help: Option<String>,
+    pub file: Arc<str>,
+    pub place: Option<Place>,
+    pub message: String,
+    pub help: Option<String>,
 }
 
 impl Problem {

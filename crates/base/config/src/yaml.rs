@@ -17,14 +17,14 @@ const DEPTH_MAX: usize = 32;
 
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Node {
-    pub(super) place: Place,
-    pub(super) value: Value,
+pub struct Node {
+    pub place: Place,
+    pub value: Value,
 }
 
 /// A value. Scalars are not yet numbers or truth values: that depends on the key they belong to.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub enum Value {
     Null,
     Plain(String),
     Quoted(String),
@@ -34,10 +34,10 @@ pub(super) enum Value {
 
 /// A key and its value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Pair {
-    pub(super) key: String,
-    pub(super) place: Place,
-    pub(super) value: Node,
+pub struct Pair {
+    pub key: String,
+    pub place: Place,
+    pub value: Node,
 }
 
 impl Node {
@@ -61,7 +61,7 @@ impl Node {
 }
 
 /// Reads one document. What is wrong goes to `reader`; `None` if the text is not YAML at all.
-pub(super) fn read(text: &str, reader: &Reader) -> Option<Node> {
+pub fn read(text: &str, reader: &Reader) -> Option<Node> {
     let options = granit_parser::options! {
         emit_comments: false,
         disallow_directives: true,

@@ -2,14 +2,14 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::problem::{Place, Problem};
+use crate::problem::{Place, Problem};
 
 /// Problems that are listed before reading stops caring.
 const PROBLEMS_MAX: usize = 200;
 
 /// What reading one file has brought to light so far.
 #[derive(Debug)]
-pub(in crate::config) struct Reader {
+pub struct Reader {
     file: Arc<str>,
     base: PathBuf,
     problems: RefCell<Vec<Problem>>,
@@ -19,7 +19,7 @@ pub(in crate::config) struct Reader {
 
 impl Reader {
     /// `file` is how messages call it; relative paths in it start at `base`.
-    pub(in crate::config) fn new(file: &str, base: &Path) -> Self {
+    pub fn new(file: &str, base: &Path) -> Self {
         Self {
             file: file.into(),
             base: base.to_owned(),
@@ -30,20 +30,20 @@ impl Reader {
     }
 
     /// A path in the file, complete.
-    pub(in crate::config) fn path(&self, text: &str) -> PathBuf {
+    pub fn path(&self, text: &str) -> PathBuf {
         self.base.join(text)
     }
 
-    pub(in crate::config) fn problem_help(&self, place: Place, message: impl Into<String>, help: impl Into<String>) {
+    pub fn problem_help(&self, place: Place, message: impl Into<String>, help: impl Into<String>) {
         self.push(Some(place), message.into(), Some(help.into()));
     }
 
     /// A problem of the file as a whole.
-    pub(in crate::config) fn problem_of_file(&self, message: impl Into<String>, help: Option<String>) {
+    pub fn problem_of_file(&self, message: impl Into<String>, help: Option<String>) {
         self.push(None, message.into(), help);
     }
 
-    pub(in crate::config) fn warn(&self, place: Place, message: impl Into<String>, help: impl Into<String>) {
+    pub fn warn(&self, place: Place, message: impl Into<String>, help: impl Into<String>) {
         let mut warnings = self.warnings.borrow_mut();
         if warnings.len() < PROBLEMS_MAX {
             let (message, help) = (message.into(), Some(help.into()));
@@ -51,12 +51,12 @@ impl Reader {
         }
     }
 
-    pub(in crate::config) fn has_problems(&self) -> bool {
+    pub fn has_problems(&self) -> bool {
         !self.problems.borrow().is_empty()
     }
 
     /// Problems and warnings, in the order of the file.
-    pub(in crate::config) fn finish(self) -> (Vec<Problem>, Vec<Problem>) {
+    pub fn finish(self) -> (Vec<Problem>, Vec<Problem>) {
         let mut problems = self.problems.into_inner();
         problems.sort_by_key(Problem::place);
         if self.unlisted.get() > 0 {
