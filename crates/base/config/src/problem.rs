@@ -1,3 +1,5 @@
+//! Places in files, and what is wrong there.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -20,9 +22,13 @@ impl fmt::Display for Place {
 /// that says what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    /// The file, as messages call it.
     pub file: Arc<str>,
+    /// Where in the file; `None` if it is about the file as a whole.
     pub place: Option<Place>,
+    /// What is wrong.
     pub message: String,
+    /// What to write instead.
     pub help: Option<String>,
 }
 

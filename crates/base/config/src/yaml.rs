@@ -10,33 +10,53 @@ use super::table::Reader;
 
 /// Longest file, in bytes. A gateway with ten thousand routes stays below.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Values in one file after aliases are filled in: bounds what a bomb of aliases can do.
-const NODES_MAX: usize = 500_000;
-/// Levels of nesting. The format needs eight.
-const DEPTH_MAX: usize = 32;
+
+/// What one file may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Values after aliases are filled in: bounds what a bomb of aliases can do.
+    pub nodes_max: usize,
+    /// Levels of nesting.
+    pub depth_max: usize,
+}
+
+impl Bounds {
+    /// Of configurations; their format needs eight levels.
+    pub const CONFIGURATION: Self = Self { nodes_max: 500_000, depth_max: 32 };
+}
 
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
+    /// Where it starts.
     pub place: Place,
+    /// What it is.
     pub value: Value,
 }
 
 /// A value. Scalars are not yet numbers or truth values: that depends on the key they belong to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
+    /// Nothing, `~` or `null`.
     Null,
+    /// A scalar without quotes: it may be meant as a number or a truth value.
     Plain(String),
+    /// A scalar in quotes or a block: always text.
     Quoted(String),
+    /// A list.
     List(Vec<Node>),
+    /// A mapping, in the order of the file; no key stands twice.
     Map(Vec<Pair>),
 }
 
 /// A key and its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
+    /// The key.
     pub key: String,
+    /// Where the key starts.
     pub place: Place,
+    /// What stands behind it.
     pub value: Node,
 }
 
@@ -60,16 +80,22 @@ impl Node {
     }
 }
 
-/// Reads one document. What is wrong goes to `reader`; `None` if the text is not YAML at all.
+/// Reads one document within [`Bounds::CONFIGURATION`]. What is wrong goes to `reader`; `None` if the text is not YAML at
+/// all. JSON is YAML.
 pub fn read(text: &str, reader: &Reader) -> Option<Node> {
+    read_within(text, reader, Bounds::CONFIGURATION)
+}
+
+/// Reads one document within these bounds; a bound that is passed is a problem, and there is no document then.
+pub fn read_within(text: &str, reader: &Reader, bounds: Bounds) -> Option<Node> {
     let options = granit_parser::options! {
         emit_comments: false,
         disallow_directives: true,
-        flow_nesting_limit: DEPTH_MAX,
-        block_nesting_limit: DEPTH_MAX,
+        flow_nesting_limit: bounds.depth_max,
+        block_nesting_limit: bounds.depth_max,
     };
     let mut builder =
-        Builder { reader, stack: Vec::new(), anchors: HashMap::new(), nodes: 0, root: None, documents: 0 };
+        Builder { reader, bounds, stack: Vec::new(), anchors: HashMap::new(), nodes: 0, root: None, documents: 0 };
     for next in Parser::new_from_str_with_options(text, options) {
         let step = match next {
             Ok((event, span)) => builder.event(event, &span),
@@ -106,6 +132,7 @@ enum Frame {
 
 struct Builder<'r> {
     reader: &'r Reader,
+    bounds: Bounds,
     stack: Vec<Frame>,
     anchors: HashMap<usize, Node>,
     nodes: usize,
@@ -131,7 +158,7 @@ impl Builder<'_> {
                         "write the value out instead of the alias",
                     );
                 };
-                if self.stack.len() + node.depth() > DEPTH_MAX {
+                if self.stack.len() + node.depth() > self.bounds.depth_max {
                     return self.too_deep(place);
                 }
                 let node = node.clone();
@@ -181,7 +208,7 @@ impl Builder<'_> {
         if let Some(Frame::Map { key: None, .. }) = self.stack.last() {
             return self.stop(place, "a key that is a list or a mapping", "a key is text; quote it if it has brackets");
         }
-        if self.stack.len() >= DEPTH_MAX {
+        if self.stack.len() >= self.bounds.depth_max {
             return self.too_deep(place);
         }
         Ok(())
@@ -229,10 +256,14 @@ impl Builder<'_> {
 
     fn count(&mut self, nodes: usize, place: Place) -> Result<(), Stop> {
         self.nodes = self.nodes.saturating_add(nodes);
-        if self.nodes <= NODES_MAX {
+        if self.nodes <= self.bounds.nodes_max {
             return Ok(());
         }
-        self.stop(place, &format!("more than {NODES_MAX} values"), "make the file smaller, or use fewer aliases")
+        self.stop(
+            place,
+            &format!("more than {} values", self.bounds.nodes_max),
+            "make the file smaller, or use fewer aliases",
+        )
     }
 
     fn tag(&self, place: Place) {
@@ -242,7 +273,7 @@ impl Builder<'_> {
     fn too_deep(&self, place: Place) -> Result<(), Stop> {
         self.stop(
             place,
-            &format!("more than {DEPTH_MAX} levels of nesting"),
+            &format!("more than {} levels of nesting", self.bounds.depth_max),
             "no value of a configuration is that deep",
         )
     }

@@ -8,13 +8,13 @@ const SIZE_PATTERN: &str = "^[0-9]+ *(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)?$";
 /// Times as text: `250ms`, `60s`.
 const TIME_PATTERN: &str = "^[0-9]+ *(ms|s|m|min|h)$";
 
-/// The JSON Schema (2020-12) of a section and of all that it refers to.
-pub fn schema(root: &Section) -> Value {
+/// The JSON Schema (2020-12) of a section and of all that it refers to, under this title.
+pub fn schema(root: &Section, title: &str) -> Value {
     let mut defs = Map::new();
     let mut schema = object(root, &mut defs);
     if let Some(schema) = schema.as_object_mut() {
         schema.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
-        schema.insert("title".into(), "Leat gateway configuration".into());
+        schema.insert("title".into(), title.into());
         schema.insert("$defs".into(), Value::Object(defs));
     }
     schema

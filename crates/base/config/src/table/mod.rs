@@ -11,7 +11,7 @@ pub mod units;
 
 pub use json_schema::schema;
 pub use key::{Group, Key, Kind, Section};
-pub use open::{Open, Text, quoted, shorten};
+pub use open::{Open, Text, example, quoted, shorten, show, text_of};
 pub use reader::Reader;
 pub use reference::markdown;
 pub use suggest::nearest;

@@ -14,6 +14,7 @@ const SHOWN_MAX: usize = 60;
 /// Every key of the section's table must be asked for: in debug builds dropping it otherwise panics, which is how the
 /// tests know that no key is published that nobody reads.
 pub struct Open<'n> {
+    /// Takes what is wrong.
     pub reader: &'n Reader,
     section: &'static Section,
     /// Where the section starts; its parent's place if it is not in the file.
@@ -26,7 +27,9 @@ pub struct Open<'n> {
 /// Text and where it stands.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'n> {
+    /// The text.
     pub value: &'n str,
+    /// Where it starts.
     pub place: Place,
 }
 
@@ -182,6 +185,7 @@ impl<'n> Open<'n> {
         }
     }
 
+    /// `true` or `false`; without either, `false`.
     pub fn flag(&self, name: &str) -> bool {
         let read = |_: &Kind, text: &str| match text {
             "true" => Ok(true),
@@ -249,6 +253,7 @@ impl<'n> Open<'n> {
         self.scalar(name, read)
     }
 
+    /// The text of a key, or its default.
     pub fn text(&self, name: &str) -> Option<Text<'n>> {
         let (key, node) = self.ask(name)?;
         if let Some(node) = node {
@@ -393,6 +398,7 @@ fn plain(node: &Node) -> Option<&str> {
     }
 }
 
+/// The text of a scalar; `None` for everything else.
 pub fn text_of(node: &Node) -> Option<Text<'_>> {
     plain(node).map(|value| Text { value, place: node.place })
 }
@@ -423,7 +429,7 @@ fn hint(kind: &Kind, node: &Node) -> Option<String> {
     }
 }
 
-/// A value as messages show it.
+/// A value as messages show it: on one line, cut where it gets long.
 pub fn show(node: &Node) -> String {
     match &node.value {
         Value::Null => "nothing".to_owned(),
@@ -442,6 +448,7 @@ pub fn shorten(text: &str) -> String {
     shown.replace("\\'", "'").replace("\\\"", "\"")
 }
 
+/// What could stand there, for a message that says what to write.
 pub fn example(kind: &Kind) -> String {
     match kind {
         Kind::Flag => "true".to_owned(),
@@ -473,6 +480,7 @@ fn names(section: &Section) -> String {
     quoted(section.keys.iter().map(|key| key.name))
 }
 
+/// Words for a message: each in backquotes, with commas.
 pub fn quoted<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }

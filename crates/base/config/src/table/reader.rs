@@ -34,6 +34,7 @@ impl Reader {
         self.base.join(text)
     }
 
+    /// Something wrong, and what to write instead.
     pub fn problem_help(&self, place: Place, message: impl Into<String>, help: impl Into<String>) {
         self.push(Some(place), message.into(), Some(help.into()));
     }
@@ -43,6 +44,7 @@ impl Reader {
         self.push(None, message.into(), help);
     }
 
+    /// Something doubtful, and what to do about it.
     pub fn warn(&self, place: Place, message: impl Into<String>, help: impl Into<String>) {
         let mut warnings = self.warnings.borrow_mut();
         if warnings.len() < PROBLEMS_MAX {
@@ -51,6 +53,7 @@ impl Reader {
         }
     }
 
+    /// Whether anything wrong was found so far.
     pub fn has_problems(&self) -> bool {
         !self.problems.borrow().is_empty()
     }

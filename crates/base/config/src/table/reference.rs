@@ -4,15 +4,10 @@ use std::fmt::Write;
 use super::key::Need;
 use super::{Key, Kind, Section, units};
 
-/// The reference page: a heading and a table of keys for every section, in the order in which they are first mentioned.
-pub fn markdown(root: &'static Section) -> String {
-    let mut page = String::from(
-        "# Configuration\n\n\
-         The file of `leat gateway`, in YAML. `leat gateway FILE --check` lists all that is wrong with one, and the JSON\n\
-         Schema beside this page tells editors. Both, and this page, are made from the same tables as the reader.\n\n\
-         Relative paths start at the directory of the file. Sizes are a number with `B`, `kB`, `MB`, `GB`, `TB`, `KiB`,\n\
-         `MiB`, `GiB` or `TiB`, or a bare number of bytes; times have a unit: `ms`, `s`, `m` or `h`. Fields are what HTTP calls headers.\n",
-    );
+/// The reference page: what stands at its top, then a heading and a table of keys for every section, in the order in
+/// which they are first mentioned.
+pub fn markdown(root: &'static Section, top: &str) -> String {
+    let mut page = top.to_owned();
     let mut seen = HashSet::new();
     let mut waiting = vec![root];
     while let Some(section) = waiting.pop() {

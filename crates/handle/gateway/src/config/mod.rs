@@ -144,10 +144,17 @@ pub fn parse(text: &str, file: &str, base: &Path) -> Result<Loaded, Vec<Problem>
 
 /// The JSON Schema of a configuration, from the same tables as the reader.
 pub fn schema() -> serde_json::Value {
-    table::schema(&read::ROOT)
+    table::schema(&read::ROOT, "Leat gateway configuration")
 }
 
 /// The reference page of a configuration, from the same tables as the reader.
 pub fn reference_markdown() -> String {
-    table::markdown(&read::ROOT)
+    table::markdown(
+        &read::ROOT,
+        "# Configuration\n\n\
+         The file of `leat gateway`, in YAML. `leat gateway FILE --check` lists all that is wrong with one, and the JSON\n\
+         Schema beside this page tells editors. Both, and this page, are made from the same tables as the reader.\n\n\
+         Relative paths start at the directory of the file. Sizes are a number with `B`, `kB`, `MB`, `GB`, `TB`, `KiB`,\n\
+         `MiB`, `GiB` or `TiB`, or a bare number of bytes; times have a unit: `ms`, `s`, `m` or `h`. Fields are what HTTP calls headers.\n",
+    )
 }
