@@ -5,10 +5,11 @@
 // A load is given: load (the scenario's settings), seconds, port, upstreamPort, rate (for an open loop), out (a file that it may
 // write), rival(name) = path of a program of bench/rivals.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseH2load, parseLine, parseLogLatencies } from './engine/parse.mjs';
 import { median } from './engine/statistics.mjs';
+import { protocols } from './rpc/note.mjs';
 
 const script = fileURLToPath(new URL('load/wrk.lua', import.meta.url));
 const firstByte = fileURLToPath(new URL('load/first_byte.mjs', import.meta.url));
@@ -46,6 +47,20 @@ export const loads = {
       const latency = parseLogLatencies(readFileSync(out, 'utf8'));
       return { ...report, ...latency, rps: report.requests / seconds };
     },
+  },
+
+  // Unary calls of the echo service by h2load: over HTTP/2, or with `protocol: 'h1'`. h2load sees the HTTP status of an answer; what it says
+  // is checked once before.
+  rpc: {
+    needs: [{ tool: 'h2load', debian: 'nghttp2-client' }],
+    command: (given) => {
+      const { load, out } = given;
+      const { headers, body } = protocols[load.rpc];
+      writeFileSync(`${out}.body`, body(load.bytes));
+      const sent = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+      return [...loads.h2load.command(given).slice(0, -1), '-d', `${out}.body`, ...sent, url(given)];
+    },
+    read: (given) => loads.h2load.read(given),
   },
 
   // An open loop on HTTP/1.1 with exponential gaps; latencies count from the scheduled moment.

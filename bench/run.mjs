@@ -86,6 +86,7 @@ async function one(scenario, settings, context, absent, lock) {
 function build() {
   if (has('cargo') && has('make')) must('make', ['build'], root);
   if (has('cargo')) must('cargo', ['build', '--release', '--locked', '-p', 'leat-bench-rivals', '--features', 'rivals'], root);
+  if (has('cargo')) must('cargo', ['build', '--release', '--locked', '-p', 'leat-bench-rpc', '--features', 'rivals'], root);
   if (has('npm') && absentPackages().length) must('npm', ['ci', '--no-audit', '--no-fund'], bench);
 }
 
@@ -102,10 +103,12 @@ function must(command, args, cwd) {
 /** Subjects that cannot run here, each with what would help. */
 function absentSubjects(context) {
   const absent = new Map();
-  for (const [name, { needs }] of Object.entries(subjects)) {
+  for (const [name, { needs, absent: absentBecause }] of Object.entries(subjects)) {
     if (needs?.tool && !has(needs.tool)) absent.set(name, `${needs.tool} is missing (apt-get install ${needs.debian})`);
     if (needs?.binary && !runnable(context[needs.binary])) absent.set(name, `there is no binary: ${needs.how}`);
     if (needs?.package && !existsSync(join(bench, 'node_modules', needs.package))) absent.set(name, `${needs.package} is missing (npm ci in bench/)`);
+    const missing = absentBecause?.();
+    if (missing) absent.set(name, missing);
     if (needs?.addon && !builtPackage()) absent.set(name, 'packages/leat is not built (make build)');
   }
   return absent;

@@ -11,6 +11,7 @@
 
 import { expressScenarios } from './express_scenarios.mjs';
 import { gatewayScenarios } from './gateway_scenarios.mjs';
+import { rpcScenarios } from './rpc_scenarios.mjs';
 import { runScenarios } from './run_scenarios.mjs';
 import { nodeScenarios } from './node_scenarios.mjs';
 import { transportScenarios } from './transport_scenarios.mjs';
@@ -175,6 +176,7 @@ export const scenarios = [
   ...gatewayScenarios,
   ...nodeScenarios,
   ...expressScenarios,
+  ...rpcScenarios,
   ...runScenarios,
   ...transportScenarios,
 ];

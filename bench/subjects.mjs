@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { expressSubjects } from './express_subjects.mjs';
 import { gatewaySubjects } from './gateway_subjects.mjs';
 import { nodeSubjects } from './node_subjects.mjs';
+import { rpcSubjects } from './rpc_subjects.mjs';
 import { runSubjects } from './run_subjects.mjs';
 import { transportSubjects } from './transport_subjects.mjs';
 
@@ -144,6 +145,7 @@ export const subjects = {
   ...gatewaySubjects,
   ...nodeSubjects,
   ...expressSubjects,
+  ...rpcSubjects,
   ...runSubjects,
   ...transportSubjects,
 };

@@ -76,6 +76,27 @@ node_packages() {
     done < <(find "$1" -name node_modules -prune -o -name package-lock.json -print 2>/dev/null)
 }
 
+# Python packages in a place of their own: python_packages NAME==VERSION…
+python_packages() {
+    local wanted="$*" place="$tools/python"
+    [ "$(cat "$place/installed" 2>/dev/null)" = "$wanted" ] && return 0
+    has python3 || { skip "$wanted" "there is no python3"; return 1; }
+    echo "installing $wanted"
+    python3 -m venv "$place" >>"$log" 2>&1 && "$place/bin/pip" install -q "$@" >>"$log" 2>&1 </dev/null && echo "$wanted" >"$place/installed" && return 0
+    skip "$wanted" "pip install failed, see target/tools/install.log"
+    return 1
+}
+
+# A program of Go's: go_program NAME MODULE@VERSION
+go_program() {
+    has "$1" && return 0
+    debian go golang-go || return 1
+    echo "installing $1"
+    GOBIN="$tools/bin" GOFLAGS=-mod=mod go install "$2" >>"$log" 2>&1 </dev/null && return 0
+    skip "$1" "go install failed, see target/tools/install.log"
+    return 1
+}
+
 case "${1:-}" in
     test)
         components
@@ -98,6 +119,11 @@ case "${1:-}" in
         debian wrk wrk
         debian h2load nghttp2-client
         debian redis-server redis-server
+        go_program ghz github.com/bojand/ghz/cmd/ghz@v0.93.0
+        go_program protoc-gen-go google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
+        go_program protoc-gen-go-grpc google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2
+        python_packages grpcio==1.85.1 grpcio-tools==1.85.1
+        bench/rpc/build.sh >>"$log" 2>&1 || skip "rival-grpc-go" "bench/rpc/build.sh failed, see target/tools/install.log"
         node_packages bench
         node tools/nodes.mjs
         ;;

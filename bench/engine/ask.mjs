@@ -4,18 +4,20 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { askRpc } from './ask_rpc.mjs';
 
 const READY_PATIENCE_MS = 10_000;
 
 /** Waits until the process answers, and checks that it answers what every other subject does. `body` is a number of bytes, `json` a text. */
-export async function ready(process, { port, path, body, json, headers, expect }) {
+export async function ready(process, { port, path, body, json, headers, expect, ...more }) {
   const ask = expect.protocol === 'h2' ? askH2 : askH1;
   const begin = Date.now();
   for (;;) {
     if (process.child.exitCode !== null) throw new Error(`ended before it answered: ${process.output.stderr.trim().slice(-1000) || `exit ${process.child.exitCode}`}`);
     try {
+      if (expect.rpc) return await askRpc(port, more);
       const { status, bytes } = await ask(port, path, json ?? (body && Buffer.alloc(body, 'x')), { ...headers?.(), ...(json && { 'content-type': 'application/json' }) });
-      if (status !== 200 || bytes !== expect.bytes) {
+      if (status !== 200 || (!expect.get && bytes !== expect.bytes)) {
         throw Object.assign(new Error(`answered ${status} with ${bytes} bytes where 200 with ${expect.bytes} is expected`), { wrong: true });
       }
       return;

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "rivals")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    use prost_build_types::Message as _;
+    use prost::Message as _;
 
     println!("cargo:rerun-if-changed=../echo.proto");
     let set = protox::compile(["echo.proto"], [".."])?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 use connectrpc::{RequestContext, Response, Router, Server, ServiceRequest, ServiceResult};
-use proto::bench::v1::{Echo, EchoExt as _, Note};
+use proto::bench::v1::{Echo, Note};
 
 #[allow(missing_docs, clippy::all, unreachable_pub, rust_2018_idioms, unused)]
 mod proto {
@@ -21,6 +21,7 @@ struct Options {
 
 struct Same;
 
+#[allow(refining_impl_trait)]
 impl Echo for Same {
     async fn say(&self, _: RequestContext, request: ServiceRequest<'_, Note>) -> ServiceResult<Note> {
         Response::ok(request.to_owned_message())

@@ -1,0 +1,54 @@
+// Servers of the echo service, as data: `leat mock` with a rule that echoes, and what else people serve RPC with. Roles: `rpc` takes
+// HTTP/2, `rpc-h1` HTTP/1.1; who serves both on one port is the same for both.
+
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+const tools = at('../target/tools/rpc');
+const descriptors = `${tools}/echo.binpb`;
+
+/** A rule that the note of the scenarios meets, behind `count - 1` others that differ in a literal. */
+function rules(count) {
+  const others = Array.from({ length: count - 1 }, (_, number) =>
+    `  - { name: other-${number}, method: bench.v1.Echo/Say, match: { message: { name: other-${number} } }, reply: { message: { text: "${number}" } } }\n`);
+  return `rules:\n${others.join('')}  - { name: echo, method: bench.v1.Echo/Say, match: { message: { name: bench } }, reply: { echo: true } }\n`;
+}
+
+const mock = (count) => ({ port, leat }) => ({
+  files: { 'rules.yaml': rules(count) },
+  command: [leat, 'mock', '--proto', at('rpc/echo.proto'), '--rules', 'rules.yaml', '--listen', `127.0.0.1:${port}`, '--access-log', 'off'],
+});
+
+const leat = (count) => ({
+  version: ({ leat: binary }) => [binary, 'version'],
+  needs: { binary: 'leat', how: 'build it (`make build`) or name one with --leat PATH' },
+  roles: { rpc: mock(count), 'rpc-h1': mock(count) },
+});
+
+const program = (name) => ({ port, rival }) => ({ files: {}, command: [rival(name), '--listen', `127.0.0.1:${port}`] });
+
+export const rpcSubjects = {
+  'leat mock': leat(1),
+  ...Object.fromEntries([10, 1000, 100_000, 500_000].map((count) => [`leat mock, ${count.toLocaleString('en')} rules`, leat(count)])),
+  'leat, native echo': { version: () => 'leat-rpc', roles: { rpc: program('native-echo'), 'rpc-h1': program('native-echo') } },
+  'grpc-go': {
+    version: () => 'google.golang.org/grpc 1.85.0',
+    roles: { rpc: ({ port }) => ({ files: {}, command: [`${tools}/rival-grpc-go`, '--listen', `127.0.0.1:${port}`] }) },
+    absent: () => (existsSync(`${tools}/rival-grpc-go`) ? undefined : 'it is not built (tools/install.sh bench)'),
+  },
+  tonic: { version: () => 'tonic', roles: { rpc: program('rival-tonic') } },
+  'connect-rust': { version: () => 'connectrpc', roles: { rpc: program('rival-connect-rust'), 'rpc-h1': program('rival-connect-rust') } },
+  'grpc-js': {
+    version: () => ['node', '--version'],
+    needs: { tool: 'node', debian: 'nodejs', package: '@grpc/grpc-js' },
+    roles: { rpc: ({ port }) => ({ files: {}, command: ['node', at('rpc/grpc_js.mjs'), String(port)], env: { NODE_ENV: 'production' } }) },
+  },
+  'connect-node': {
+    version: () => ['node', '--version'],
+    needs: { tool: 'node', debian: 'nodejs', package: '@connectrpc/connect-node' },
+    roles: Object.fromEntries([['rpc', []], ['rpc-h1', ['h1']]].map(([role, more]) => [role, ({ port }) => ({
+      files: {}, command: ['node', at('rpc/connect_node.mjs'), String(port), descriptors, ...more], env: { NODE_ENV: 'production' },
+    })])),
+  },
+};
