@@ -1,0 +1,3 @@
+//! Mocks: rules choose a reply, state remembers what was answered.
+
+pub mod state;
