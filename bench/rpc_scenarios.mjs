@@ -4,7 +4,7 @@
 import { PATH } from './rpc/note.mjs';
 
 const measures = ['rps', 'p50_us', 'p99_us', 'p999_us', 'cpu_us', 'rss_mb', 'busy', 'foreign'];
-const called = { role: 'rpc', measures, compare: ['rps', 'cpu_us', 'p99_us', 'rss_mb'] };
+const called = { role: 'rpc', measures, compare: ['rps', 'cpu_us', 'p99_us', 'rss_mb'], targets: [] };
 const everybody = ['leat mock', 'grpc-go', 'tonic', 'connect-rust', 'grpc-js', 'connect-node'];
 
 /** `connections` with one call at a time on each, or `streams` of them. */
