@@ -37,8 +37,9 @@ const WIDTHS = [1, 10, 50, 100];
 
 export const rpcScenarios = [
   ...WIDTHS.map((connections) => grpc(connections, connections === 50 ? {
-    subjects: [...everybody, 'leat, native echo'],
+    subjects: [...everybody, 'leat, native echo', 'WireMock'],
     targets: [
+      both('rps', 'WireMock', 1),
       both('rps', 'grpc-go', 1.3), both('rps', 'tonic', 1.5), both('rps', 'connect-rust', 1.5), both('rps', 'grpc-js', 5), both('rps', 'connect-node', 5),
       { measure: 'p99_us', against: 'grpc-go', atMost: 1 }, { measure: 'p99_us', against: 'tonic', atMost: 1 },
       { measure: 'cpu_us', against: 'leat, native echo', atMost: 1.1 },

@@ -1,7 +1,7 @@
 // Servers of the echo service, as data: `leat mock` with a rule that echoes, and what else people serve RPC with. Roles: `rpc` takes
 // HTTP/2, `rpc-h1` HTTP/1.1; who serves both on one port is the same for both.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -26,6 +26,12 @@ const leat = (count) => ({
   roles: { rpc: mock(count), 'rpc-h1': mock(count) },
 });
 
+/** The same rule in WireMock's words. */
+const STUB = JSON.stringify({
+  request: { urlPath: '/bench.v1.Echo/Say', method: 'POST', bodyPatterns: [{ matchesJsonPath: { expression: '$.name', equalTo: 'bench' } }] },
+  response: { status: 200, body: '{{{request.body}}}', headers: { 'grpc-status-name': 'OK' }, transformers: ['response-template'] },
+});
+
 const program = (name) => ({ port, rival }) => ({ files: {}, command: [rival(name), '--listen', `127.0.0.1:${port}`] });
 
 export const rpcSubjects = {
@@ -39,6 +45,19 @@ export const rpcSubjects = {
   },
   tonic: { version: () => 'tonic', roles: { rpc: program('rival-tonic') } },
   'connect-rust': { version: () => 'connectrpc', roles: { rpc: program('rival-connect-rust'), 'rpc-h1': program('rival-connect-rust') } },
+  // It has ten seconds to compile itself: Java's code is slow before.
+  WireMock: {
+    version: () => 'wiremock 3.13.1, its gRPC extension 0.11.0',
+    needs: { tool: 'java', debian: 'default-jre-headless' },
+    absent: () => (existsSync(`${tools}/wiremock`) ? undefined : 'its libraries are not there (tools/install.sh bench)'),
+    warmup: 10,
+    roles: {
+      rpc: ({ port }) => ({
+        files: { 'grpc/echo.dsc': readFileSync(descriptors), 'mappings/echo.json': STUB },
+        command: ['java', '-cp', `${tools}/wiremock/*`, 'wiremock.Run', '--bind-address', '127.0.0.1', '--port', String(port), '--no-request-journal', '--disable-banner'],
+      }),
+    },
+  },
   'grpc-js': {
     version: () => ['node', '--version'],
     needs: { tool: 'node', debian: 'nodejs', package: '@grpc/grpc-js' },

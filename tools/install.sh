@@ -97,6 +97,17 @@ go_program() {
     return 1
 }
 
+# Libraries of Java's that a pom.xml names: java_libraries NAME POM
+java_libraries() {
+    local place="$tools/rpc/$1"
+    [ -d "$place" ] && return 0
+    has mvn || { skip "$1" "there is no Maven; install maven"; return 1; }
+    echo "installing $1"
+    mvn -q -f "$2" dependency:copy-dependencies -DoutputDirectory="$place.new" >>"$log" 2>&1 </dev/null && mv "$place.new" "$place" && return 0
+    skip "$1" "mvn failed, see target/tools/install.log"
+    return 1
+}
+
 case "${1:-}" in
     test)
         components
@@ -124,6 +135,7 @@ case "${1:-}" in
         go_program protoc-gen-go-grpc google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2
         python_packages grpcio==1.85.1 grpcio-tools==1.85.1
         bench/rpc/build.sh >>"$log" 2>&1 || skip "rival-grpc-go" "bench/rpc/build.sh failed, see target/tools/install.log"
+        java_libraries wiremock bench/rpc/wiremock/pom.xml
         node_packages bench
         node tools/nodes.mjs
         ;;

@@ -1,8 +1,8 @@
 // One measurement: a subject is started afresh, checked, warmed up, asked, accounted for, and stopped.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loads } from '../loads.mjs';
 import { subjects } from '../subjects.mjs';
@@ -74,7 +74,8 @@ export async function measure(scenario, name, context, upstream, { seconds, warm
     if (kind.drive) {
       return await kind.drive({ ...given, run: talk(dir), memory: () => memory(subject.pid), pause });
     }
-    if (warmup) await finish(kind.command({ ...given, seconds: warmup }), { core: LOAD_CORE, dir });
+    // A subject that compiles itself as it runs says how long that takes it.
+    if (warmup) await finish(kind.command({ ...given, seconds: subjects[name].warmup ?? warmup }), { core: LOAD_CORE, dir });
     return await asked(kind, given, { subject: subject.pid, beside: upstream.pids, shared: subjects[name].cores === 2 }, scenario, dir);
   } catch (error) {
     const said = subject?.output.stderr.trim().slice(-1000);
@@ -91,7 +92,10 @@ export function planned(scenario, name, context, { port, upstream, dir }) {
     port, upstreamPort: upstream.port, redisPort: upstream.redisPort, dir, flags: scenario.flags ?? {}, rival: context.rival, leat: context.leat,
     node: scenario.node && context.node(scenario.node), descriptors: descriptors(), root: process.getuid() === 0,
   });
-  for (const [file, text] of Object.entries(plan.files)) writeFileSync(join(dir, file), text);
+  for (const [file, content] of Object.entries(plan.files)) {
+    mkdirSync(dirname(join(dir, file)), { recursive: true });
+    writeFileSync(join(dir, file), content);
+  }
   return plan;
 }
 
