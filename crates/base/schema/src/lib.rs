@@ -6,6 +6,7 @@ mod compile;
 mod default;
 mod enumeration;
 mod field;
+pub mod json;
 mod message;
 mod options;
 mod schema;

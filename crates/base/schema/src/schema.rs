@@ -3,8 +3,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use buffa::Message;
-use buffa_descriptor::DescriptorPool;
 use buffa_descriptor::generated::descriptor::method_options::IdempotencyLevel;
+use buffa_descriptor::{DescriptorPool, MessageIndex};
 use bytes::Bytes;
 
 use crate::service::{Idempotency, Method, Service};
@@ -101,6 +101,11 @@ impl Schema {
     /// The message of this full name (without a dot before it). One map access.
     pub fn message(&self, full_name: &str) -> Option<MessageType> {
         Some(MessageType { types: Arc::clone(&self.types), id: self.types.message_id(full_name)? })
+    }
+
+    /// The message that the library knows by this index.
+    pub fn message_at(&self, index: MessageIndex) -> Option<MessageType> {
+        self.message(self.types.pool.message(index).full_name())
     }
 
     /// All messages, with the entries of maps.
