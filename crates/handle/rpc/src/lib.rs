@@ -1,3 +1,9 @@
 //! Answers RPC calls of every protocol: one [`wire`](leat_rpc_wire) below, one shared handler above.
 
+pub mod call;
+mod metadata;
 pub mod mock;
+pub mod transcribe;
+
+pub use call::{Answer, Call, Conversation, Fault, Form, Message, Outcome, Prepared, Protocol, Service};
+pub use metadata::CallMetadata;
