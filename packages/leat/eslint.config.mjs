@@ -65,13 +65,14 @@ export default tseslint.config(
         rules: { "@typescript-eslint/no-unnecessary-condition": "off", "@typescript-eslint/no-deprecated": "off", "@typescript-eslint/unbound-method": "off" },
     },
     {
-        // The libraries that Express uses are loaded when they are first needed, and so is Express where it is only stood in for.
+        // The libraries that Express and services use are loaded when they are first needed, and so is Express where it is only stood in for.
         files: [
             "src/express/libraries.ts",
             "src/express/v4/libraries.ts",
             "src/express/router/libraries.ts",
             "src/register/parts.ts",
             "src/register/load.ts",
+            "src/rpc/libraries.ts",
         ],
         rules: { "@typescript-eslint/no-require-imports": "off", "no-restricted-syntax": "off" },
     },

@@ -1,7 +1,7 @@
 // Times and limits of a server: properties as on Node's, whose changes reach the engine while it runs.
 import { X509Certificate } from "node:crypto";
 import { maxHeaderSize as MAX_HEADER_SIZE } from "node:http";
-import { lane, type Settings } from "../native/lane";
+import { lane, type RpcSettings, type Settings } from "../native/lane";
 import { type Core } from "./core";
 import { tlsSettings } from "./tls_settings";
 
@@ -11,6 +11,8 @@ export const kCore = Symbol("leat.core");
 export const kTls = Symbol("leat.tls");
 /** Whether a server speaks HTTP/2. */
 export const kHttp2 = Symbol("leat.http2");
+/** What a server of RPC knows of its services. */
+export const kRpc = Symbol("leat.rpc");
 
 /** What the engine needs to know of a server. */
 export interface ServerSettings {
@@ -25,6 +27,7 @@ export interface ServerSettings {
     [kCore]?: Core | undefined;
     [kTls]?: Record<string, unknown> | undefined;
     [kHttp2]?: boolean;
+    [kRpc]?: RpcSettings | undefined;
 }
 
 /** How much longer than it tells Node leaves an idle connection open, in milliseconds. */
@@ -49,6 +52,8 @@ export function settingsOf(server: ServerSettings): Settings {
     };
     const tls = server[kTls];
     if (tls !== undefined) out.tls = tlsSettings(tls, http2);
+    const rpc = server[kRpc];
+    if (rpc !== undefined) out.rpc = rpc;
     return out;
 }
 

@@ -17,6 +17,15 @@ export interface Settings {
     keepAliveInitialDelay?: number;
     connectionsMax?: number;
     tls?: TlsSettings;
+    rpc?: RpcSettings;
+}
+
+/** Makes a server one of RPC: requests in other protocols than gRPC come as gRPC's, and go back as their client's. */
+export interface RpcSettings {
+    /** A `google.protobuf.FileDescriptorSet` with the services and all that they import. */
+    descriptors: Uint8Array;
+    /** Longest message of a client after decompression, in bytes; the engine's default unless told. */
+    readMaxBytes?: number;
 }
 
 /** Certificates and keys as PEM text. What the engine cannot serve is refused by name before it comes here. */

@@ -1,11 +1,11 @@
 // This thread's lane: batches of records from the engine, and one batch of records back to it per turn of the event loop.
 import { Socket, type OnReadOpts, type SocketConstructorOpts } from "node:net";
 import { addon } from "./load";
-import { type Addon, type Listening, type ListenOptions, type Reason, type Settings } from "./addon";
+import { type Addon, type Listening, type ListenOptions, type Reason, type RpcSettings, type Settings } from "./addon";
 import { LAST, KEEP, OUT_END, OUT_WORDS, RAW, RESPONSE } from "./records";
 import { Slab } from "./slab";
 
-export type { Listening, ListenOptions, Reason, Settings };
+export type { Listening, ListenOptions, Reason, RpcSettings, Settings };
 
 /** Handles the records from word `at` up to word `end`. Must not throw. */
 export type Receiver = (slab: Slab, at: number, end: number) => void;

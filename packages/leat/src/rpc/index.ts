@@ -1,0 +1,3 @@
+// `leat/rpc`: services in JavaScript, in every RPC protocol on one port.
+export { createServer, type RpcOptions } from "./server";
+export { type CallOptions } from "./router";
