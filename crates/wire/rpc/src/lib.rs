@@ -14,6 +14,7 @@ pub mod grpc_web;
 mod media_type;
 mod metadata;
 mod opening;
+pub mod rest;
 mod status;
 
 pub use code::Code;
