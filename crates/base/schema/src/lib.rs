@@ -9,11 +9,15 @@ mod field;
 pub mod json;
 mod message;
 mod options;
+pub mod path;
 mod schema;
 mod service;
 mod sources;
 mod types;
 pub mod wire;
+
+#[cfg(test)]
+mod testing;
 
 pub use default::Default;
 pub use enumeration::{Enum, EnumValue};
