@@ -42,7 +42,6 @@ export function sendError(response: ServerResponse, context: CallContext, reason
     const error = reason instanceof ConnectError ? reason : new ConnectError("internal error", Code.Internal, undefined, undefined, reason);
     sendHead(response, context);
     const trailers = context.touchedTrailer ?? new Headers();
-    error.metadata.forEach((value, name) => { trailers.append(name, value); });
     response.addTrailers(pairs(grpc().setTrailerStatus(trailers, error)));
     response.end();
 }
