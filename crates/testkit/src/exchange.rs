@@ -262,6 +262,13 @@ impl Reply for RecordedExchange {
         self.stage = Stage::Ended;
     }
 
+    fn body_with_trailers(&mut self, parts: &[&[u8]], trailers: Fields<'_>) {
+        assert_eq!(self.length, Length::Stream, "trailers behind a known length");
+        self.body(&parts.concat());
+        self.stage = Stage::Body;
+        self.end(Some(trailers));
+    }
+
     fn record(&mut self) -> &mut Record {
         &mut self.record
     }

@@ -141,6 +141,11 @@ pub trait Reply {
     /// Appends the whole of a small body, copied. After `length(Known(n))`, called once with `n` bytes.
     fn body(&mut self, bytes: &[u8]);
 
+    /// Appends the whole of a body and trailers behind it: `parts` are its bytes, copied one after the other. After
+    /// `length(Stream)`; ends the reply. For the raw step: in the exchange step a layer may want to see the body, which
+    /// `poll_send` and `end` are for.
+    fn body_with_trailers(&mut self, parts: &[&[u8]], trailers: Fields<'_>);
+
     /// Writes a whole reply that was prepared when the configuration was loaded: one copy, no formatting.
     fn fixed(&mut self, reply: &Fixed) {
         self.status(reply.status());

@@ -46,6 +46,12 @@ pub trait Layer {
         self.inner_mut().body(bytes);
     }
 
+    /// [`Reply::body_with_trailers`]
+    #[inline]
+    fn body_with_trailers(&mut self, parts: &[&[u8]], trailers: Fields<'_>) {
+        self.inner_mut().body_with_trailers(parts, trailers);
+    }
+
     /// [`Reply::fixed`]
     #[inline]
     fn fixed(&mut self, reply: &Fixed) {
@@ -254,6 +260,11 @@ impl<L: Layer> Reply for L {
     #[inline]
     fn body(&mut self, bytes: &[u8]) {
         Layer::body(self, bytes);
+    }
+
+    #[inline]
+    fn body_with_trailers(&mut self, parts: &[&[u8]], trailers: Fields<'_>) {
+        Layer::body_with_trailers(self, parts, trailers);
     }
 
     #[inline]

@@ -162,6 +162,15 @@ reasons! {
     LaneTurnTime => "lane.turn_time", 503, Us, "JavaScript ran for longer than one turn may, and was stopped.";
     LaneAborted => "lane.aborted", 0, Caller, "JavaScript cut the exchange off.";
 
+    // RPC. Calls are told in their protocol's way; the statuses are those of what is no call.
+    RpcMediaType => "rpc.media_type", 415, Peer, "The request's content type is of no RPC protocol, or not of the kind that this method takes.";
+    RpcHttpVersion => "rpc.http_version", 505, Peer, "gRPC over another version than HTTP/2.";
+    RpcUnknownMethod => "rpc.unknown_method", 404, Caller, "There is no such RPC method.";
+    RpcProtocol => "rpc.protocol", 400, Peer, "The request breaks the rules of its RPC protocol.";
+    RpcMessageBytes => "rpc.message_bytes", 429, Peer, "A message is longer than receive_bytes_max.";
+    RpcDeadline => "rpc.deadline", 504, Caller, "The deadline that the client set passed before the answer.";
+    RpcFault => "rpc.fault", 0, Us, "The service breaks the call off on purpose.";
+
     // Authentication (RFC 9110 section 15.5.2) and what a client may do (section 15.5.4).
     AuthMissing => "auth.missing", 401, Peer, "The request shows no credentials that this route takes.";
     AuthMalformed => "auth.malformed", 401, Peer, "The credentials are not in the form that their scheme asks for, or stand twice.";

@@ -1,6 +1,6 @@
 //! What a call is to those who answer it: the same for every protocol.
 //!
-//! `serve` makes a [`Call`] of a request and the protocol's reply of what a [`Service`] says. It also keeps
+//! [`serve`](crate::serve) makes a [`Call`] of a request and the protocol's reply of what a [`Service`] says. It also keeps
 //! the deadline and the limits, and notices a client that has gone: a service is dropped then, and need not look.
 
 use std::future::{Future, poll_fn};

@@ -3,6 +3,7 @@
 pub mod call;
 mod metadata;
 pub mod mock;
+pub mod serve;
 pub mod transcribe;
 
 pub use call::{Answer, Call, Conversation, Fault, Form, Message, Outcome, Prepared, Protocol, Service};

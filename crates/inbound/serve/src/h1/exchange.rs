@@ -41,6 +41,10 @@ impl<H: Handler> Reply for Connection<H> {
         self.reply.body(bytes);
     }
 
+    fn body_with_trailers(&mut self, parts: &[&[u8]], trailers: Fields<'_>) {
+        self.reply.body_with_trailers(parts, trailers);
+    }
+
     fn fixed(&mut self, reply: &Fixed) {
         self.announce_ending();
         self.reply.fixed(reply);

@@ -334,6 +334,19 @@ impl Reply for H1Reply {
         let _ = self.end(None);
     }
 
+    fn body_with_trailers(&mut self, parts: &[&[u8]], trailers: Fields<'_>) {
+        for part in parts.iter().filter(|part| !part.is_empty()) {
+            let Ok(framed) = self.frame(part.len()) else { break };
+            let out = self.output.buffer();
+            out.extend_from_slice(framed.prefix());
+            out.extend_from_slice(part);
+            out.extend_from_slice(framed.suffix);
+            self.record.bytes_out += part.len() as u64;
+        }
+        // What can't be ended is no whole reply, and answered as the handler's failure.
+        let _ = self.end(Some(trailers));
+    }
+
     #[inline]
     fn fixed(&mut self, reply: &Fixed) {
         self.status(reply.status());

@@ -271,6 +271,10 @@ impl<H: Handler> Reply for H2Exchange<H> {
         self.reply.body(bytes);
     }
 
+    fn body_with_trailers(&mut self, parts: &[&[u8]], trailers: Fields<'_>) {
+        self.reply.body_with_trailers(parts, trailers);
+    }
+
     fn fixed(&mut self, reply: &Fixed) {
         self.reply.fixed(reply);
     }

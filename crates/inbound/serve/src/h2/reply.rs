@@ -338,6 +338,17 @@ impl Reply for H2Reply {
         }
     }
 
+    fn body_with_trailers(&mut self, parts: &[&[u8]], trailers: Fields<'_>) {
+        let count: usize = parts.iter().map(|part| part.len()).sum();
+        if !self.bodiless && self.has_room_for(count) {
+            self.record.bytes_out += count as u64;
+            self.held.reserve(count);
+            parts.iter().for_each(|part| self.hold(part));
+        }
+        // What fails is a reply that is not done, which is noticed where it is looked at.
+        let _ = self.end(Some(trailers));
+    }
+
     fn fixed(&mut self, reply: &Fixed) {
         self.status(reply.status());
         for (name, value) in reply.fields() {

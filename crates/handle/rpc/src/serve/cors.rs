@@ -1,0 +1,43 @@
+//! Browsers: what a page of another origin may call, and what it may read of the reply.
+
+use leat_message::{Head, Length, Reason, Reply};
+
+use super::settings::Cors;
+
+/// How long a browser may keep the answer to a preflight, in seconds: two hours, the most that Chromium keeps.
+const PREFLIGHT_SECONDS: &[u8] = b"7200";
+/// Fields of our replies that pages need besides those of applications; `*` is for these, and some browsers do not know it.
+const EXPOSED: &[u8] =
+    b"*, grpc-status, grpc-message, grpc-status-details-bin, grpc-encoding, connect-content-encoding, content-encoding";
+
+/// Answers a preflight; `false`, and nothing was written, where the request is none.
+pub(super) fn answer_preflight<R: Reply>(head: Head<'_>, cors: &Cors, reply: &mut R) -> bool {
+    let fields = head.fields();
+    if fields.get_named(b"access-control-request-method").is_none() || *cors == Cors::Off {
+        return false;
+    }
+    let Some(origin) = cors.allowed(head) else {
+        super::head::write_problem::<R, ()>(reply, Reason::CorsOrigin);
+        return true;
+    };
+    reply.status(204);
+    reply.field(b"access-control-allow-origin", origin);
+    reply.field(b"access-control-allow-methods", b"GET, POST");
+    if let Some(names) = fields.get_named(b"access-control-request-headers") {
+        reply.field(b"access-control-allow-headers", names);
+    }
+    reply.field(b"access-control-max-age", PREFLIGHT_SECONDS);
+    reply.field(b"vary", b"origin, access-control-request-method, access-control-request-headers");
+    reply.length(Length::None);
+    true
+}
+
+/// Appends what lets a page of `origin` read the reply.
+pub(super) fn write<R: Reply>(origin: Option<&[u8]>, reply: &mut R) {
+    let Some(origin) = origin else { return };
+    reply.field(b"access-control-allow-origin", origin);
+    reply.field(b"access-control-expose-headers", EXPOSED);
+    if origin != b"*" {
+        reply.field(b"vary", b"origin");
+    }
+}

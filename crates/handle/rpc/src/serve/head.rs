@@ -1,0 +1,76 @@
+use leat_message::{Exchange, Length, OwnedFields, Peer, Reason, Reply};
+use leat_rpc_wire::field;
+use leat_rpc_wire::{Coding, MediaType, Metadata, Opening};
+use leat_schema::Method;
+
+use super::{cors, protocol};
+use crate::call::Call;
+use crate::metadata::CallMetadata;
+
+/// A call's head in memory of its own, for calls that outlive the step that reads the request.
+#[derive(Debug)]
+pub(super) struct CallHead {
+    fields: OwnedFields,
+    query: Option<Vec<u8>>,
+    origin: Option<Vec<u8>>,
+    peer: Peer,
+}
+
+impl CallHead {
+    pub(super) fn new<X: Exchange>(exchange: &X, origin: Option<&[u8]>) -> Self {
+        let head = exchange.request();
+        Self {
+            fields: head.fields().into_iter().collect(),
+            query: head.query().map(<[u8]>::to_vec),
+            origin: origin.map(<[u8]>::to_vec),
+            peer: exchange.peer().clone(),
+        }
+    }
+
+    pub(super) fn origin(&self) -> Option<&[u8]> {
+        self.origin.as_deref()
+    }
+
+    pub(super) fn call<'a>(&'a self, opening: Opening, method: &'a Method) -> Call<'a> {
+        Call {
+            method,
+            metadata: CallMetadata::new(self.fields.fields()),
+            timeout: opening.timeout,
+            peer: &self.peer,
+            protocol: protocol(opening.media),
+            get_query: opening.is_get.then(|| self.query.as_deref().unwrap_or_default()),
+        }
+    }
+}
+
+/// The fields of a reply that is no error of Connect's unary calls: type, coding, the application's, the browser's.
+pub(super) fn write<R: Reply>(opening: Opening, coding: Coding, headers: &Metadata, origin: Option<&[u8]>, reply: &mut R) {
+    reply.status(200);
+    reply.field(b"content-type", opening.media.name().as_bytes());
+    if coding != Coding::Identity {
+        let name: &[u8] = match opening.media {
+            MediaType::Connect(_) => b"content-encoding",
+            MediaType::ConnectStream(_) => b"connect-content-encoding",
+            _ => b"grpc-encoding",
+        };
+        reply.field(name, coding.name().as_bytes());
+    }
+    field::write(headers, "", |name, value| reply.field(name, value));
+    cors::write(origin, reply);
+}
+
+/// Answers with problem details, and with the fields that RFC 9110 asks for beside the status.
+pub(super) fn write_problem<R: Reply, T>(reply: &mut R, reason: Reason) -> Option<T> {
+    let body = reason.problem();
+    reply.record().reason = Some(reason);
+    reply.status(reason.status());
+    reply.field(b"content-type", b"application/problem+json");
+    match reason {
+        Reason::RouteMethod => reply.field(b"allow", b"POST"),
+        Reason::RpcMediaType => reply.field(b"accept-post", MediaType::ACCEPT_POST.as_bytes()),
+        _ => {}
+    }
+    reply.length(Length::Known(body.len() as u64));
+    reply.body(body.as_bytes());
+    None
+}
