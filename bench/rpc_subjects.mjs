@@ -32,12 +32,13 @@ const STUB = JSON.stringify({
   response: { status: 200, body: '{{{request.body}}}', headers: { 'grpc-status-name': 'OK' }, transformers: ['response-template'] },
 });
 
+const native = ({ port, rival }) => ({ files: {}, command: [rival('native-echo'), '--listen', `127.0.0.1:${port}`, '--proto', at('rpc/echo.proto')] });
 const program = (name) => ({ port, rival }) => ({ files: {}, command: [rival(name), '--listen', `127.0.0.1:${port}`] });
 
 export const rpcSubjects = {
   'leat mock': leat(1),
   ...Object.fromEntries([10, 1000, 100_000, 500_000].map((count) => [`leat mock, ${count.toLocaleString('en')} rules`, leat(count)])),
-  'leat, native echo': { version: () => 'leat-rpc', roles: { rpc: program('native-echo'), 'rpc-h1': program('native-echo') } },
+  'leat, native echo': { version: () => 'leat-rpc', roles: { rpc: native, 'rpc-h1': native } },
   'grpc-go': {
     version: () => 'google.golang.org/grpc 1.85.0',
     roles: { rpc: ({ port }) => ({ files: {}, command: [`${tools}/rival-grpc-go`, '--listen', `127.0.0.1:${port}`] }) },

@@ -124,7 +124,8 @@ impl<'r, R: Reply> Answering<'r, R> {
 
     fn fail_connect(&mut self, status: &Status) {
         // A path that is no method: the protocol's own table has 404 for what nobody implements (Connect, "Error codes").
-        let http = if self.method.is_none() && status.code == Code::Unimplemented { 404 } else { status.code.http_status() };
+        let http =
+            if self.method.is_none() && status.code == Code::Unimplemented { 404 } else { status.code.http_status() };
         scratch::with_bytes(|body| {
             connect::status::write_error(status, &|detail, out| encode::debug(self.method, detail, out), body);
             self.reply.status(http);

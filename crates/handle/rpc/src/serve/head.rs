@@ -44,7 +44,13 @@ impl CallHead {
 }
 
 /// The fields of a reply that is no error of Connect's unary calls: type, coding, the application's, the browser's.
-pub(super) fn write<R: Reply>(opening: Opening, coding: Coding, headers: &Metadata, origin: Option<&[u8]>, reply: &mut R) {
+pub(super) fn write<R: Reply>(
+    opening: Opening,
+    coding: Coding,
+    headers: &Metadata,
+    origin: Option<&[u8]>,
+    reply: &mut R,
+) {
     reply.status(200);
     reply.field(b"content-type", opening.media.name().as_bytes());
     if coding != Coding::Identity {

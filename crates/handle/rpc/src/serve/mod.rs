@@ -172,7 +172,8 @@ impl<S: Service> Handler for Rpc<S> {
                     return self.whole(opened, request, peer, room, reply);
                 }
                 reply.record().reason = Some(Reason::RpcProtocol);
-                let status = Status::new(Code::InvalidArgument, "protocol error: the message in the query is malformed");
+                let status =
+                    Status::new(Code::InvalidArgument, "protocol error: the message in the query is malformed");
                 Answering::new(reply, opening, Some(method), self.origin(request)).fail(&status);
                 Step::Done
             });
@@ -183,13 +184,7 @@ impl<S: Service> Handler for Rpc<S> {
         Step::Exchange(Plan { opening, asked: None })
     }
 
-    fn raw_with_body<R: Reply>(
-        &self,
-        request: Head<'_>,
-        body: &[u8],
-        peer: &Peer,
-        reply: &mut R,
-    ) -> Step<Self::Plan> {
+    fn raw_with_body<R: Reply>(&self, request: Head<'_>, body: &[u8], peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
         let Some((opening, method)) = self.open(request, reply) else { return Step::Done };
         if !method.is_unary() {
             return Step::Exchange(Plan { opening, asked: None });
@@ -243,8 +238,7 @@ impl<S: Service> Handler for Rpc<S> {
             let head = CallHead::new(exchange, self.settings.cors.allowed(exchange.request()));
             let call = head.call(opening, method);
             let mut later = Later::default();
-            let mut answering =
-                Answering::new(exchange, opening, Some(method), head.origin()).leaving(&mut later);
+            let mut answering = Answering::new(exchange, opening, Some(method), head.origin()).leaving(&mut later);
             match self.service.whole(&call, receiving.message(), &mut answering) {
                 Step::Done => return send_later(later, exchange).await,
                 Step::Exchange(plan) => Some(plan),

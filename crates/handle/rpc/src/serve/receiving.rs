@@ -144,7 +144,8 @@ impl Receiving {
     fn poll_next<X: Exchange>(&mut self, exchange: &mut X, cx: &mut Context<'_>) -> Poll<Result<bool, Bad>> {
         loop {
             let found = if self.text.is_some() && self.plain_at < self.plain.len() {
-                let (used, found) = self.reader.read(self.plain.get(self.plain_at..).unwrap_or_default(), self.bytes_max);
+                let (used, found) =
+                    self.reader.read(self.plain.get(self.plain_at..).unwrap_or_default(), self.bytes_max);
                 self.plain_at += used;
                 found
             } else {
@@ -156,7 +157,9 @@ impl Receiving {
                             Some(decoder) => {
                                 self.plain.clear();
                                 self.plain_at = 0;
-                                decoder.decode(bytes, &mut self.plain).map_err(|_| protocol("the body is not Base64"))?;
+                                decoder
+                                    .decode(bytes, &mut self.plain)
+                                    .map_err(|_| protocol("the body is not Base64"))?;
                                 (bytes.len(), Found::More)
                             }
                         };
@@ -283,7 +286,10 @@ fn invalid_flags(flags: u8) -> Status {
 }
 
 fn too_large(bytes_max: usize) -> Status {
-    Status::new(Code::ResourceExhausted, format!("a message is larger than the {bytes_max} bytes that are received at most"))
+    Status::new(
+        Code::ResourceExhausted,
+        format!("a message is larger than the {bytes_max} bytes that are received at most"),
+    )
 }
 
 fn zero() -> Status {

@@ -87,7 +87,6 @@ impl<X: Exchange> Conversation for Talk<'_, '_, X> {
         self.wire.borrow_mut().send_headers();
     }
 
-
     fn fault(&mut self, fault: Fault) {
         self.wire.borrow_mut().fault(fault);
     }

@@ -134,7 +134,8 @@ impl<'x, X: Exchange> Wire<'x, X> {
     pub(super) fn finish(&mut self, outcome: &Outcome) {
         let mut status = outcome.status.clone();
         if status.is_ok() && !self.method.server_streams() && self.messages != 1 {
-            status = Status::new(Code::Internal, format!("the service sent {} messages where one is due", self.messages));
+            status =
+                Status::new(Code::Internal, format!("the service sent {} messages where one is due", self.messages));
         }
         if !self.head_sent && (self.is_unary_connect() || !status.is_ok()) {
             let (headers, held) = (std::mem::take(&mut self.headers), self.held.take());
@@ -175,4 +176,3 @@ impl<'x, X: Exchange> Wire<'x, X> {
         Poll::Ready(Ok(()))
     }
 }
-
