@@ -1,6 +1,7 @@
 //! Answers RPC calls of every protocol: one [`wire`](leat_rpc_wire) below, one shared handler above.
 
 pub mod call;
+pub mod cel;
 mod metadata;
 pub mod mock;
 pub mod serve;
