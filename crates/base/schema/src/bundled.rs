@@ -9,7 +9,8 @@ use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 /// The number of the option `google.api.http` of a method.
 pub const HTTP: u32 = 72_295_728;
 
-const TEXTS: [(&str, &str); 7] = [
+const TEXTS: [(&str, &str); 8] = [
+    ("buf/validate/validate.proto", include_str!("../proto/buf/validate/validate.proto")),
     ("google/api/annotations.proto", include_str!("../proto/google/api/annotations.proto")),
     ("google/api/field_behavior.proto", include_str!("../proto/google/api/field_behavior.proto")),
     ("google/api/http.proto", include_str!("../proto/google/api/http.proto")),
