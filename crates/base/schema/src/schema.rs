@@ -30,6 +30,11 @@ pub struct File {
 }
 
 impl Schema {
+    /// A schema without anything.
+    pub fn empty() -> Arc<Self> {
+        Arc::new(Self::new(DescriptorPool::default(), Box::default()))
+    }
+
     /// From a pool whose types all resolve.
     pub(crate) fn new(pool: DescriptorPool, files: Box<[File]>) -> Self {
         let pool = Arc::new(pool);

@@ -1,11 +1,17 @@
 //! Answers RPC calls of every protocol: one [`wire`](leat_rpc_wire) below, one shared handler above.
 
+pub mod builtin;
 pub mod call;
 pub mod cel;
+pub mod health;
 mod metadata;
 pub mod mock;
+pub mod reflection;
 pub mod serve;
 pub mod transcribe;
 
 pub use call::{Answer, Call, Conversation, Fault, Form, Message, Outcome, Prepared, Protocol, Service};
 pub use metadata::CallMetadata;
+
+#[cfg(test)]
+mod scripted;
