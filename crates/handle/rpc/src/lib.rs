@@ -1,5 +1,6 @@
 //! Answers RPC calls of every protocol: one [`wire`](leat_rpc_wire) below, one shared handler above.
 
+mod beside;
 pub mod builtin;
 pub mod call;
 pub mod cel;
@@ -10,6 +11,7 @@ pub mod reflection;
 pub mod serve;
 pub mod transcribe;
 
+pub use beside::{Beside, Either};
 pub use call::{Answer, Call, Conversation, Fault, Form, Message, Outcome, Prepared, Protocol, Service};
 pub use metadata::CallMetadata;
 

@@ -88,9 +88,10 @@ pub(crate) fn answer_coding(received: Coding, accepted: Option<&[u8]>) -> Coding
     }
 }
 
-/// Whether a request has a body that is not empty, as far as its head says.
-pub(crate) fn may_have_body(head: Head<'_>) -> bool {
-    !matches!(head.length(), Length::None | Length::Known(0))
+/// Whether a request says that it has a body that is not empty. A stream of unknown length may be: clients over HTTP/2 tell
+/// the end of a GET behind its head.
+pub(crate) fn has_body(head: Head<'_>) -> bool {
+    matches!(head.length(), Length::Known(count) if count > 0)
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ use leat_rpc_wire::connect::query::Query;
 use leat_rpc_wire::{Code, MediaType, Opening, Refused, Status};
 use leat_schema::{Idempotency, Method};
 use leat_stream::Timer;
+use leat_stream::clock::TICK_MS;
 
 pub use settings::{Cors, Settings};
 
@@ -64,6 +65,20 @@ impl<S: Service> Rpc<S> {
     /// The service.
     pub fn service(&self) -> &S {
         &self.service
+    }
+
+    /// Answers an exchange from its head on: for those who could not take the raw step, because something in front had to
+    /// wait. Copies the head.
+    ///
+    /// # Errors
+    /// As [`Handler::exchange`].
+    pub async fn answer<X: Exchange>(&self, exchange: &mut X) -> Result<(), Fault> {
+        let (head, peer) = (exchange.request(), exchange.peer().clone());
+        let (bytes, lines) = (head.bytes().to_vec(), head.lines().clone());
+        match self.raw(Head::new(&bytes, &lines), &peer, exchange) {
+            Step::Done => Ok(()),
+            Step::Exchange(plan) => self.exchange(plan, exchange).await,
+        }
     }
 
     /// Reads the head; `None` where it was answered.
@@ -206,7 +221,9 @@ impl<S: Service> Handler for Rpc<S> {
         exchange.limit_body(BodyLimits { bytes_max: u64::MAX, time_ms });
         let mut deadline = Timer::default();
         if let Some(timeout) = opening.timeout {
-            deadline.set_after(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+            // The core's clock may be a tick behind: a deadline is never kept too early.
+            let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+            deadline.set_after(ms.saturating_add(TICK_MS));
         }
         let mut receiving = Receiving::new(opening, self.settings.receive_bytes_max);
         if let Some((plan, message)) = plan.asked {

@@ -3,7 +3,7 @@ use leat_message::{Fields, Head, Name};
 use crate::connect::query::Query;
 use crate::connect::timeout;
 use crate::grpc::request::coding;
-use crate::opening::{answer_coding, may_have_body};
+use crate::opening::{answer_coding, has_body};
 use crate::{Code, Form, MediaType, Opening, Refused, Status};
 
 /// Reads the head of a POST whose type is Connect's.
@@ -39,7 +39,7 @@ pub fn open_get(head: Head<'_>) -> Result<Opening, Refused> {
         // Most likely somebody looks with a browser at what only takes POST.
         None => return Err(Refused::Method),
     };
-    if may_have_body(head) {
+    if has_body(head) {
         return Err(Refused::Media);
     }
     let mut opening = Opening { is_get: true, ..Opening::new(MediaType::Connect(form)) };
