@@ -246,6 +246,8 @@ impl<S: Service> Handler for Rpc<S> {
             Err(Bad::Status(status)) => {
                 let head = CallHead::new(exchange, self.settings.cors.allowed(exchange.request()));
                 exchange.record().reason = Some(reason_of(&status));
+                // More may be on its way than would be read off: HTTP/1 must not promise to go on behind it.
+                exchange.keep_alive(false);
                 let mut later = Later::default();
                 Answering::new(exchange, opening, Some(method), head.origin()).leaving(&mut later).fail(&status);
                 return send_later(later, exchange).await;
@@ -306,11 +308,15 @@ impl<S: Service> Rpc<S> {
             .await
         };
         let mut outcome = ended?;
-        if let Some(status) = talk.into_violation() {
-            wire.borrow_mut().note(reason_of(&status));
+        let (has_received_all, violation) = talk.into_parts();
+        let mut wire = wire.into_inner();
+        if !has_received_all {
+            wire.exchange.keep_alive(false);
+        }
+        if let Some(status) = violation {
+            wire.note(reason_of(&status));
             outcome.status = status;
         }
-        let mut wire = wire.into_inner();
         wire.finish(&outcome);
         Ok(poll_fn(|cx| wire.poll_end(cx)).await?)
     }

@@ -76,6 +76,11 @@ impl Receiving {
         Message { form: self.opening.form(), bytes: &self.message }
     }
 
+    /// Whether the body was read to its end.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.state != State::Open
+    }
+
     /// Receives the one message of a call whose client streams nothing, and the end behind it.
     pub(super) fn poll_only<X: Exchange>(&mut self, exchange: &mut X, cx: &mut Context<'_>) -> Poll<Result<(), Bad>> {
         if !self.opening.is_enveloped() {

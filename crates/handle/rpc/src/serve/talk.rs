@@ -33,8 +33,9 @@ impl<'t, 'x, X: Exchange> Talk<'t, 'x, X> {
         Self { wire, head, opening, method, receiving, violation: None }
     }
 
-    pub(super) fn into_violation(self) -> Option<Status> {
-        self.violation
+    /// Whether the client has sent all that was to be read, and how it broke the protocol, if it did.
+    pub(super) fn into_parts(self) -> (bool, Option<Status>) {
+        (self.receiving.is_at_end(), self.violation)
     }
 
     fn lost(&self, reason: Reason) -> Status {
