@@ -117,6 +117,7 @@ case "${1:-}" in
         debian nginx nginx-light
         debian redis-server redis-server
         install_h2spec
+        go_program connectconformance connectrpc.com/conformance/cmd/connectconformance@v1.0.6
         install_miri
         node_packages conformance
         node_packages corpus

@@ -49,6 +49,7 @@ export function stages(root) {
         { name: "differential", command: [node, "conformance/differential/run.mjs"], minutes: 5 },
         { name: "replay", command: [node, "conformance/differential/run.mjs", "--gateway"], minutes: 10 },
         { name: "h2spec", command: [node, "conformance/h2spec/run.mjs"], minutes: 3 },
+        { name: "connect", command: [node, "conformance/connect/run.mjs"], minutes: 5 },
         { name: "websocket", command: [node, "--test", "conformance/websocket/run.mjs"], minutes: 2 },
         { name: "frameworks", command: [node, "conformance/frameworks/run.mjs"], minutes: 3 },
         { name: "middleware", command: [node, "conformance/middleware/run.mjs"], minutes: 6 },
