@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Where in a file something stands. Both count from 1; columns count characters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The line.
     pub line: u32,

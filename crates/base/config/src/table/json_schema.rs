@@ -98,6 +98,11 @@ fn of(kind: &Kind, defs: &mut Map<String, Value>) -> Value {
             json!({ "$ref": format!("#/$defs/{}", section.name) })
         }
         Kind::Json => json!({}),
+        // The second alternative says nothing new to a checker; editors offer its keys.
+        Kind::JsonOr(section) => {
+            define(section, defs);
+            json!({ "anyOf": [{}, { "$ref": format!("#/$defs/{}", section.name) }] })
+        }
     }
 }
 

@@ -116,6 +116,8 @@ pub enum Kind {
     Section(&'static Section),
     /// Anything that JSON can say.
     Json,
+    /// Anything that JSON can say; a mapping may have this section's keys, as words of its own.
+    JsonOr(&'static Section),
 }
 
 impl Section {
@@ -195,6 +197,7 @@ impl Kind {
             Self::Map { key, .. } => format!("a mapping from {key}"),
             Self::Section(section) => section.what.to_owned(),
             Self::Json => "a JSON value".to_owned(),
+            Self::JsonOr(section) => format!("a JSON value, or {}", section.what),
         }
     }
 }

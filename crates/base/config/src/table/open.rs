@@ -461,7 +461,7 @@ pub fn example(kind: &Kind) -> String {
         Kind::List { of, .. } => format!("[{}]", example(of)),
         Kind::Map { of, .. } => format!("{{name: {}}}", example(of)),
         Kind::Section(section) => example_section(section),
-        Kind::Json => "{}".to_owned(),
+        Kind::Json | Kind::JsonOr(_) => "{}".to_owned(),
     }
 }
 

@@ -67,13 +67,14 @@ fn value(kind: &Kind) -> String {
         Kind::Map { key, of } => format!("mapping from {key}: {}", value(of)),
         Kind::Section(section) => format!("[{0}](#{0})", section.name),
         Kind::Json => "any".to_owned(),
+        Kind::JsonOr(section) => format!("any, or [{0}](#{0})", section.name),
         Kind::Flag | Kind::Choice(_) => kind.expected(),
     }
 }
 
 fn refers(kind: &Kind, below: &mut Vec<&'static Section>) {
     match kind {
-        Kind::Section(section) => below.push(section),
+        Kind::Section(section) | Kind::JsonOr(section) => below.push(section),
         Kind::List { of, .. } | Kind::Map { of, .. } => refers(of, below),
         _ => {}
     }

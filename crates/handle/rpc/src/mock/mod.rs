@@ -1,3 +1,4 @@
 //! Mocks: rules choose a reply, state remembers what was answered.
 
+pub mod rules;
 pub mod state;
