@@ -26,6 +26,7 @@ mod source;
 mod table;
 mod test;
 mod tree;
+mod trees;
 
 pub use choose::{Choice, Request};
 pub use nearest::{Nearest, Unmatched};
