@@ -1,4 +1,5 @@
 //! Mocks: rules choose a reply, state remembers what was answered.
 
+pub mod reply;
 pub mod rules;
 pub mod state;

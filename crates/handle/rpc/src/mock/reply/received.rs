@@ -1,0 +1,98 @@
+//! The requests of a call, as far as its reply looks at them.
+
+use std::cell::OnceCell;
+
+use buffa_descriptor::reflect::DynamicMessage;
+use leat_schema::MessageType;
+
+use super::template::Failure;
+
+/// Bytes of requests that are kept for a template that names all of them.
+const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What a reply keeps of the requests.
+#[derive(Debug)]
+pub(super) struct Received {
+    input: MessageType,
+    /// Whether all are kept, or the first and the last one only.
+    all: bool,
+    kept: Vec<Kept>,
+    kept_bytes: usize,
+    count: u64,
+    /// How many there were when the last message was sent.
+    answered: u64,
+    empty: OnceCell<DynamicMessage>,
+}
+
+/// A request: decoded when it is first looked at.
+#[derive(Debug)]
+struct Kept {
+    bytes: Vec<u8>,
+    decoded: OnceCell<Result<DynamicMessage, Failure>>,
+}
+
+impl Received {
+    pub(super) fn new(input: &MessageType, all: bool) -> Self {
+        Self {
+            input: input.clone(),
+            all,
+            kept: Vec::new(),
+            kept_bytes: 0,
+            count: 0,
+            answered: 0,
+            empty: OnceCell::new(),
+        }
+    }
+
+    /// Takes a request in binary form; `None` where no template looks at it, so that it only counts.
+    pub(super) fn push(&mut self, bytes: Option<&[u8]>) -> Result<(), Failure> {
+        self.count += 1;
+        let Some(bytes) = bytes else { return Ok(()) };
+        if !self.all && self.kept.len() > 1 {
+            let gone = self.kept.pop();
+            self.kept_bytes -= gone.map_or(0, |gone| gone.bytes.len());
+        }
+        self.kept_bytes += bytes.len();
+        if self.kept_bytes > KEPT_BYTES_MAX {
+            return Err(Failure(format!(
+                "the requests have more than {KEPT_BYTES_MAX} bytes, and the reply asks for all"
+            )));
+        }
+        self.kept.push(Kept { bytes: bytes.to_vec(), decoded: OnceCell::new() });
+        Ok(())
+    }
+
+    /// Notes that everything so far has been answered.
+    pub(super) fn answer(&mut self) {
+        self.answered = self.count;
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The first request; an empty message if there was none.
+    pub(super) fn first(&self) -> Result<&DynamicMessage, Failure> {
+        self.decoded(self.kept.first())
+    }
+
+    /// The last request so far.
+    pub(super) fn last(&self) -> Result<&DynamicMessage, Failure> {
+        self.decoded(self.kept.last())
+    }
+
+    /// All requests so far, or those since the last answer.
+    pub(super) fn messages(&self, unanswered: bool) -> Result<Vec<&DynamicMessage>, Failure> {
+        let from = if unanswered { usize::try_from(self.answered).unwrap_or(usize::MAX) } else { 0 };
+        self.kept.iter().skip(from).map(|kept| self.decoded(Some(kept))).collect()
+    }
+
+    fn decoded<'k>(&'k self, kept: Option<&'k Kept>) -> Result<&'k DynamicMessage, Failure> {
+        let Some(kept) = kept else { return Ok(self.empty.get_or_init(|| self.input.empty())) };
+        let decode = || {
+            let malformed = |error| Failure(format!("the request is no {}: {error}", self.input.full_name()));
+            self.input.decode(&kept.bytes).map_err(malformed)
+        };
+        kept.decoded.get_or_init(decode).as_ref().map_err(Clone::clone)
+    }
+}

@@ -1,0 +1,197 @@
+//! A message as it is written in a rule: what is fixed is made when the rule is loaded, what has templates for each call.
+
+use std::sync::Arc;
+
+use buffa_descriptor::reflect::{DynamicMessage, MapKey, MapValue, ReflectMessageMut as _, Value as Proto};
+use buffa_descriptor::{DescriptorPool, FieldKind, MessageIndex, SingularKind};
+use serde_json::{Map as Object, Value as Json};
+
+use super::convert::{self, named_field};
+use super::template::{Failure, Scope, Template, Uses, json};
+use crate::cel::Value;
+
+/// A message with what is fixed in it, and what is to be made.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub(super) fixed: DynamicMessage,
+    /// Numbers of fields, and what they become.
+    pub(super) made: Vec<(u32, Element)>,
+}
+
+/// What becomes the value of a field, or an element of it.
+#[derive(Debug)]
+pub(super) enum Element {
+    /// Made already.
+    Fixed(Proto),
+    /// A template, whose value takes the field's type.
+    Template(Template),
+    /// A message with templates in it.
+    Message(Box<Shape>),
+    /// The same inside of a `google.protobuf.Any`.
+    Packed(Box<Shape>),
+    /// A message of a type with a JSON form of its own, such as `google.protobuf.Struct`.
+    Json(Tree, MessageIndex),
+    /// A repeated field. A template in it that makes a list puts its elements in.
+    List(Vec<Element>),
+    /// A map field.
+    Map(Vec<(MapKey, Element)>),
+}
+
+/// JSON with templates in it.
+#[derive(Debug)]
+pub(super) enum Tree {
+    Fixed(Json),
+    Template(Template),
+    List(Vec<Tree>),
+    Object(Vec<(String, Tree)>),
+}
+
+impl Shape {
+    /// The variables that its templates name.
+    pub(super) fn uses(&self) -> Uses {
+        self.made.iter().fold(Uses::NONE, |uses, (_, element)| uses.and(element.uses()))
+    }
+
+    /// Makes the message.
+    pub(super) fn make<'f>(&'f self, scope: &'f Scope<'f>) -> Result<DynamicMessage, Failure> {
+        let mut message = self.fixed.clone();
+        let pool = Arc::clone(self.fixed.pool());
+        let descriptor = pool.message(self.fixed.message_index());
+        for (number, element) in &self.made {
+            let index = self.fixed.message_index();
+            let declared = descriptor.field(*number);
+            let Some(field) = declared.or_else(|| pool.extension_for(index, *number).map(|found| found.field())) else {
+                continue;
+            };
+            let value = element.make(&pool, field.kind(), scope).map_err(|Failure(text)| {
+                Failure(format!("`{}` of {}: {text}", field.name(), descriptor.full_name()))
+            })?;
+            if let Some(value) = value {
+                message.try_set(field, value).map_err(|error| Failure(error.to_string()))?;
+            }
+        }
+        Ok(message)
+    }
+}
+
+impl Element {
+    pub(super) fn uses(&self) -> Uses {
+        let all = |uses: Uses, element: &Element| uses.and(element.uses());
+        match self {
+            Self::Fixed(_) => Uses::NONE,
+            Self::Template(template) => template.uses(),
+            Self::Message(shape) | Self::Packed(shape) => shape.uses(),
+            Self::Json(tree, _) => tree.uses(),
+            Self::List(elements) => elements.iter().fold(Uses::NONE, all),
+            Self::Map(entries) => entries.iter().fold(Uses::NONE, |uses, (_, element)| all(uses, element)),
+        }
+    }
+
+    /// The value for a field of this kind; `None` leaves it unset.
+    pub(super) fn make<'f>(
+        &'f self,
+        pool: &Arc<DescriptorPool>,
+        kind: FieldKind,
+        scope: &'f Scope<'f>,
+    ) -> Result<Option<Proto>, Failure> {
+        match (self, kind) {
+            (Self::Template(template), kind) => convert::field(pool, kind, &template.value(scope)?).map_err(Failure),
+            (Self::List(elements), FieldKind::List(kind)) => {
+                let mut items = Vec::with_capacity(elements.len());
+                for element in elements {
+                    element.append(pool, kind, scope, &mut items)?;
+                }
+                Ok(Some(Proto::List(items)))
+            }
+            (Self::Map(entries), FieldKind::Map { value: kind, .. }) => {
+                let mut made = Vec::with_capacity(entries.len());
+                for (key, element) in entries {
+                    if let Some(value) = element.one(pool, kind, scope)? {
+                        made.push((key.clone(), value));
+                    }
+                }
+                Ok(Some(Proto::Map(MapValue::from_entries(made))))
+            }
+            (element, FieldKind::Singular(kind)) => element.one(pool, kind, scope),
+            (Self::Fixed(value), _) => Ok(Some(value.clone())),
+            _ => Err(Failure("the value has another shape than the field".to_owned())),
+        }
+    }
+
+    fn append<'f>(
+        &'f self,
+        pool: &Arc<DescriptorPool>,
+        kind: SingularKind,
+        scope: &'f Scope<'f>,
+        items: &mut Vec<Proto>,
+    ) -> Result<(), Failure> {
+        if let Self::Template(template) = self
+            && let Value::List(list) = template.value(scope)?
+        {
+            for each in list.iter() {
+                items.extend(convert::singular(pool, kind, &each).map_err(Failure)?);
+            }
+            return Ok(());
+        }
+        items.extend(self.one(pool, kind, scope)?);
+        Ok(())
+    }
+
+    fn one<'f>(
+        &'f self,
+        pool: &Arc<DescriptorPool>,
+        kind: SingularKind,
+        scope: &'f Scope<'f>,
+    ) -> Result<Option<Proto>, Failure> {
+        Ok(match self {
+            Self::Fixed(value) => Some(value.clone()),
+            Self::Template(template) => convert::singular(pool, kind, &template.value(scope)?).map_err(Failure)?,
+            Self::Message(shape) => Some(Proto::Message(shape.make(scope)?)),
+            Self::Packed(shape) => {
+                let any = shape.make(scope)?.pack_any().map_err(|error| Failure(error.to_string()))?;
+                Some(Proto::Message(any))
+            }
+            Self::Json(tree, index) => {
+                let json = tree.make(scope)?.to_string();
+                let message = DynamicMessage::from_json(Arc::clone(pool), *index, &json);
+                Some(Proto::Message(message.map_err(|error| Failure(error.to_string()))?))
+            }
+            Self::List(_) | Self::Map(_) => None,
+        })
+    }
+}
+
+impl Tree {
+    pub(super) fn uses(&self) -> Uses {
+        match self {
+            Self::Fixed(_) => Uses::NONE,
+            Self::Template(template) => template.uses(),
+            Self::List(items) => items.iter().fold(Uses::NONE, |uses, item| uses.and(item.uses())),
+            Self::Object(entries) => entries.iter().fold(Uses::NONE, |uses, (_, item)| uses.and(item.uses())),
+        }
+    }
+
+    fn make<'f>(&'f self, scope: &'f Scope<'f>) -> Result<Json, Failure> {
+        Ok(match self {
+            Self::Fixed(json) => json.clone(),
+            Self::Template(template) => json(&template.value(scope)?).map_err(Failure)?,
+            Self::List(items) => Json::Array(items.iter().map(|item| item.make(scope)).collect::<Result<_, _>>()?),
+            Self::Object(entries) => {
+                let mut object = Object::new();
+                for (key, item) in entries {
+                    object.insert(key.clone(), item.make(scope)?);
+                }
+                Json::Object(object)
+            }
+        })
+    }
+}
+
+/// The field of a message by its name, and its kind.
+pub(super) fn field_kind(
+    pool: &DescriptorPool,
+    message: MessageIndex,
+    name: &str,
+) -> Option<(u32, FieldKind, Option<u16>)> {
+    named_field(pool, message, name).map(|field| (field.number(), field.kind(), field.oneof_index()))
+}

@@ -1,0 +1,7 @@
+mod driver;
+mod faults;
+mod messages;
+mod problems;
+mod several;
+mod streams;
+mod templates;
