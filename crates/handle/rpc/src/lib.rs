@@ -10,6 +10,7 @@ pub mod mock;
 pub mod reflection;
 pub mod serve;
 pub mod transcribe;
+pub mod validate;
 
 pub use beside::{Beside, Either};
 pub use call::{Answer, Call, Conversation, Fault, Form, Message, Outcome, Prepared, Protocol, Service};

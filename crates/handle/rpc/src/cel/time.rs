@@ -106,7 +106,7 @@ impl Timestamp {
     }
 
     /// RFC 3339 in UTC, with as many digits of a second as there are.
-    pub(super) fn text(self) -> String {
+    pub fn text(self) -> String {
         let civil = self.civil(0);
         let Civil { year, month, day, hour, minute, second, .. } = civil;
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{}Z", fraction(civil.nanos))
@@ -185,7 +185,7 @@ impl Duration {
     }
 
     /// Seconds with as many digits as there are: `90s`, `0.5s`.
-    pub(super) fn text(self) -> String {
+    pub fn text(self) -> String {
         let sign = if self.0 < 0 { "-" } else { "" };
         let nanos = self.0.unsigned_abs();
         let second = SECOND.unsigned_abs();
