@@ -227,6 +227,7 @@ reasons! {
     UpstreamResponseTime => "upstream.response_time", 504, Upstream, "No response head within response_time_ms.";
     UpstreamIdleTime => "upstream.idle_time", 504, Upstream, "The endpoint sent or took nothing for idle_time_ms.";
     UpstreamTotalTime => "upstream.total_time", 504, Upstream, "The exchange took longer than total_time_ms.";
+    UpstreamRpc => "upstream.rpc", 502, Upstream, "The endpoint's response is none of gRPC, or its message none of the method's.";
     UpstreamUpgrade => "upstream.upgrade", 502, Upstream, "The endpoint switched to a protocol that the client did not ask for.";
 }
 

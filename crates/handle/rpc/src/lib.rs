@@ -9,6 +9,7 @@ mod metadata;
 pub mod mock;
 pub mod reflection;
 pub mod serve;
+pub mod transcode;
 pub mod transcribe;
 pub mod validate;
 

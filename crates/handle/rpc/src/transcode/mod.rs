@@ -1,0 +1,15 @@
+//! Clients of every protocol before an upstream that speaks gRPC: what stands behind a [`Transcoded`] exchange sees one gRPC
+//! request over HTTP/2, and the client sees its own protocol.
+
+mod dialect;
+mod download;
+mod failure;
+mod head;
+mod reply;
+mod transcoded;
+mod transcoder;
+mod upload;
+
+pub use failure::status_of;
+pub use transcoded::Transcoded;
+pub use transcoder::{Added, Settings, Transcoder, Voice};

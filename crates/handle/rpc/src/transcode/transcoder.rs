@@ -1,0 +1,177 @@
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Poll, ready};
+
+use leat_message::{BodyLimits, Exchange, Fault, Head, Piece, Reason, Reply};
+use leat_rpc_wire::rest::{BindingProblem, Bindings, Unknown};
+use leat_schema::{Method, Schema};
+
+use super::dialect::{Dialect, Tongue};
+use super::failure::{Failure, status_of};
+use super::reply::{self, Refusal};
+use super::transcoded::{Call, Transcoded};
+
+/// Knows the methods of a schema, and which requests of which protocol call them. Immutable; all cores share it.
+pub struct Transcoder {
+    schema: Arc<Schema>,
+    bindings: Bindings,
+    settings: Settings,
+}
+
+/// What is up to whoever runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The longest message in either direction, in bytes, before and after its compression. What is not streamed is held, and
+    /// of a stream one message at a time: this bounds the memory of a call to a few times as much.
+    pub message_bytes_max: usize,
+    /// What becomes of names in a REST request that are no field's.
+    pub unknown: Unknown,
+}
+
+impl Default for Settings {
+    /// 4 MiB, as in gRPC's own servers; unknown names are refused.
+    fn default() -> Self {
+        Self { message_bytes_max: 4 * 1024 * 1024, unknown: Unknown::Refuse }
+    }
+}
+
+impl Transcoder {
+    /// Reads the schema's `google.api.http` options.
+    ///
+    /// # Errors
+    /// All that are wrong.
+    pub fn new(schema: Arc<Schema>, settings: Settings) -> Result<Self, Vec<BindingProblem>> {
+        Ok(Self { bindings: Bindings::compile(&schema)?, schema, settings })
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Its bindings.
+    pub fn bindings(&self) -> &Bindings {
+        &self.bindings
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    pub(super) fn method(&self, path: &[u8]) -> Option<&Method> {
+        self.schema.method(std::str::from_utf8(path).ok()?)
+    }
+
+    fn tongue(&self, head: Head<'_>) -> Tongue {
+        Tongue::of(head, self.method(head.path()).is_some())
+    }
+
+    /// The full name of the method that a request calls, and the protocol by which it does: for people. `None`: it calls none.
+    pub fn explain(&self, head: Head<'_>) -> Option<(&'static str, &Method)> {
+        match self.tongue(head) {
+            Tongue::Grpc => Some(("gRPC", self.method(head.path())?)),
+            tongue => {
+                let method = Dialect::read(self, head, tongue).ok()?.method;
+                Some((
+                    match tongue {
+                        Tongue::GrpcWeb(_) | Tongue::GrpcWebText(_) => "gRPC-Web",
+                        Tongue::Connect(_) | Tongue::ConnectStream(_) => "Connect",
+                        Tongue::Rest | Tongue::Grpc => "REST",
+                    },
+                    method,
+                ))
+            }
+        }
+    }
+
+    /// Begins a call: an exchange of gRPC around the client's own, or `None` where the client has been answered already.
+    /// Requests of gRPC pass. A request that is no stream is read first, so that a wrong one never reaches the upstream.
+    /// `added` are fields that every reply gets which the upstream has no part in.
+    ///
+    /// # Errors
+    /// The client went, or its body broke a limit or the framing.
+    pub async fn open<'a, X: Exchange>(
+        &'a self,
+        x: &'a mut X,
+        limits: BodyLimits,
+        added: Added<'a>,
+    ) -> Result<Option<Transcoded<'a, X>>, Fault> {
+        let tongue = self.tongue(x.request());
+        if tongue == Tongue::Grpc {
+            return Ok(Some(Transcoded::new(x, self, tongue, None, added)));
+        }
+        x.limit_body(limits);
+        let dialect = match Dialect::read(self, x.request(), tongue) {
+            Ok(dialect) => dialect,
+            Err(rejected) => {
+                x.record().reason = Some(rejected.failure.reason);
+                reply::refuse(self, x, tongue, &Refusal::from(&rejected), added);
+                return Ok(None);
+            }
+        };
+        let mut call = Box::new(Call::new(self, dialect, x.request()));
+        let begun = match call.is_whole() {
+            true => self.read_whole(x, &mut call).await?,
+            false => call.begin_stream(x.request()),
+        };
+        let transcoded = Transcoded::new(x, self, tongue, Some(call), added);
+        match begun {
+            Ok(()) => Ok(Some(transcoded)),
+            Err(failure) => transcoded.fail(failure).await.map(|()| None),
+        }
+    }
+
+    /// Reads a request that has one message and no envelope around it.
+    async fn read_whole<X: Exchange>(&self, x: &mut X, call: &mut Call<'_>) -> Result<Result<(), Failure>, Fault> {
+        let bytes_max = self.settings.message_bytes_max;
+        let mut body = Vec::new();
+        loop {
+            let taken = poll_fn(|cx| {
+                let piece = ready!(x.poll_body(cx));
+                Poll::Ready(piece.map(|piece| match piece {
+                    Piece::Data(bytes) => {
+                        body.extend_from_slice(bytes);
+                        bytes.len()
+                    }
+                    Piece::End => 0,
+                }))
+            });
+            match taken.await {
+                Ok(0) => return Ok(call.whole(x.request(), &body)),
+                Ok(taken) => x.consume(taken),
+                Err(Reason::LimitBodyBytes) => return Ok(Err(Reason::LimitBodyBytes.into())),
+                Err(reason) => return Err(reason.into()),
+            }
+            if body.len() > bytes_max {
+                return Ok(Err(Failure::too_long(bytes_max)));
+            }
+        }
+    }
+
+    /// In which protocol the client of this request is told of errors.
+    pub fn voice(&self, head: Head<'_>) -> Voice {
+        Voice(self.tongue(head))
+    }
+
+    /// Tells a client of a refusal in its own protocol, in place of the gateway's problem details. `added` go with it.
+    pub fn refuse<R: Reply>(&self, voice: Voice, reply: &mut R, reason: Reason, added: Added<'_>) {
+        reply.record().reason = Some(reason);
+        let status = status_of(reason);
+        reply::refuse(self, reply, voice.0, &Refusal { status: &status, http_status: None, field: None }, added);
+    }
+}
+
+/// Gives fields to who asks.
+pub type Added<'a> = &'a dyn Fn(&mut dyn FnMut(&[u8], &[u8]));
+
+/// A client's protocol, as far as errors are told in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Voice(Tongue);
+
+impl fmt::Debug for Transcoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transcoder").field("schema", &self.schema).field("settings", &self.settings).finish()
+    }
+}
