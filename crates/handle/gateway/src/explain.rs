@@ -158,7 +158,18 @@ impl Explanation {
                 self.step(None, "files", format!("{} below {}", text.escape_ascii(), files.root().display()));
             }
             Action::Proxy(proxy, rewrite) => {
-                rewrite.write_target(&head, params, &mut text);
+                match proxy.transcoder().map(|transcoder| transcoder.explain(head)) {
+                    None => rewrite.write_target(&head, params, &mut text),
+                    Some(Ok((protocol, path))) => {
+                        text.extend_from_slice(path.as_bytes());
+                        self.step(None, "transcode", format!("{protocol} becomes a call of {path}"));
+                    }
+                    Some(Err(reason)) => {
+                        self.step(None, "transcode", "calls no method of the schema".to_owned());
+                        self.refused = Some(reason);
+                        return;
+                    }
+                }
                 let host = match proxy.host() {
                     ProxyHost::Keep => String::from_utf8_lossy(head.authority()).into_owned(),
                     ProxyHost::Endpoint => "the endpoint's own".to_owned(),

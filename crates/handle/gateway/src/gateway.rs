@@ -10,6 +10,7 @@ use leat_dial::Pools;
 use leat_files::{Files, SettingsError};
 use leat_message::{Blame, Ended, Exchange, Fault, Handler, Head, Length, Peer, Phase, Reason, Reply, Step};
 use leat_route::{Found, Params};
+use leat_rpc::transcode::Transcoder;
 
 use crate::admit::auth::{SchemeError, Schemes};
 use crate::admit::{Admission, Admitted, Counted, Verdict, answer_preflight, compile_limits, preflight};
@@ -29,6 +30,7 @@ use crate::plugin::{
 };
 use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, forward};
 use crate::refuse::{refuse, refuse_as};
+use crate::transcode::{forward_transcoded, refuse_call};
 
 /// Parameter tables, and as many notes of checks, that a core keeps for reuse.
 const SPARE_MAX: usize = 256;
@@ -236,7 +238,12 @@ impl<P: PluginHost> Gateway<P> {
                 return Step::Exchange(Plan { route, params, admitted, waits: true, run: None });
             }
             if let Some((reason, status)) = verdict.refusal() {
-                refuse_as(reply, reason, status, notes.reply.iter());
+                match self.transcoder(route) {
+                    None => refuse_as(reply, reason, status, notes.reply.iter()),
+                    Some(transcoder) => {
+                        refuse_call(transcoder, transcoder.voice(request), reply, (reason, status), &notes.reply);
+                    }
+                }
                 self.reuse(params, admitted);
                 return Step::Done;
             }
@@ -304,7 +311,16 @@ impl<P: PluginHost> Gateway<P> {
             (Some(Compiled::Proxy(proxy)), _) if upstream.is_some() => {
                 let chosen = upstream.and_then(|upstream| self.chosen(route, proxy, upstream));
                 let chosen = chosen.ok_or(Reason::PluginFailed)?;
+                if let Some(transcoder) = chosen.transcoder() {
+                    let observer = &self.observer;
+                    return Box::pin(forward_transcoded(exchange, transcoder, &chosen, params, admitted, observer))
+                        .await;
+                }
                 forward(exchange, &chosen, params, admitted, &self.observer).await
+            }
+            (Some(Compiled::Proxy(proxy)), _) if proxy.transcoder().is_some() => {
+                let transcoder = proxy.transcoder().ok_or(Reason::HandlerFailed)?;
+                Box::pin(forward_transcoded(exchange, transcoder, proxy, params, admitted, &self.observer)).await
             }
             (Some(Compiled::Proxy(proxy)), _) => forward(exchange, proxy, params, admitted, &self.observer).await,
             // Boxed: this future would make the one of every exchange as large as itself (docs/design/memory.md).
@@ -323,6 +339,14 @@ impl<P: PluginHost> Gateway<P> {
                 Ok(())
             }
             _ => Err(Reason::HandlerFailed.into()),
+        }
+    }
+
+    /// What makes gRPC of the requests of a route, if something does.
+    fn transcoder(&self, route: usize) -> Option<&Transcoder> {
+        match self.routes.get(route)? {
+            Compiled::Proxy(proxy) => proxy.transcoder(),
+            _ => None,
         }
     }
 
@@ -498,7 +522,13 @@ impl<P: PluginHost> Handler for Gateway<P> {
             // Without a status the connection just ends.
             let result = if status == 0 { Err(reason.into()) } else { Ok(()) };
             if result.is_ok() {
-                refuse_as(exchange, reason, status, notes.reply.iter());
+                match self.transcoder(route) {
+                    None => refuse_as(exchange, reason, status, notes.reply.iter()),
+                    Some(transcoder) => {
+                        let voice = transcoder.voice(exchange.request());
+                        refuse_call(transcoder, voice, exchange, (reason, status), &notes.reply);
+                    }
+                }
             }
             self.reuse(params, admitted);
             return result;

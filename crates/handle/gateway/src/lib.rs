@@ -22,6 +22,7 @@ mod plugin;
 mod proxy;
 mod refuse;
 mod report;
+mod transcode;
 
 pub use admit::Ledger;
 pub use admit::auth::{AuthState, Fetched, SchemeError, fetch_keys};

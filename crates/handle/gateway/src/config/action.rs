@@ -1,4 +1,7 @@
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use leat_rpc::transcode::Transcoder;
 
 use super::mirror::Mirror;
 use super::template::Template;
@@ -80,6 +83,7 @@ pub struct Proxy {
     pub(super) response_time_ms: Option<u64>,
     pub(super) idle_time_ms: Option<u64>,
     pub(super) total_time_ms: Option<u64>,
+    pub(super) transcoder: Option<Arc<Transcoder>>,
 }
 
 impl Proxy {

@@ -29,6 +29,7 @@ mod regex_rewrite;
 mod source;
 
 mod template;
+mod transcode;
 mod upstream;
 
 use std::path::Path;

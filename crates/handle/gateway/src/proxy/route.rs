@@ -1,7 +1,9 @@
 use std::rc::Rc;
+use std::sync::Arc;
 
 use leat_message::{BodyLimits, Exchange};
 use leat_policy::Random;
+use leat_rpc::transcode::Transcoder;
 
 use super::{Edits, ForwardedPolicy};
 use crate::admit::CORS_FIELDS;
@@ -41,6 +43,8 @@ pub(crate) struct ProxyRoute {
     pub(super) own_fields: Vec<Box<[u8]>>,
     /// Changes to the response's fields.
     pub(super) response_edits: Edits,
+    /// What makes gRPC of other protocols' requests.
+    transcoder: Option<Arc<Transcoder>>,
 }
 
 impl ProxyRoute {
@@ -77,6 +81,7 @@ impl ProxyRoute {
             query: route.request_query().clone(),
             host: proxy.host().clone(),
             forwarded,
+            transcoder: proxy.transcoder().map(Arc::clone),
             request_edits: Edits::new(route.request_fields()),
             own_fields: own_fields(route, schemes),
             response_edits: match route.cors() {
@@ -84,6 +89,16 @@ impl ProxyRoute {
                 None => Edits::new(route.response_fields()),
             },
         })
+    }
+
+    /// What makes gRPC of other protocols' requests, if something does.
+    pub(crate) fn transcoder(&self) -> Option<&Transcoder> {
+        self.transcoder.as_deref()
+    }
+
+    /// Limits of the request body.
+    pub(crate) fn body(&self) -> BodyLimits {
+        self.body
     }
 
     /// Where this request goes.

@@ -34,7 +34,12 @@ impl From<Reason> for Failure {
 
 /// What a client of any RPC protocol is told of a refusal.
 pub fn status_of(reason: Reason) -> Status {
-    let code = match reason.status() {
+    status_as(reason, reason.status())
+}
+
+/// The same where the refusal has another HTTP status than the reason's own.
+pub(super) fn status_as(reason: Reason, http_status: u16) -> Status {
+    let code = match http_status {
         400 | 415 => Code::InvalidArgument,
         401 => Code::Unauthenticated,
         403 => Code::PermissionDenied,

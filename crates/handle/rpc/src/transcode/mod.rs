@@ -11,5 +11,6 @@ mod transcoder;
 mod upload;
 
 pub use failure::status_of;
+pub use leat_rpc_wire::rest::Unknown;
 pub use transcoded::Transcoded;
 pub use transcoder::{Added, Settings, Transcoder, Voice};

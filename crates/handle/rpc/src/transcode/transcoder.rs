@@ -8,7 +8,7 @@ use leat_rpc_wire::rest::{BindingProblem, Bindings, Unknown};
 use leat_schema::{Method, Schema};
 
 use super::dialect::{Dialect, Tongue};
-use super::failure::{Failure, status_of};
+use super::failure::{Failure, status_as};
 use super::reply::{self, Refusal};
 use super::transcoded::{Call, Transcoded};
 
@@ -68,22 +68,22 @@ impl Transcoder {
         Tongue::of(head, self.method(head.path()).is_some())
     }
 
-    /// The full name of the method that a request calls, and the protocol by which it does: for people. `None`: it calls none.
-    pub fn explain(&self, head: Head<'_>) -> Option<(&'static str, &Method)> {
-        match self.tongue(head) {
-            Tongue::Grpc => Some(("gRPC", self.method(head.path())?)),
-            tongue => {
-                let method = Dialect::read(self, head, tongue).ok()?.method;
-                Some((
-                    match tongue {
-                        Tongue::GrpcWeb(_) | Tongue::GrpcWebText(_) => "gRPC-Web",
-                        Tongue::Connect(_) | Tongue::ConnectStream(_) => "Connect",
-                        Tongue::Rest | Tongue::Grpc => "REST",
-                    },
-                    method,
-                ))
-            }
+    /// The protocol of a request and the path of the method that it calls, for people.
+    ///
+    /// # Errors
+    /// It calls none.
+    pub fn explain(&self, head: Head<'_>) -> Result<(&'static str, String), Reason> {
+        let tongue = self.tongue(head);
+        if tongue == Tongue::Grpc {
+            return Ok(("gRPC", String::from_utf8_lossy(head.path()).into_owned()));
         }
+        let dialect = Dialect::read(self, head, tongue).map_err(|rejected| rejected.failure.reason)?;
+        let protocol = match tongue {
+            Tongue::GrpcWeb(_) | Tongue::GrpcWebText(_) => "gRPC-Web",
+            Tongue::Connect(_) | Tongue::ConnectStream(_) => "Connect",
+            Tongue::Rest | Tongue::Grpc => "REST",
+        };
+        Ok((protocol, dialect.method.path().to_owned()))
     }
 
     /// Begins a call: an exchange of gRPC around the client's own, or `None` where the client has been answered already.
@@ -155,10 +155,11 @@ impl Transcoder {
         Voice(self.tongue(head))
     }
 
-    /// Tells a client of a refusal in its own protocol, in place of the gateway's problem details. `added` go with it.
-    pub fn refuse<R: Reply>(&self, voice: Voice, reply: &mut R, reason: Reason, added: Added<'_>) {
+    /// Tells a client of a refusal in its own protocol, in place of the gateway's problem details, which have this HTTP
+    /// status. `added` go with it.
+    pub fn refuse<R: Reply>(&self, voice: Voice, reply: &mut R, reason: Reason, http_status: u16, added: Added<'_>) {
         reply.record().reason = Some(reason);
-        let status = status_of(reason);
+        let status = status_as(reason, http_status);
         reply::refuse(self, reply, voice.0, &Refusal { status: &status, http_status: None, field: None }, added);
     }
 }

@@ -43,6 +43,7 @@ mod root;
 mod route;
 mod share;
 mod split;
+mod transcode;
 mod upstream;
 
 pub(super) use root::{ROOT, read};

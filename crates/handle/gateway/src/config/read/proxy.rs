@@ -8,6 +8,33 @@ use crate::config::table::{Key, Kind, Open, Section};
 
 const TIME: Kind = Kind::Time { min_ms: 1, max_ms: 86_400_000, off: true };
 
+/// Keys that `transcode` has as well.
+pub(super) const HOST: Key = Key::default(
+    "host",
+    Kind::Text { what: "`keep`, `endpoint` or a host", example: "keep" },
+    "keep",
+    "Which host the upstream is asked for: `keep` is what the client asked for, `endpoint` the endpoint's own, anything else is sent as written.",
+)
+.aka(&["host_header", "preserve_host"]);
+
+/// See [`HOST`].
+pub(super) const RESPONSE_TIME: Key =
+    Key::default("response_time", TIME, "60s", "From the end of the request to the response's head; 504 after it.")
+        .aka(&["timeout", "read_timeout", "response_timeout"]);
+
+/// See [`HOST`].
+pub(super) const IDLE_TIME: Key = Key::default(
+    "idle_time",
+    TIME,
+    "5m",
+    "How long the upstream, or a tunnel (WebSocket), may neither send nor take a byte; also a client that the exchange waits for.",
+)
+.aka(&["idle_timeout"]);
+
+/// See [`HOST`].
+pub(super) const TOTAL_TIME: Key =
+    Key::default("total_time", TIME, "off", "The whole exchange.").aka(&["total_timeout"]);
+
 pub(super) static PROXY: Section = Section::new(
     "proxy",
     "the `proxy` section",
@@ -19,27 +46,9 @@ pub(super) static PROXY: Section = Section::new(
             "The name of an upstream, or the URL of a single endpoint with the defaults of one.",
         )
         .aka(&["to", "url", "target", "pass", "proxy_pass"]),
-        Key::default(
-            "host",
-            Kind::Text { what: "`keep`, `endpoint` or a host", example: "keep" },
-            "keep",
-            "Which host the upstream is asked for: `keep` is what the client asked for, `endpoint` the endpoint's own, anything else is sent as written.",
-        )
-        .aka(&["host_header", "preserve_host"]),
-        Key::default(
-            "response_time",
-            TIME,
-            "60s",
-            "From the end of the request to the response's head; 504 after it.",
-        )
-        .aka(&["timeout", "read_timeout", "response_timeout"]),
-        Key::default(
-            "idle_time",
-            TIME,
-            "5m",
-            "How long the upstream, or a tunnel (WebSocket), may neither send nor take a byte; also a client that the exchange waits for.",
-        )
-        .aka(&["idle_timeout"]),
+        HOST,
+        RESPONSE_TIME,
+        IDLE_TIME,
         Key::optional(
             "split",
             Kind::List { of: &Kind::Section(&SPLIT), one: true },
@@ -52,7 +61,7 @@ pub(super) static PROXY: Section = Section::new(
             "Copies of the requests that go to another upstream as well, whose answers nobody waits for.",
         )
         .aka(&["shadow", "request_mirror_policies", "tee"]),
-        Key::default("total_time", TIME, "off", "The whole exchange.").aka(&["total_timeout"]),
+        TOTAL_TIME,
     ],
 )
 .shorthand("upstream");
@@ -109,5 +118,6 @@ pub(super) fn read_proxy(open: &Open<'_>, upstreams: &mut Upstreams) -> Option<P
         response_time_ms,
         idle_time_ms,
         total_time_ms,
+        transcoder: None,
     })
 }

@@ -23,6 +23,7 @@ use super::redirect::{REDIRECT, read_redirect};
 use super::regex_rewrite::REWRITE_REGEX;
 use super::respond::{RESPOND, read_respond};
 use super::rewrite::read_rewrite;
+use super::transcode::{TRANSCODE, read_transcode};
 use super::upstream::Upstreams;
 use crate::config::fields::FieldEdits;
 use crate::config::layers::Layers;
@@ -37,7 +38,7 @@ const NAME_MAX: usize = 64;
 pub(super) static ROUTE: Section = Section::new(
     "route",
     "a route",
-    "Which requests, and what answers them: exactly one of `proxy`, `respond`, `redirect` and `files`.",
+    "Which requests, and what answers them: exactly one of `proxy`, `transcode`, `respond`, `redirect` and `files`.",
     &[
         Key::optional(
             "name",
@@ -96,6 +97,8 @@ pub(super) static ROUTE: Section = Section::new(
         .aka(&["plugin", "middleware"]),
         Key::optional("proxy", Kind::Section(&PROXY), "Passes requests on to an upstream.")
             .aka(&["proxy_pass", "upstream", "reverse_proxy"]),
+        Key::optional("transcode", Kind::Section(&TRANSCODE), "Passes RPC on to an upstream that speaks gRPC, for clients of every RPC protocol and REST.")
+            .aka(&["grpc", "grpc_web", "grpc_json_transcoder", "connect"]),
         Key::optional("respond", Kind::Section(&RESPOND), "Answers with the same reply every time.")
             .aka(&["response", "return", "reply"]),
         Key::optional("redirect", Kind::Section(&REDIRECT), "Sends clients elsewhere."),
@@ -104,7 +107,7 @@ pub(super) static ROUTE: Section = Section::new(
     ],
 )
 .groups(&[
-    Group { keys: &["proxy", "respond", "redirect", "files"], required: true },
+    Group { keys: &["proxy", "transcode", "respond", "redirect", "files"], required: true },
     Group { keys: &["strip_prefix", "rewrite", "rewrite_regex"], required: false },
 ]);
 
@@ -240,11 +243,16 @@ fn read_action(
     upstreams: &mut Upstreams,
 ) -> Option<Action> {
     let proxy = open.section_if("proxy").map(|section| read_proxy(&section, upstreams));
+    let transcode = open.section_if("transcode").map(|section| read_transcode(&section, upstreams));
     let respond = open.section_if("respond").map(|section| read_respond(&section, edits));
     let redirect = open.section_if("redirect").map(|section| read_redirect(&section, path));
     let files = open.section_if("files").map(|section| read_files(&section));
-    match (proxy, respond, redirect, files) {
-        (Some(proxy), None, None, None) => Some(Action::Proxy(proxy?, rewrite)),
+    match (proxy.or(transcode), respond, redirect, files) {
+        (Some(proxy), None, None, None) => {
+            let proxy = proxy?;
+            let rewrite = if proxy.transcoder().is_some() { Rewrite::Keep } else { rewrite };
+            Some(Action::Proxy(proxy, rewrite))
+        }
         (None, Some(respond), None, None) => respond.map(Action::Respond),
         (None, None, Some(redirect), None) => redirect.map(Action::Redirect),
         (None, None, None, Some(files)) => Some(Action::Files(files?, rewrite)),
@@ -257,10 +265,13 @@ fn read_action(
 fn warn_idle_keys(open: &Open<'_>) {
     let has = |name: &str| open.place_of(name).is_some();
     let mut idle = Vec::new();
-    if !has("proxy") && !has("files") {
+    if has("transcode") {
+        // The path is the method's, and its query the message's.
+        idle.extend(["strip_prefix", "rewrite", "rewrite_regex", "request_query"]);
+    } else if !has("proxy") && !has("files") {
         idle.extend(["strip_prefix", "rewrite", "rewrite_regex"]);
     }
-    if !has("proxy") {
+    if !has("proxy") && !has("transcode") {
         idle.extend(["request_headers", "request_query", "decompress", "buffer_response"]);
     }
     for name in idle {

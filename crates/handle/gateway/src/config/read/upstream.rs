@@ -224,6 +224,13 @@ impl Upstreams {
         Some(self.list.len() - 1)
     }
 
+    /// The URL of an endpoint of this upstream that does not speak HTTP/2.
+    pub(super) fn without_http2(&self, number: usize) -> Option<&str> {
+        let upstream = self.list.get(number)?.upstream.as_ref()?;
+        let endpoint = upstream.endpoints().iter().find(|endpoint| endpoint.protocol() != Protocol::Http2)?;
+        Some(endpoint.url())
+    }
+
     pub(super) fn warn_unused(&self, open: &Open<'_>) {
         for named in self.list.iter().filter(|named| !named.used) {
             open.reader.warn(
