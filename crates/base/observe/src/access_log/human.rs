@@ -1,25 +1,26 @@
 //! A line for a person: time, status, method, where to, how long, how much, then what is out of the ordinary.
 
-use std::io::Write;
+use std::fmt::Write;
 
 use super::json::version_word;
-use super::record::{Line, Text};
-use super::text::Place;
-use super::{Look, redact, text, time};
+use super::pen::Pen;
+use super::record::Line;
+use super::text::{self, Place, Text};
+use super::{Look, redact};
 use crate::trace_context::hex;
 
 /// Appends a record and a line feed.
-pub(super) fn write(line: &Line<'_>, look: &Look, out: &mut Vec<u8>) {
-    time::write(line.time_ms, out);
+pub(super) fn write(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
+    look.clock.write(line.time_ms, out);
     let _ = write!(out, " {:03} ", line.status);
-    if line.method.bytes.is_empty() {
-        out.push(b'-');
+    if line.method.is_empty() {
+        out.fixed(b"-");
     } else {
         text::write(line.method, Place::Word, out);
-        out.push(b' ');
+        out.fixed(b" ");
         text::write(line.host, Place::Word, out);
-        out.push(b' ');
-        redact::write(line.target, &look.redact, Place::Word, out);
+        out.fixed(b" ");
+        redact::write(line.target, &look.redact, Place::Word, &mut look.scratch, out);
     }
     if let Some(version) = line.version {
         let _ = write!(out, " {}", version_word(version));
@@ -42,44 +43,44 @@ pub(super) fn write(line: &Line<'_>, look: &Look, out: &mut Vec<u8>) {
         Some(remote) => {
             let _ = write!(out, " from={remote}");
         }
-        None => out.extend_from_slice(b" from=unix"),
+        None => out.fixed(b" from=unix"),
     }
     pair(" id=", line.id, out);
-    if !line.user_agent.bytes.is_empty() {
-        out.extend_from_slice(b" agent=\"");
+    if !line.user_agent.is_empty() {
+        out.fixed(b" agent=\"");
         text::write(line.user_agent, Place::Quoted, out);
-        out.push(b'"');
+        out.fixed(b"\"");
     }
     tail(line, look, out);
-    out.push(b'\n');
+    out.fixed(b"\n");
 }
 
-fn tail(line: &Line<'_>, look: &Look, out: &mut Vec<u8>) {
+fn tail(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
     if let Some((id, _)) = line.tail.trace {
-        out.extend_from_slice(b" trace=");
-        id.iter().for_each(|&half| out.extend_from_slice(&hex(half)));
+        out.fixed(b" trace=");
+        id.iter().for_each(|&half| out.fixed(&hex(half)));
     }
     if let Some(times) = &line.tail.phases {
         for (phase, ticks) in times.named(line.connect_us, line.upstream_us) {
             let _ = write!(out, " {phase}={}.{}us", ticks / 10, ticks % 10);
         }
     }
-    for (field, value) in look.fields.iter().zip(&line.tail.fields).filter(|(_, value)| !value.bytes.is_empty()) {
+    for (field, value) in look.fields.iter().zip(&line.tail.fields).filter(|(_, value)| !value.is_empty()) {
         let _ = write!(out, " {field}=\"");
-        redact::write(*value, &look.redact, Place::Quoted, out);
-        out.push(b'"');
+        redact::write(*value, &look.redact, Place::Quoted, &mut look.scratch, out);
+        out.fixed(b"\"");
     }
 }
 
 /// Appends a line that tells of dropped records.
-pub(super) fn write_dropped(now_ms: u64, dropped: u64, out: &mut Vec<u8>) {
-    time::write(now_ms, out);
+pub(super) fn write_dropped(now_ms: u64, dropped: u64, look: &mut Look, out: &mut Pen<'_>) {
+    look.clock.write(now_ms, out);
     let _ = writeln!(out, " dropped={dropped} access records: the log's writer did not keep up");
 }
 
-fn pair(key: &str, value: Text<'_>, out: &mut Vec<u8>) {
-    if !value.bytes.is_empty() {
-        out.extend_from_slice(key.as_bytes());
+fn pair(key: &str, value: Text<'_>, out: &mut Pen<'_>) {
+    if !value.is_empty() {
+        out.bytes(key.as_bytes());
         text::write(value, Place::Word, out);
     }
 }

@@ -1,91 +1,103 @@
 //! A line as one JSON object. Fields that have nothing to say are left out.
 
-use std::io::Write;
+use std::fmt::Write;
+use std::net::SocketAddr;
 
 use leat_message::Version;
 
-use super::record::{Line, Text};
-use super::text::Place;
-use super::{Look, redact, text, time};
+use super::pen::Pen;
+use super::record::Line;
+use super::text::{self, Place, Text};
+use super::{Look, redact};
 use crate::exposition::blame;
 use crate::trace_context::hex;
 
 /// Appends a record and a line feed.
-pub(super) fn write(line: &Line<'_>, look: &Look, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"time\":\"");
-    time::write(line.time_ms, out);
-    out.push(b'"');
-    string("id", line.id, out);
-    match line.remote {
-        Some(remote) => {
-            let _ = write!(out, ",\"remote\":\"{remote}\"");
-        }
-        None => out.extend_from_slice(b",\"remote\":\"unix\""),
+pub(super) fn write(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
+    out.fixed(b"{\"time\":\"");
+    look.clock.write(line.time_ms, out);
+    out.fixed(b"\"");
+    string(b",\"id\":\"", line.id, out);
+    remote(line.remote, out);
+    string(b",\"method\":\"", line.method, out);
+    string(b",\"host\":\"", line.host, out);
+    if !line.target.is_empty() {
+        out.fixed(b",\"target\":\"");
+        redact::write(line.target, &look.redact, Place::Json, &mut look.scratch, out);
+        out.fixed(b"\"");
     }
-    string("method", line.method, out);
-    string("host", line.host, out);
-    redacted("target", line.target, look, out);
-    if let Some(version) = line.version {
-        word("version", version_word(version), out);
+    match line.version {
+        Some(Version::Http10) => out.fixed(b",\"version\":\"HTTP/1.0\""),
+        Some(Version::Http11) => out.fixed(b",\"version\":\"HTTP/1.1\""),
+        Some(Version::Http2) => out.fixed(b",\"version\":\"HTTP/2\""),
+        None => {}
     }
-    number("status", u64::from(line.status), out);
+    number(b",\"status\":", u64::from(line.status), out);
     if let Some(reason) = line.reason {
-        word("reason", reason.code(), out);
-        word("blame", blame(reason.blame()), out);
+        word(b",\"reason\":\"", reason.code(), out);
+        word(b",\"blame\":\"", blame(reason.blame()), out);
     }
     if let Some(detail) = line.detail {
-        word("detail", detail.code(), out);
+        word(b",\"detail\":\"", detail.code(), out);
     }
-    number("bytes_in", line.bytes_in, out);
-    number("bytes_out", line.bytes_out, out);
-    number("duration_us", line.duration_us, out);
-    string("route", line.route, out);
-    string("endpoint", line.endpoint, out);
-    if !line.endpoint.bytes.is_empty() || line.attempts > 0 {
-        number("upstream_us", u64::from(line.upstream_us), out);
-        number("connect_us", u64::from(line.connect_us), out);
-        number("attempts", u64::from(line.attempts), out);
+    number(b",\"bytes_in\":", line.bytes_in, out);
+    number(b",\"bytes_out\":", line.bytes_out, out);
+    number(b",\"duration_us\":", line.duration_us, out);
+    string(b",\"route\":\"", line.route, out);
+    string(b",\"endpoint\":\"", line.endpoint, out);
+    if !line.endpoint.is_empty() || line.attempts > 0 {
+        number(b",\"upstream_us\":", u64::from(line.upstream_us), out);
+        number(b",\"connect_us\":", u64::from(line.connect_us), out);
+        number(b",\"attempts\":", u64::from(line.attempts), out);
     }
-    string("user_agent", line.user_agent, out);
-    let tail = &line.tail;
-    if let Some((id, span)) = tail.trace {
-        hexadecimal("trace_id", &id, out);
-        hexadecimal("span_id", &[span], out);
+    string(b",\"user_agent\":\"", line.user_agent, out);
+    tail(line, look, out);
+    out.fixed(b"}\n");
+}
+
+fn tail(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
+    if let Some(([high, low], span)) = line.tail.trace {
+        out.fixed(b",\"trace_id\":\"");
+        out.fixed(&hex(high));
+        out.fixed(&hex(low));
+        out.fixed(b"\",\"span_id\":\"");
+        out.fixed(&hex(span));
+        out.fixed(b"\"");
     }
-    if let Some(times) = &tail.phases {
-        name("phases_us", out);
-        let named = times.named(line.connect_us, line.upstream_us);
-        for (at, (phase, ticks)) in named.into_iter().enumerate() {
-            out.push(if at == 0 { b'{' } else { b',' });
-            out.push(b'"');
-            out.extend_from_slice(phase.as_bytes());
-            out.extend_from_slice(b"\":");
-            tenths(ticks, out);
+    if let Some(times) = &line.tail.phases {
+        tenths(b",\"phases_us\":{\"parse\":", times.parse, out);
+        tenths(b",\"route\":", times.route, out);
+        tenths(b",\"auth\":", times.auth, out);
+        tenths(b",\"limit\":", times.limit, out);
+        tenths(b",\"plugin\":", times.plugin, out);
+        number(b",\"connect\":", u64::from(line.connect_us), out);
+        number(b",\"upstream\":", u64::from(line.upstream_us), out);
+        tenths(b",\"send\":", times.send, out);
+        out.fixed(b"}");
+    }
+    let mut is_first = true;
+    for (field, value) in look.fields.iter().zip(&line.tail.fields).filter(|(_, value)| !value.is_empty()) {
+        if std::mem::take(&mut is_first) {
+            out.fixed(b",\"fields\":{\"");
+        } else {
+            out.fixed(b",\"");
         }
-        out.push(b'}');
+        out.bytes(field.as_bytes());
+        out.fixed(b"\":\"");
+        redact::write(*value, &look.redact, Place::Json, &mut look.scratch, out);
+        out.fixed(b"\"");
     }
-    let mut before = &b",\"fields\":{\""[..];
-    for (field, value) in look.fields.iter().zip(&tail.fields).filter(|(_, value)| !value.bytes.is_empty()) {
-        out.extend_from_slice(before);
-        out.extend_from_slice(field.as_bytes());
-        out.extend_from_slice(b"\":\"");
-        redact::write(*value, &look.redact, Place::Json, out);
-        out.push(b'"');
-        before = b",\"";
+    if !is_first {
+        out.fixed(b"}");
     }
-    if before.len() == 2 {
-        out.push(b'}');
-    }
-    out.extend_from_slice(b"}\n");
 }
 
 /// Appends a line that tells of dropped records.
-pub(super) fn write_dropped(now_ms: u64, dropped: u64, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"time\":\"");
-    time::write(now_ms, out);
-    out.push(b'"');
-    number("dropped", dropped, out);
-    out.extend_from_slice(b"}\n");
+pub(super) fn write_dropped(now_ms: u64, dropped: u64, look: &mut Look, out: &mut Pen<'_>) {
+    out.fixed(b"{\"time\":\"");
+    look.clock.write(now_ms, out);
+    number(b"\",\"dropped\":", dropped, out);
+    out.fixed(b"}\n");
 }
 
 /// The version as people write it.
@@ -97,52 +109,51 @@ pub(super) fn version_word(version: Version) -> &'static str {
     }
 }
 
-fn name(name: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(b",\"");
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\":");
-}
-
-fn redacted(key: &str, value: Text<'_>, look: &Look, out: &mut Vec<u8>) {
-    if !value.bytes.is_empty() {
-        name(key, out);
-        out.push(b'"');
-        redact::write(value, &look.redact, Place::Json, out);
-        out.push(b'"');
+#[inline]
+fn remote(remote: Option<SocketAddr>, out: &mut Pen<'_>) {
+    match remote {
+        Some(SocketAddr::V4(v4)) => {
+            let [first, rest @ ..] = v4.ip().octets();
+            number(b",\"remote\":\"", u64::from(first), out);
+            rest.into_iter().for_each(|octet| number(b".", u64::from(octet), out));
+            number(b":", u64::from(v4.port()), out);
+            out.fixed(b"\"");
+        }
+        Some(SocketAddr::V6(v6)) => {
+            let _ = write!(out, ",\"remote\":\"{v6}\"");
+        }
+        None => out.fixed(b",\"remote\":\"unix\""),
     }
-}
-
-fn hexadecimal(key: &str, numbers: &[u64], out: &mut Vec<u8>) {
-    name(key, out);
-    out.push(b'"');
-    numbers.iter().for_each(|&number| out.extend_from_slice(&hex(number)));
-    out.push(b'"');
 }
 
 /// Appends tenths of a microsecond as microseconds.
-fn tenths(ticks: u64, out: &mut Vec<u8>) {
-    text::number(ticks / 10, out);
+#[inline]
+fn tenths<const N: usize>(key: &[u8; N], ticks: u32, out: &mut Pen<'_>) {
+    number(key, u64::from(ticks / 10), out);
     if !ticks.is_multiple_of(10) {
-        out.push(b'.');
-        text::number(ticks % 10, out);
+        out.fixed(b".");
+        out.number(u64::from(ticks % 10));
     }
 }
 
-fn string(key: &str, value: Text<'_>, out: &mut Vec<u8>) {
-    if !value.bytes.is_empty() {
-        name(key, out);
-        out.push(b'"');
+#[inline]
+fn string<const N: usize>(key: &[u8; N], value: Text<'_>, out: &mut Pen<'_>) {
+    if !value.is_empty() {
+        out.fixed(key);
         text::write(value, Place::Json, out);
-        out.push(b'"');
+        out.fixed(b"\"");
     }
 }
 
 /// Appends one of our own words, which need no escaping.
-fn word(key: &str, value: &str, out: &mut Vec<u8>) {
-    string(key, Text { bytes: value.as_bytes(), cut: false }, out);
+fn word<const N: usize>(key: &[u8; N], value: &str, out: &mut Pen<'_>) {
+    out.fixed(key);
+    out.bytes(value.as_bytes());
+    out.fixed(b"\"");
 }
 
-fn number(key: &str, value: u64, out: &mut Vec<u8>) {
-    name(key, out);
-    text::number(value, out);
+#[inline]
+fn number<const N: usize>(key: &[u8; N], value: u64, out: &mut Pen<'_>) {
+    out.fixed(key);
+    out.number(value);
 }

@@ -7,6 +7,7 @@
 mod human;
 mod json;
 mod output;
+mod pen;
 mod record;
 mod redact;
 mod ring;
@@ -15,6 +16,7 @@ mod sink;
 mod tail;
 mod text;
 mod time;
+mod words;
 mod writer;
 
 use std::io;
@@ -108,6 +110,18 @@ struct Look {
     format: Format,
     fields: Arc<[Box<str>]>,
     redact: Box<[Box<str>]>,
+    clock: time::Clock,
+    /// For a text that has to be put together before it is looked at.
+    scratch: Vec<u8>,
+}
+
+impl Look {
+    /// No line is longer, in bytes: keys, numbers and our own words take less than the last part of the sum, and a value that is taken
+    /// out leaves less than its parameter could have become.
+    fn line_bytes_max(&self) -> usize {
+        let names: usize = self.fields.iter().map(|name| name.len() + 8).sum();
+        text::GROWTH_MAX * (record::TEXTS_BYTES_MAX + tail::FIELDS_BYTES_MAX) + names + 2_048
+    }
 }
 
 /// What became of access records. Shared by every log that a process opens.
@@ -138,7 +152,8 @@ impl AccessLog {
         let Settings { target, format, user_agent, fields, redact, sampling } = settings;
         let fields: Arc<[Box<str>]> = fields.into_iter().take(FIELDS_MAX).collect();
         let output = output::Output::open(target)?;
-        let look = Look { format, fields: Arc::clone(&fields), redact: redact.into() };
+        let (clock, scratch) = (time::Clock::default(), Vec::new());
+        let look = Look { format, fields: Arc::clone(&fields), redact: redact.into(), clock, scratch };
         let writer = writer::start(output, look, tally)?;
         Ok(Self { writer, wanted: Wanted { user_agent, fields, sampling } })
     }

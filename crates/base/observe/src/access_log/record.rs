@@ -1,9 +1,11 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::atomic::AtomicU64;
 
 use leat_message::{Address, Head, Name, Peer, Reason, Record, Version};
 
 use super::ring::Producer;
-use super::tail::{PhaseTimes, Tail, TailLine};
+use super::tail::{PhaseTimes, Tail, TailLine, take};
+use super::text::Text;
 
 /// What a line is made from; borrowed for the length of one call.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,8 @@ pub struct Entry<'a> {
 /// are cut, and the line says so.
 const TEXTS_MAX: [usize; TEXTS] = [64, 32, 255, 1_024, 128, 128, 256];
 const TEXTS: usize = 7;
+/// What is kept of all of them together at most.
+pub(super) const TEXTS_BYTES_MAX: usize = 64 + 32 + 255 + 1_024 + 128 + 128 + 256;
 const WORDS_FIXED: usize = 11;
 
 /// Copies an entry into the ring; false if there was no room. No allocation.
@@ -48,18 +52,14 @@ pub(super) fn append(entry: &Entry<'_>, user_agent: bool, fields: &[Box<str>], p
         entry.endpoint.as_bytes(),
         agent.unwrap_or_default(),
     ];
-    let (mut words, mut cut, mut lengths) = (WORDS_FIXED, 0, [0u64; 2]);
-    for (i, (text, max)) in texts.iter_mut().zip(TEXTS_MAX).enumerate() {
-        if let Some(kept) = text.get(..max)
-            && text.len() > max
-        {
+    let (mut words, mut cut, mut lengths) = (WORDS_FIXED, 0, [0u64; TEXTS]);
+    for (i, ((text, length), max)) in texts.iter_mut().zip(&mut lengths).zip(TEXTS_MAX).enumerate() {
+        if let Some((kept, [_, ..])) = text.split_at_checked(max) {
             *text = kept;
             cut |= 1u64 << i;
         }
         words += text.len().div_ceil(8);
-        if let Some(word) = lengths.get_mut(i / 4) {
-            *word |= (text.len() as u64) << (i % 4 * 16);
-        }
+        *length = text.len() as u64;
     }
     let tail = Tail::of(entry, fields);
     words += tail.words();
@@ -67,14 +67,14 @@ pub(super) fn append(entry: &Entry<'_>, user_agent: bool, fields: &[Box<str>], p
     let (family, port, address) = remote_bits(&entry.peer.remote);
     let reason = |reason: Option<Reason>| reason.map_or(0, |reason| reason as u64 + 1);
     let version = request.map_or(0, |head| 1 + head.version() as u64);
-    let [lengths_first, lengths_last] = lengths;
-    slot.word(words as u64);
-    slot.word(entry.time_ms);
-    slot.word(entry.duration_us);
-    slot.word(record.bytes_in);
-    slot.word(record.bytes_out);
-    slot.word(u64::from(record.connect_us) | u64::from(record.upstream_us) << 32);
-    slot.word(
+    let [l0, l1, l2, l3, l4, l5, l6] = lengths;
+    slot.words([
+        words as u64,
+        entry.time_ms,
+        entry.duration_us,
+        record.bytes_in,
+        record.bytes_out,
+        u64::from(record.connect_us) | u64::from(record.upstream_us) << 32,
         u64::from(record.status)
             | u64::from(record.attempts) << 16
             | reason(record.reason) << 32
@@ -83,11 +83,11 @@ pub(super) fn append(entry: &Entry<'_>, user_agent: bool, fields: &[Box<str>], p
             | reason(record.detail) << 48
             | cut << 56
             | u64::from(!tail.is_empty()) << 63,
-    );
-    slot.word(address as u64);
-    slot.word((address >> 64) as u64);
-    slot.word(lengths_first);
-    slot.word(lengths_last | u64::from(port) << 48);
+        address as u64,
+        (address >> 64) as u64,
+        l0 | l1 << 16 | l2 << 32 | l3 << 48,
+        l4 | l5 << 16 | l6 << 32 | u64::from(port) << 48,
+    ]);
     texts.into_iter().for_each(|text| slot.bytes(text));
     tail.write(&mut slot);
     slot.commit();
@@ -128,37 +128,20 @@ pub(super) struct Line<'a> {
     pub(super) tail: TailLine<'a>,
 }
 
-/// Bytes that came from a peer or from a configuration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Text<'a> {
-    pub(super) bytes: &'a [u8],
-    /// Whether there was more.
-    pub(super) cut: bool,
-}
-
-/// Reads the record at the front of `words`, and says what comes after it. `scratch` holds the texts. `None` at the end.
-pub(super) fn decode<'a, 'w>(words: &'w [u64], scratch: &'a mut Vec<u8>) -> Option<(Line<'a>, &'w [u64])> {
-    let length = usize::try_from(*words.first()?).ok()?;
-    let (record, rest) = words.split_at_checked(length.max(1))?;
-    let (fixed, texts) = record.split_at_checked(WORDS_FIXED)?;
-    let &[_, time_ms, duration_us, bytes_in, bytes_out, times, flags, low, high, lengths_first, lengths_last] = fixed
-    else {
-        return None;
-    };
-    scratch.clear();
-    texts.iter().for_each(|word| scratch.extend_from_slice(&word.to_le_bytes()));
-    let mut left: &'a [u8] = scratch;
+/// What a record's words say; `None` for what is none.
+pub(super) fn decode<'a>(record: &'a [AtomicU64]) -> Option<Line<'a>> {
+    let (fixed, mut left) = take::<WORDS_FIXED>(record)?;
+    let [_, time_ms, duration_us, bytes_in, bytes_out, times, flags, low, high, lengths_first, lengths_last] = fixed;
     let mut next = |i: usize| {
         let lengths = if i < 4 { lengths_first } else { lengths_last };
         let length = usize::from((lengths >> (i % 4 * 16)) as u16);
-        let padded = length.next_multiple_of(8).min(left.len());
-        let (text, after) = left.split_at(padded);
+        let (words, after) = left.split_at_checked(length.div_ceil(8))?;
         left = after;
-        Text { bytes: text.get(..length).unwrap_or_default(), cut: flags >> (56 + i) & 1 == 1 }
+        Some(Text { words, length, cut: flags >> (56 + i) & 1 == 1 })
     };
-    let texts = [0, 1, 2, 3, 4, 5, 6].map(&mut next);
-    let [id, method, host, target, route, endpoint, user_agent] = texts;
-    let line = Line {
+    let (id, method, host, target) = (next(0)?, next(1)?, next(2)?, next(3)?);
+    let (route, endpoint, user_agent) = (next(4)?, next(5)?, next(6)?);
+    Some(Line {
         time_ms,
         duration_us,
         bytes_in,
@@ -184,8 +167,7 @@ pub(super) fn decode<'a, 'w>(words: &'w [u64], scratch: &'a mut Vec<u8>) -> Opti
         endpoint,
         user_agent,
         tail: if flags >> 63 == 1 { TailLine::read(left) } else { TailLine::default() },
-    };
-    Some((line, rest))
+    })
 }
 
 fn reason(number: u8) -> Option<Reason> {

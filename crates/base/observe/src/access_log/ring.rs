@@ -2,12 +2,16 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use super::words::last_word;
+
 /// A bounded queue of records between one core and the writer: words in a circle, the core writes at `head`, the writer
 /// reads at `tail`. Words are atomics so that no `unsafe` is needed; on every processor we care about a relaxed store
 /// is a plain one.
 ///
 /// Invariant: `tail <= head <= tail + words.len()`, both only grow, and everything below `head` is complete. A record's
-/// first word is its length in words, itself included.
+/// first word is its length in words, itself included. A record is in one piece, so that both sides have it as a slice: one that would
+/// reach over the end begins at the start of the circle, and [`TO_THE_END`] stands in the place that it leaves. A record is at most half
+/// as long as the ring.
 #[derive(Debug)]
 pub(super) struct Ring {
     words: Box<[AtomicU64]>,
@@ -16,6 +20,9 @@ pub(super) struct Ring {
     dropped: Aligned<AtomicU64>,
     closed: AtomicBool,
 }
+
+/// In place of a record's length: nothing more until the end of the circle.
+const TO_THE_END: u64 = u64::MAX;
 
 /// On cache lines of its own: the two sides write to different ones.
 #[derive(Debug, Default)]
@@ -35,8 +42,10 @@ impl Ring {
         }
     }
 
-    fn word(&self, at: usize) -> Option<&AtomicU64> {
-        self.words.get(at & (self.words.len() - 1))
+    /// From a position to the end of the circle: never empty.
+    #[inline]
+    fn from(&self, at: usize) -> &[AtomicU64] {
+        self.words.get(at & (self.words.len() - 1)..).unwrap_or_default()
     }
 
     /// Records that found no room.
@@ -49,20 +58,26 @@ impl Ring {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Reads whole records into `out` (which is cleared) until about `words_max` words are in it. The reader's side.
-    pub(super) fn read(&self, out: &mut Vec<u64>, words_max: usize) {
-        out.clear();
+    /// Lends whole records to `take`, one by one, until they were about `words_max` words; their room is free afterwards. Says how many
+    /// words it were. The reader's side.
+    pub(super) fn read(&self, words_max: usize, mut take: impl FnMut(&[AtomicU64])) -> usize {
         let head = self.head.0.load(Ordering::Acquire);
-        let mut at = self.tail.0.load(Ordering::Relaxed);
-        while at != head && out.len() < words_max {
-            let Some(length) = self.word(at).map(|word| word.load(Ordering::Relaxed) as usize) else { break };
-            let end = at + length.clamp(1, head - at);
-            while at != end {
-                out.extend(self.word(at).map(|word| word.load(Ordering::Relaxed)));
-                at += 1;
+        let start = self.tail.0.load(Ordering::Relaxed);
+        let mut at = start;
+        while at != head && at - start < words_max {
+            let from = self.from(at);
+            let length = from.first().map_or(TO_THE_END, |word| word.load(Ordering::Relaxed));
+            let left = from.len().clamp(1, head - at);
+            if length == TO_THE_END {
+                at += left;
+                continue;
             }
+            let length = (length as usize).clamp(1, left);
+            take(from.get(..length).unwrap_or_default());
+            at += length;
         }
         self.tail.0.store(at, Ordering::Release);
+        at - start
     }
 }
 
@@ -86,12 +101,19 @@ impl Producer {
     #[inline]
     pub(super) fn begin(&self, words: usize) -> Option<Slot<'_>> {
         let at = self.head.get();
-        if self.waiting_at_most() + words > self.ring.words.len() && self.waiting() + words > self.ring.words.len() {
+        let mut cells = self.ring.from(at);
+        let skipped = if words <= cells.len() { 0 } else { cells.len() };
+        let wanted = skipped + words;
+        if self.waiting_at_most() + wanted > self.ring.words.len() && self.waiting() + wanted > self.ring.words.len() {
             let dropped = &self.ring.dropped.0;
             dropped.store(dropped.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
             return None;
         }
-        Some(Slot { ring: &self.ring, head: &self.head, at, end: at + words })
+        if skipped > 0 {
+            cells.first()?.store(TO_THE_END, Ordering::Relaxed);
+            cells = &self.ring.words;
+        }
+        Some(Slot { producer: self, cells: cells.get(..words)?, end: at + wanted })
     }
 
     /// Whether a quarter of the ring waits to be read.
@@ -120,20 +142,17 @@ impl Drop for Producer {
 
 /// A record being written. Words beyond the room asked for are ignored; missing ones are zero.
 pub(super) struct Slot<'a> {
-    ring: &'a Ring,
-    head: &'a Cell<usize>,
-    at: usize,
+    producer: &'a Producer,
+    cells: &'a [AtomicU64],
     end: usize,
 }
 
 impl Slot<'_> {
     #[inline]
-    pub(super) fn word(&mut self, word: u64) {
-        if self.at < self.end
-            && let Some(cell) = self.ring.word(self.at)
-        {
-            cell.store(word, Ordering::Relaxed);
-            self.at += 1;
+    pub(super) fn words<const N: usize>(&mut self, words: [u64; N]) {
+        if let Some((now, rest)) = self.cells.split_first_chunk::<N>() {
+            now.iter().zip(words).for_each(|(cell, word)| cell.store(word, Ordering::Relaxed));
+            self.cells = rest;
         }
     }
 
@@ -141,24 +160,20 @@ impl Slot<'_> {
     #[inline]
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<8>();
-        for &word in words {
-            self.word(u64::from_le_bytes(word));
-        }
+        let Some((now, behind)) = self.cells.split_at_checked(words.len()) else { return };
+        now.iter().zip(words).for_each(|(cell, word)| cell.store(u64::from_le_bytes(*word), Ordering::Relaxed));
+        self.cells = behind;
         if !rest.is_empty() {
-            let mut last = [0; 8];
-            last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-            self.word(u64::from_le_bytes(last));
+            self.words([last_word(bytes)]);
         }
     }
 
     /// Hands the record to the reader.
     #[inline]
-    pub(super) fn commit(mut self) {
-        while self.at < self.end {
-            self.word(0);
-        }
-        self.head.set(self.end);
-        self.ring.head.0.store(self.end, Ordering::Release);
+    pub(super) fn commit(self) {
+        self.cells.iter().for_each(|cell| cell.store(0, Ordering::Relaxed));
+        self.producer.head.set(self.end);
+        self.producer.ring.head.0.store(self.end, Ordering::Release);
     }
 }
 
@@ -168,25 +183,40 @@ mod tests {
 
     fn put(producer: &Producer, words: &[u64]) -> bool {
         let Some(mut slot) = producer.begin(words.len() + 1) else { return false };
-        slot.word(words.len() as u64 + 1);
-        words.iter().for_each(|&word| slot.word(word));
+        slot.words([words.len() as u64 + 1]);
+        words.iter().for_each(|&word| slot.words([word]));
         slot.commit();
         true
+    }
+
+    fn taken(ring: &Ring, words_max: usize) -> Vec<Vec<u64>> {
+        let mut out = Vec::new();
+        ring.read(words_max, |record| out.push(record.iter().map(|word| word.load(Ordering::Relaxed)).collect()));
+        out
     }
 
     #[test]
     fn records_come_out_whole_and_in_order_around_the_end() {
         let ring = Arc::new(Ring::new(64));
         let producer = Producer::new(Arc::clone(&ring));
-        let mut out = Vec::new();
         for round in 0..100 {
             assert!(put(&producer, &[round, round + 1]));
             assert!(put(&producer, &[round + 2]));
-            assert_eq!(producer.waiting(), 5);
-            ring.read(&mut out, usize::MAX);
-            assert_eq!(out, [3, round, round + 1, 2, round + 2]);
+            assert_eq!(taken(&ring, usize::MAX), [vec![3, round, round + 1], vec![2, round + 2]]);
         }
         assert_eq!(ring.dropped(), 0);
+    }
+
+    #[test]
+    fn a_record_of_half_the_ring_finds_room_wherever_the_last_one_ended() {
+        for before in 0..8 {
+            let ring = Arc::new(Ring::new(64));
+            let producer = Producer::new(Arc::clone(&ring));
+            (0..before).for_each(|_| assert!(put(&producer, &[])));
+            assert_eq!(taken(&ring, usize::MAX).len(), before);
+            assert!(put(&producer, &[1, 2, 3]), "behind {before}");
+            assert_eq!(taken(&ring, usize::MAX), [[4, 1, 2, 3]]);
+        }
     }
 
     #[test]
@@ -197,7 +227,7 @@ mod tests {
         assert!(!put(&producer, &[]));
         assert!(!put(&producer, &[]));
         assert_eq!(ring.dropped(), 2);
-        ring.read(&mut Vec::new(), 1);
+        assert_eq!(taken(&ring, 1).len(), 1);
         assert!(put(&producer, &[2; 7]));
     }
 
@@ -206,11 +236,8 @@ mod tests {
         let ring = Arc::new(Ring::new(256));
         let producer = Producer::new(Arc::clone(&ring));
         (0..5).for_each(|i| assert!(put(&producer, &[i, i])));
-        let mut out = Vec::new();
-        ring.read(&mut out, 4);
-        assert_eq!(out, [3, 0, 0, 3, 1, 1]);
-        ring.read(&mut out, usize::MAX);
-        assert_eq!(out.len(), 9);
+        assert_eq!(taken(&ring, 4), [[3, 0, 0], [3, 1, 1]]);
+        assert_eq!(taken(&ring, usize::MAX), [[3, 2, 2], [3, 3, 3], [3, 4, 4]]);
     }
 
     #[test]
@@ -226,17 +253,15 @@ mod tests {
                 }
             }
         });
-        let (mut out, mut next) = (Vec::new(), 0);
+        let mut next = 0;
         while next < RECORDS {
-            ring.read(&mut out, usize::MAX);
-            if out.is_empty() {
+            let records = taken(&ring, usize::MAX);
+            if records.is_empty() {
                 std::thread::yield_now();
             }
-            let mut rest = &out[..];
-            while let Some((&length, tail)) = rest.split_first() {
-                let (words, tail) = tail.split_at(length as usize - 1);
-                assert_eq!(words, vec![next; (next % 7) as usize]);
-                (next, rest) = (next + 1, tail);
+            for record in records {
+                assert_eq!(record[1..], vec![next; (next % 7) as usize]);
+                next += 1;
             }
         }
         assert!(writing.join().is_ok());

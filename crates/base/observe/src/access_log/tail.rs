@@ -1,12 +1,17 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use leat_message::{Phase, Phases};
 
-use super::record::{Entry, Text};
+use super::record::Entry;
 use super::ring::Slot;
+use super::text::Text;
 
 /// Fields of the request that a line may carry besides the usual ones.
 pub const FIELDS_MAX: usize = 8;
 /// The most that is kept of each, in bytes.
 const FIELD_BYTES_MAX: usize = 256;
+/// And of all together.
+pub(super) const FIELDS_BYTES_MAX: usize = FIELDS_MAX * FIELD_BYTES_MAX;
 
 const TRACE: u64 = 1;
 const PHASES: u64 = 2;
@@ -124,18 +129,18 @@ impl<'a> Tail<'a> {
         if self.flags == 0 {
             return;
         }
-        slot.word(self.flags);
+        slot.words([self.flags]);
         if let Some(trace) = &self.entry.record.trace {
-            trace.id.into_iter().chain([trace.span]).for_each(|word| slot.word(word));
+            let [high, low] = trace.id;
+            slot.words([high, low, trace.span]);
         }
         if let Some(times) = &self.entry.phases {
             let PhaseTimes { parse, route, auth, limit, plugin, send } = *times;
-            for [low, high] in [[parse, route], [auth, limit], [plugin, send]] {
-                slot.word(u64::from(low) | u64::from(high) << 32);
-            }
+            let pairs = [[parse, route], [auth, limit], [plugin, send]];
+            slot.words(pairs.map(|[low, high]| u64::from(low) | u64::from(high) << 32));
         }
         if self.flags & FIELDS != 0 {
-            self.lengths.into_iter().for_each(|word| slot.word(word));
+            slot.words(self.lengths);
             self.fields.into_iter().for_each(|field| slot.bytes(field));
         }
     }
@@ -150,45 +155,43 @@ pub(super) struct TailLine<'a> {
 }
 
 impl<'a> TailLine<'a> {
-    /// `bytes` are what comes behind the texts.
-    pub(super) fn read(mut bytes: &'a [u8]) -> Self {
-        let mut word = || {
-            let (first, rest) = bytes.split_first_chunk::<8>()?;
-            bytes = rest;
-            Some(u64::from_le_bytes(*first))
-        };
+    /// `words` are what comes behind the texts.
+    pub(super) fn read(words: &'a [AtomicU64]) -> Self {
         let mut line = Self::default();
-        let Some(flags) = word() else { return line };
+        let Some((flags, mut rest)) = words.split_first() else { return line };
+        let flags = flags.load(Ordering::Relaxed);
         if flags & TRACE != 0
-            && let (Some(high), Some(low), Some(span)) = (word(), word(), word())
+            && let Some(([high, low, span], behind)) = take(rest)
         {
             line.trace = Some(([high, low], span));
+            rest = behind;
         }
         if flags & PHASES != 0
-            && let (Some(first), Some(second), Some(third)) = (word(), word(), word())
+            && let Some((words, behind)) = take::<PHASES_WORDS>(rest)
         {
-            let (low, high) = (|word: u64| word as u32, |word: u64| (word >> 32) as u32);
-            line.phases = Some(PhaseTimes {
-                parse: low(first),
-                route: high(first),
-                auth: low(second),
-                limit: high(second),
-                plugin: low(third),
-                send: high(third),
-            });
+            let [[parse, route], [auth, limit], [plugin, send]] = words.map(|word| [word as u32, (word >> 32) as u32]);
+            line.phases = Some(PhaseTimes { parse, route, auth, limit, plugin, send });
+            rest = behind;
         }
         if flags & FIELDS != 0
-            && let (Some(first), Some(second)) = (word(), word())
+            && let Some((lengths, mut rest)) = take::<LENGTHS_WORDS>(rest)
         {
             for (at, field) in line.fields.iter_mut().enumerate() {
-                let lengths = if at < 4 { first } else { second };
-                let length = usize::from((lengths >> (at % 4 * 16)) as u16);
-                let (text, rest) = bytes.split_at(length.next_multiple_of(8).min(bytes.len()));
-                bytes = rest;
-                *field =
-                    Text { bytes: text.get(..length).unwrap_or_default(), cut: flags >> (CUT_SHIFT + at) & 1 == 1 };
+                let length = lengths.get(at / 4).map_or(0, |word| usize::from((word >> (at % 4 * 16)) as u16));
+                let Some((words, behind)) = rest.split_at_checked(length.div_ceil(8)) else { break };
+                *field = Text { words, length, cut: flags >> (CUT_SHIFT + at) & 1 == 1 };
+                rest = behind;
             }
         }
         line
     }
+}
+
+/// The first words, and what is behind them.
+#[inline]
+pub(super) fn take<const N: usize>(words: &[AtomicU64]) -> Option<([u64; N], &[AtomicU64])> {
+    let (first, rest) = words.split_first_chunk::<N>()?;
+    let mut out = [0; N];
+    out.iter_mut().zip(first).for_each(|(out, word)| *out = word.load(Ordering::Relaxed));
+    Some((out, rest))
 }

@@ -1,5 +1,5 @@
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::block::lock;
 
 use super::output::Output;
+use super::pen::Pen;
 use super::record::decode;
 use super::ring::Ring;
 use super::{Format, Look, Tally, human, json};
@@ -56,16 +57,9 @@ pub(super) fn start(output: Output, look: Look, tally: Arc<Tally>) -> io::Result
         done: Condvar::new(),
         tally,
     });
-    let work = Work {
-        writer: Arc::clone(&writer),
-        output,
-        look,
-        sources: Vec::new(),
-        words: Vec::with_capacity(READ_WORDS),
-        texts: Vec::new(),
-        lines: Vec::with_capacity(WRITE_BYTES),
-        lines_count: 0,
-    };
+    let lines = vec![0; WRITE_BYTES + look.line_bytes_max()].into();
+    let work =
+        Work { writer: Arc::clone(&writer), output, look, sources: Vec::new(), lines, lines_bytes: 0, lines_count: 0 };
     let handle = std::thread::Builder::new().name("leat-access-log".into()).spawn(move || work.run())?;
     let _ = writer.thread.set(handle.thread().clone());
     Ok(writer)
@@ -135,12 +129,9 @@ struct Work {
     output: Output,
     look: Look,
     sources: Vec<Source>,
-    /// Records as they were read.
-    words: Vec<u64>,
-    /// Texts of the record that is being formatted.
-    texts: Vec<u8>,
-    /// Lines that were not written yet, and how many.
-    lines: Vec<u8>,
+    /// Lines that were not written yet, and room for one more behind the last of them.
+    lines: Box<[u8]>,
+    lines_bytes: usize,
     lines_count: u64,
 }
 
@@ -180,12 +171,11 @@ impl Work {
         sources.retain_mut(|source| {
             let is_closed = source.ring.is_closed();
             for _ in 0..READS_MAX {
-                source.ring.read(&mut self.words, READ_WORDS);
-                if self.words.is_empty() {
+                let words = source.ring.read(READ_WORDS, |record| self.format(record));
+                if words == 0 {
                     break;
                 }
-                total += self.words.len();
-                self.format();
+                total += words;
             }
             self.tell_dropped(source);
             !is_closed
@@ -206,21 +196,25 @@ impl Work {
         });
     }
 
-    fn format(&mut self) {
-        let words = std::mem::take(&mut self.words);
-        let mut rest = &words[..];
-        while let Some((line, after)) = decode(rest, &mut self.texts) {
-            match self.look.format {
-                Format::Json => json::write(&line, &self.look, &mut self.lines),
-                Format::Human => human::write(&line, &self.look, &mut self.lines),
-            }
-            self.lines_count += 1;
-            rest = after;
-            if self.lines.len() >= WRITE_BYTES {
-                self.write();
-            }
+    fn format(&mut self, record: &[AtomicU64]) {
+        let Some(line) = decode(record) else { return };
+        self.line(|look, out| match look.format {
+            Format::Json => json::write(&line, look, out),
+            Format::Human => human::write(&line, look, out),
+        });
+        self.lines_count += 1;
+    }
+
+    /// Has one line written behind the others, and all of them given to the target if they are enough.
+    fn line(&mut self, write: impl FnOnce(&mut Look, &mut Pen<'_>)) {
+        let place = self.lines.get_mut(self.lines_bytes..).unwrap_or_default();
+        let room = place.len();
+        let mut pen = Pen::new(place);
+        write(&mut self.look, &mut pen);
+        self.lines_bytes += room - pen.room();
+        if self.lines_bytes >= WRITE_BYTES {
+            self.write();
         }
-        self.words = words;
     }
 
     fn tell_dropped(&mut self, source: &mut Source) {
@@ -230,22 +224,23 @@ impl Work {
             source.dropped_told = dropped;
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let now_ms = u64::try_from(now.as_millis()).unwrap_or_default();
-            match self.look.format {
-                Format::Json => json::write_dropped(now_ms, more, &mut self.lines),
-                Format::Human => human::write_dropped(now_ms, more, &mut self.lines),
-            }
+            self.line(|look, out| match look.format {
+                Format::Json => json::write_dropped(now_ms, more, look, out),
+                Format::Human => human::write_dropped(now_ms, more, look, out),
+            });
         }
     }
 
     fn write(&mut self) {
-        if self.lines.is_empty() {
+        let lines = self.lines.get(..self.lines_bytes).unwrap_or_default();
+        if lines.is_empty() {
             return;
         }
-        match self.output.write(&self.lines) {
+        match self.output.write(lines) {
             Ok(()) => self.writer.tally.records.add(self.lines_count),
             Err(_) => self.writer.tally.write_errors.add(1),
         }
-        self.lines.clear();
+        self.lines_bytes = 0;
         self.lines_count = 0;
     }
 }
