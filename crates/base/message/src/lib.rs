@@ -1,6 +1,7 @@
 //! What every part of Leat agrees on: a head, a body's length, the named limits, the reasons for refusing, and the
 //! contract between the code that carries bytes and the code that answers requests. No I/O and no clock.
 
+mod decimal;
 mod handler;
 mod head;
 mod layer;
@@ -14,6 +15,7 @@ mod reason;
 mod record;
 mod trace;
 
+pub use decimal::{decimal, decimal_word};
 pub use handler::{Ended, Exchange, Fault, Fixed, Handler, Piece, Reply, Step, WHOLE_BODY_BYTES_MAX};
 pub use head::{Field, FieldIter, Fields, Head, Length, RequestLines, ResponseHead, ResponseLines, Span, Version};
 pub use layer::Layer;

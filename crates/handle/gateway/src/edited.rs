@@ -36,8 +36,8 @@ impl<R: Reply> Layer for Edited<'_, R> {
 
     fn length(&mut self, length: Length) {
         self.edits.write(self.inner);
-        for (name, value) in self.added.into_iter().flat_map(FieldLines::iter) {
-            self.inner.field(name, value);
+        if let Some(added) = self.added {
+            added.iter().for_each(|(name, value)| self.inner.field(name, value));
         }
         self.inner.length(length);
     }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::json::version_word;
 use super::pen::Pen;
 use super::record::Line;
+use super::tail::TailLine;
 use super::text::{self, Place, Text};
 use super::{Look, redact};
 use crate::trace_context::hex;
@@ -51,21 +52,23 @@ pub(super) fn write(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
         text::write(line.user_agent, Place::Quoted, out);
         out.fixed(b"\"");
     }
-    tail(line, look, out);
+    if !line.tail.is_empty() {
+        tail(line, &TailLine::read(line.tail), look, out);
+    }
     out.fixed(b"\n");
 }
 
-fn tail(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
-    if let Some((id, _)) = line.tail.trace {
+fn tail(line: &Line<'_>, tail: &TailLine<'_>, look: &mut Look, out: &mut Pen<'_>) {
+    if let Some((id, _)) = tail.trace {
         out.fixed(b" trace=");
         id.iter().for_each(|&half| out.fixed(&hex(half)));
     }
-    if let Some(times) = &line.tail.phases {
+    if let Some(times) = &tail.phases {
         for (phase, ticks) in times.named(line.connect_us, line.upstream_us) {
             let _ = write!(out, " {phase}={}.{}us", ticks / 10, ticks % 10);
         }
     }
-    for (field, value) in look.fields.iter().zip(&line.tail.fields).filter(|(_, value)| !value.is_empty()) {
+    for (field, value) in look.fields.iter().zip(&tail.fields).filter(|(_, value)| !value.is_empty()) {
         let _ = write!(out, " {field}=\"");
         redact::write(*value, &look.redact, Place::Quoted, &mut look.scratch, out);
         out.fixed(b"\"");

@@ -7,6 +7,7 @@ use leat_message::Version;
 
 use super::pen::Pen;
 use super::record::Line;
+use super::tail::TailLine;
 use super::text::{self, Place, Text};
 use super::{Look, redact};
 use crate::exposition::blame;
@@ -51,12 +52,14 @@ pub(super) fn write(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
         number(b",\"attempts\":", u64::from(line.attempts), out);
     }
     string(b",\"user_agent\":\"", line.user_agent, out);
-    tail(line, look, out);
+    if !line.tail.is_empty() {
+        tail(line, &TailLine::read(line.tail), look, out);
+    }
     out.fixed(b"}\n");
 }
 
-fn tail(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
-    if let Some(([high, low], span)) = line.tail.trace {
+fn tail(line: &Line<'_>, tail: &TailLine<'_>, look: &mut Look, out: &mut Pen<'_>) {
+    if let Some(([high, low], span)) = tail.trace {
         out.fixed(b",\"trace_id\":\"");
         out.fixed(&hex(high));
         out.fixed(&hex(low));
@@ -64,7 +67,7 @@ fn tail(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
         out.fixed(&hex(span));
         out.fixed(b"\"");
     }
-    if let Some(times) = &line.tail.phases {
+    if let Some(times) = &tail.phases {
         tenths(b",\"phases_us\":{\"parse\":", times.parse, out);
         tenths(b",\"route\":", times.route, out);
         tenths(b",\"auth\":", times.auth, out);
@@ -76,7 +79,7 @@ fn tail(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
         out.fixed(b"}");
     }
     let mut is_first = true;
-    for (field, value) in look.fields.iter().zip(&line.tail.fields).filter(|(_, value)| !value.is_empty()) {
+    for (field, value) in look.fields.iter().zip(&tail.fields).filter(|(_, value)| !value.is_empty()) {
         if std::mem::take(&mut is_first) {
             out.fixed(b",\"fields\":{\"");
         } else {

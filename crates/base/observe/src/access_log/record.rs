@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use leat_message::{Address, Head, Name, Peer, Reason, Record, Version};
 
 use super::ring::Producer;
-use super::tail::{PhaseTimes, Tail, TailLine, take};
+use super::tail::{PhaseTimes, Tail, take};
 use super::text::Text;
 
 /// What a line is made from; borrowed for the length of one call.
@@ -125,7 +125,8 @@ pub(super) struct Line<'a> {
     pub(super) route: Text<'a>,
     pub(super) endpoint: Text<'a>,
     pub(super) user_agent: Text<'a>,
-    pub(super) tail: TailLine<'a>,
+    /// What only some records have (see `TailLine::read`); mostly empty.
+    pub(super) tail: &'a [AtomicU64],
 }
 
 /// What a record's words say; `None` for what is none.
@@ -166,7 +167,7 @@ pub(super) fn decode<'a>(record: &'a [AtomicU64]) -> Option<Line<'a>> {
         route,
         endpoint,
         user_agent,
-        tail: if flags >> 63 == 1 { TailLine::read(left) } else { TailLine::default() },
+        tail: if flags >> 63 == 1 { left } else { &[] },
     })
 }
 

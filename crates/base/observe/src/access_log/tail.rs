@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use leat_message::{Phase, Phases};
+use leat_message::{Head, Phase, Phases};
 
 use super::record::Entry;
 use super::ring::Slot;
@@ -73,9 +73,14 @@ impl PhaseTimes {
 pub(super) struct Tail<'a> {
     flags: u64,
     entry: &'a Entry<'a>,
+    fields: Option<Fields<'a>>,
+}
+
+/// The fields of one request that the log wants.
+struct Fields<'a> {
     lengths: [u64; LENGTHS_WORDS],
-    fields: [&'a [u8]; FIELDS_MAX],
-    fields_words: usize,
+    values: [&'a [u8]; FIELDS_MAX],
+    words: usize,
 }
 
 impl<'a> Tail<'a> {
@@ -88,25 +93,12 @@ impl<'a> Tail<'a> {
         if entry.phases.is_some() {
             flags |= PHASES;
         }
-        let mut tail = Self { flags, entry, lengths: [0; LENGTHS_WORDS], fields: [b""; FIELDS_MAX], fields_words: 0 };
-        if !names.is_empty() {
-            tail.look_up(names);
-        }
-        tail
-    }
-
-    fn look_up(&mut self, names: &[Box<str>]) {
-        let Some(head) = self.entry.request else { return };
-        self.flags |= FIELDS;
-        for (at, (name, field)) in names.iter().zip(&mut self.fields).enumerate() {
-            let value = head.fields().get_named(name.as_bytes()).unwrap_or_default();
-            let kept = value.get(..FIELD_BYTES_MAX).unwrap_or(value);
-            self.flags |= u64::from(kept.len() < value.len()) << (CUT_SHIFT + at);
-            if let Some(word) = self.lengths.get_mut(at / 4) {
-                *word |= (kept.len() as u64) << (at % 4 * 16);
+        match entry.request {
+            Some(head) if !names.is_empty() => {
+                let (fields, cut) = look_up(head, names);
+                Self { flags: flags | FIELDS | cut << CUT_SHIFT, entry, fields: Some(fields) }
             }
-            self.fields_words += kept.len().div_ceil(8);
-            *field = kept;
+            _ => Self { flags, entry, fields: None },
         }
     }
 
@@ -121,7 +113,8 @@ impl<'a> Tail<'a> {
             return 0;
         }
         let part = |flag: u64, words: usize| if self.flags & flag == 0 { 0 } else { words };
-        1 + part(TRACE, TRACE_WORDS) + part(PHASES, PHASES_WORDS) + part(FIELDS, LENGTHS_WORDS + self.fields_words)
+        let fields = self.fields.as_ref().map_or(0, |fields| LENGTHS_WORDS + fields.words);
+        1 + part(TRACE, TRACE_WORDS) + part(PHASES, PHASES_WORDS) + fields
     }
 
     #[inline]
@@ -139,11 +132,27 @@ impl<'a> Tail<'a> {
             let pairs = [[parse, route], [auth, limit], [plugin, send]];
             slot.words(pairs.map(|[low, high]| u64::from(low) | u64::from(high) << 32));
         }
-        if self.flags & FIELDS != 0 {
-            slot.words(self.lengths);
-            self.fields.into_iter().for_each(|field| slot.bytes(field));
+        if let Some(fields) = &self.fields {
+            slot.words(fields.lengths);
+            fields.values.iter().for_each(|value| slot.bytes(value));
         }
     }
+}
+
+/// The fields of that name, and which of them were cut.
+fn look_up<'a>(head: Head<'a>, names: &[Box<str>]) -> (Fields<'a>, u64) {
+    let mut fields = Fields { lengths: [0; LENGTHS_WORDS], values: [b""; FIELDS_MAX], words: 0 };
+    let mut cut = 0;
+    for (at, (name, value)) in names.iter().zip(&mut fields.values).enumerate() {
+        let all = head.fields().get_named(name.as_bytes()).unwrap_or_default();
+        *value = all.get(..FIELD_BYTES_MAX).unwrap_or(all);
+        cut |= u64::from(value.len() < all.len()) << at;
+        if let Some(word) = fields.lengths.get_mut(at / 4) {
+            *word |= (value.len() as u64) << (at % 4 * 16);
+        }
+        fields.words += value.len().div_ceil(8);
+    }
+    (fields, cut)
 }
 
 /// The same as the writer reads it.

@@ -36,19 +36,30 @@ pub(crate) struct FieldLines {
 
 impl FieldLines {
     /// Appends a field: its value is what `write` appends, without CR, LF and NUL. Allocates where there is no room.
+    #[inline]
     pub(crate) fn put(&mut self, name: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
-        self.bytes.extend_from_slice(name);
-        let name_end = self.bytes.len() as u32;
+        self.put_begun(name, name.len(), write);
+    }
+
+    /// Appends a field whose beginning was made ahead: its name, which is so long, and behind it what its value begins with.
+    #[inline]
+    pub(crate) fn put_begun(&mut self, begun: &[u8], name_bytes: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        let name_end = self.bytes.len() + name_bytes;
+        self.bytes.extend_from_slice(begun);
         write(&mut self.bytes);
-        self.ends.push((name_end, self.bytes.len() as u32));
+        self.ends.push((name_end as u32, self.bytes.len() as u32));
     }
 
     /// The fields in their order.
+    #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|&(_, end)| end));
-        starts.zip(&self.ends).filter_map(|(start, &(name_end, end))| {
-            let name = self.bytes.get(start as usize..name_end as usize)?;
-            Some((name, self.bytes.get(name_end as usize..end as usize)?))
+        let mut rest = &self.bytes[..];
+        let mut start = 0;
+        self.ends.iter().map_while(move |&(name_end, end)| {
+            let (name, behind) = rest.split_at_checked((name_end - start) as usize)?;
+            let (value, behind) = behind.split_at_checked((end - name_end) as usize)?;
+            (rest, start) = (behind, end);
+            Some((name, value))
         })
     }
 
@@ -74,7 +85,7 @@ mod tests {
             assert!(lines.is_empty());
             lines.put(b"a", |value| value.extend_from_slice(b"1"));
             lines.put(b"empty", |_| ());
-            lines.put(b"b", |value| value.extend_from_slice(b"22"));
+            lines.put_begun(b"b2", 1, |value| value.push(b'2'));
             let all: Vec<_> = lines.iter().collect();
             assert_eq!(all, [(&b"a"[..], &b"1"[..]), (b"empty", b""), (b"b", b"22")]);
             lines.clear();

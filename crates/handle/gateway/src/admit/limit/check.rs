@@ -23,7 +23,7 @@ pub(crate) struct LimitCheck {
     enforced: Box<[Priced]>,
     /// Those that only count whom they would refuse, each for itself.
     shadow: Box<[Priced]>,
-    /// The value of `RateLimit-Policy`; empty where clients are not told.
+    /// `RateLimit-Policy` and its value; empty where clients are not told.
     policy: Box<[u8]>,
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Counted {
     pub(super) is_shadow: bool,
     /// Its member of `RateLimit-Policy`; empty where clients are not told.
     pub(super) policy: String,
+    /// The beginning of what `RateLimit` says of it.
+    pub(super) state: Box<[u8]>,
     /// The server that counts; `None` where this process does.
     pub(super) server: Option<Arc<Followed>>,
     /// What becomes of requests for which it has no answer.
@@ -62,6 +64,7 @@ impl Counted {
             is_shadow: limit.is_shadow(),
             // A limit that refuses nobody has nothing to tell.
             policy: if limit.has_fields() && !limit.is_shadow() { told::policy(limit) } else { String::new() },
+            state: told::state(limit.name()),
             server: limit.redis().map(|server| servers.followed(server)),
             on_error: limit.on_error(),
             leasing,

@@ -23,7 +23,7 @@ pub(crate) struct LeasedCheck {
     route: Box<str>,
     client: ClientAddress,
     limits: Box<[Leased]>,
-    /// The value of `RateLimit-Policy`; empty where clients are not told.
+    /// `RateLimit-Policy` and its value; empty where clients are not told.
     policy: Box<[u8]>,
 }
 

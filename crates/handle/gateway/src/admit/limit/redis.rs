@@ -27,7 +27,7 @@ pub(crate) struct RedisCheck {
     enforced: Box<[Asking]>,
     /// Those that only count whom they would refuse, each for itself.
     shadow: Box<[Asking]>,
-    /// The value of `RateLimit-Policy`; empty where clients are not told.
+    /// `RateLimit-Policy` and its value; empty where clients are not told.
     policy: Box<[u8]>,
     questions: RefCell<Vec<Question>>,
 }

@@ -1,29 +1,34 @@
+use leat_message::decimal;
 use leat_policy::limit::{Limit, Verdict};
 
 use super::counted::Counted;
 use crate::admit::admitted::FieldLines;
 use crate::config::RateLimit;
 
+/// Names of fields.
+const POLICY: &[u8] = b"ratelimit-policy";
+const STATE: &[u8] = b"ratelimit";
 /// The largest number of a structured field (RFC 9651 section 3.3.1).
 const NUMBER_MAX: u64 = 999_999_999_999_999;
 
-/// The value of `RateLimit-Policy` for these limits; empty where clients are told of none.
+/// `RateLimit-Policy` with its value for these limits; empty where clients are told of none.
 pub(super) fn policies<'a>(limits: impl Iterator<Item = &'a Counted>) -> Box<[u8]> {
     let told: Vec<&str> = limits.map(|limit| limit.policy.as_str()).filter(|policy| !policy.is_empty()).collect();
-    told.join(", ").into_bytes().into()
+    if told.is_empty() { Box::default() } else { [POLICY, told.join(", ").as_bytes()].concat().into() }
 }
 
 /// Notes what a client is told of the limit that decided: `RateLimit-Policy` and `RateLimit`, and `Retry-After` (RFC 9110
-/// section 10.2.3) where it may come again.
+/// section 10.2.3) where it may come again. `policies` and the beginning of a limit's state were made ahead.
+#[inline]
 pub(super) fn tell(policies: &[u8], limit: &Counted, verdict: &Verdict, reply: &mut FieldLines) {
     if let Some(seconds) = verdict.retry_after_seconds() {
-        reply.put(b"retry-after", |out| write_number(seconds, out));
+        reply.put(b"retry-after", |out| decimal(seconds.min(NUMBER_MAX), out));
     }
     if !policies.is_empty() {
-        reply.put(b"ratelimit-policy", |out| out.extend_from_slice(policies));
+        reply.put_begun(policies, POLICY.len(), |_| ());
     }
     if !limit.policy.is_empty() {
-        reply.put(b"ratelimit", |out| write_state(&limit.name, verdict, out));
+        reply.put_begun(&limit.state, STATE.len(), |out| write_state(verdict, out));
     }
 }
 
@@ -39,31 +44,17 @@ pub(super) fn tighter<'a>(
     }
 }
 
-/// Appends one member of `RateLimit`: `"name";r=9;t=1`
-/// (draft-ietf-httpapi-ratelimit-headers-09 section 4). No allocation where there is room.
-fn write_state(name: &str, verdict: &Verdict, out: &mut Vec<u8>) {
-    out.push(b'"');
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\";r=");
-    write_number(verdict.remaining, out);
-    out.extend_from_slice(b";t=");
-    write_number(verdict.reset_seconds(), out);
+/// What a member of `RateLimit` begins with, and the field's name before it.
+pub(super) fn state(name: &str) -> Box<[u8]> {
+    [STATE, b"\"", name.as_bytes(), b"\";r="].concat().into()
 }
 
-/// Appends decimal digits. By hand: this is on the path of every request, and the formatter's machinery is not cheap.
-fn write_number(number: u64, out: &mut Vec<u8>) {
-    let mut number = number.min(NUMBER_MAX);
-    let mut digits = [b'0'; 15];
-    let mut first = digits.len();
-    for (place, digit) in digits.iter_mut().enumerate().rev() {
-        *digit = b'0' + (number % 10) as u8;
-        number /= 10;
-        first = place;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(digits.get(first..).unwrap_or_default());
+/// Appends the rest of a member of `RateLimit`: `"name";r=9;t=1`
+/// (draft-ietf-httpapi-ratelimit-headers-09 section 4). No allocation where there is room.
+fn write_state(verdict: &Verdict, out: &mut Vec<u8>) {
+    decimal(verdict.remaining.min(NUMBER_MAX), out);
+    out.extend_from_slice(b";t=");
+    decimal(verdict.reset_seconds().min(NUMBER_MAX), out);
 }
 
 /// One member of `RateLimit-Policy`: `"name";q=100;w=60` (section 3 of the same draft). The window is in whole seconds
@@ -82,14 +73,22 @@ pub(super) fn policy(limit: &RateLimit) -> String {
 
 #[cfg(test)]
 mod tests {
+    use leat_policy::limit::Decision;
+
     use super::*;
 
     #[test]
     fn numbers_are_those_of_structured_fields() {
-        for number in [0, 9, 10, 1_234_567_890, NUMBER_MAX, NUMBER_MAX + 1, u64::MAX] {
+        for (remaining, seconds, written) in [
+            (0, 0, "0;t=0"),
+            (9, 1_234_567_890, "9;t=1234567890"),
+            (NUMBER_MAX, NUMBER_MAX + 1, "999999999999999;t=999999999999999"),
+            (u64::MAX, u64::MAX, "999999999999999;t=999999999999999"),
+        ] {
+            let reset = std::time::Duration::from_secs(seconds);
             let mut out = Vec::new();
-            write_number(number, &mut out);
-            assert_eq!(out, number.min(NUMBER_MAX).to_string().as_bytes());
+            write_state(&Verdict { decision: Decision::Admit, remaining, reset }, &mut out);
+            assert_eq!(String::from_utf8_lossy(&out), written);
         }
     }
 }
