@@ -21,7 +21,7 @@ pub trait Handler: 'static {
     fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Self::Plan>;
 
     /// The raw step for a request whose body, not empty and of at most [`WHOLE_BODY_BYTES_MAX`], has come with its head:
-    /// `body` is all of it. Behind [`Step::Exchange`] it is still there to be polled. HTTP/1 with a known length only.
+    /// `body` is all of it. Behind [`Step::Exchange`] it is still there to be polled. On HTTP/1 with a known length only.
     ///
     /// What it used of the body it counts in the record.
     fn raw_with_body<R: Reply>(&self, request: Head<'_>, body: &[u8], peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
@@ -318,4 +318,29 @@ pub trait Exchange: Reply {
     /// what it has not read yet. To be called before the exchange fails; nothing to HTTP/2, where a stream is reset anyway,
     /// and an ordinary end where the transport knows no reset.
     fn reset(&mut self) {}
+
+    /// Says how this exchange breaks off. To be called before it fails, with a reason that has no status; what was sent and
+    /// flushed before may still arrive.
+    fn break_off(&mut self, how: BreakOff) {
+        if matches!(how, BreakOff::Reset { .. }) {
+            self.reset();
+        }
+    }
+}
+
+/// A break that a client must get over, as somebody who tests clients asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BreakOff {
+    /// HTTP/2: RST_STREAM with this error code (RFC 9113 section 7). HTTP/1: the connection is reset.
+    Reset {
+        /// The error code.
+        code: u32,
+    },
+    /// HTTP/2: GOAWAY with this error code, and the end of the connection. HTTP/1: the connection ends.
+    GoAway {
+        /// The error code.
+        code: u32,
+    },
+    /// The connection ends without another byte.
+    Close,
 }

@@ -1,7 +1,7 @@
 use std::mem::MaybeUninit;
 use std::task::{Context, Poll};
 
-use crate::{BodyLimits, Exchange, Fields, Fixed, Head, Length, Peer, Piece, Reason, Record, Reply};
+use crate::{BodyLimits, BreakOff, Exchange, Fields, Fixed, Head, Length, Peer, Piece, Reason, Record, Reply};
 
 /// An exchange around another one, or a reply around another: it writes only what it changes, all else goes to
 /// [`Layer::inner`]. What a layer has to say of both traits is here, so that none can be forgotten.
@@ -239,6 +239,15 @@ pub trait Layer {
     {
         self.inner_mut().reset();
     }
+
+    /// [`Exchange::break_off`]
+    #[inline]
+    fn break_off(&mut self, how: BreakOff)
+    where
+        Self::Inner: Exchange,
+    {
+        self.inner_mut().break_off(how);
+    }
 }
 
 impl<L: Layer> Reply for L {
@@ -372,5 +381,10 @@ impl<L: Layer<Inner: Exchange>> Exchange for L {
     #[inline]
     fn reset(&mut self) {
         Layer::reset(self);
+    }
+
+    #[inline]
+    fn break_off(&mut self, how: BreakOff) {
+        Layer::break_off(self, how);
     }
 }

@@ -16,7 +16,7 @@ mod record;
 mod trace;
 
 pub use decimal::{decimal, decimal_word};
-pub use handler::{Ended, Exchange, Fault, Fixed, Handler, Piece, Reply, Step, WHOLE_BODY_BYTES_MAX};
+pub use handler::{BreakOff, Ended, Exchange, Fault, Fixed, Handler, Piece, Reply, Step, WHOLE_BODY_BYTES_MAX};
 pub use head::{Field, FieldIter, Fields, Head, Length, RequestLines, ResponseHead, ResponseLines, Span, Version};
 pub use layer::Layer;
 pub use limits::{BodyLimits, LeftToHandler, Limits, Profile};

@@ -1,6 +1,5 @@
 //! Answers RPC calls of every protocol: one [`wire`](leat_rpc_wire) below, one shared handler above.
 
-mod beside;
 pub mod builtin;
 pub mod call;
 pub mod cel;
@@ -13,7 +12,6 @@ pub mod transcode;
 pub mod transcribe;
 pub mod validate;
 
-pub use beside::{Beside, Either};
 pub use call::{Answer, Call, Conversation, Fault, Form, Message, Outcome, Prepared, Protocol, Service};
 pub use metadata::CallMetadata;
 

@@ -24,6 +24,17 @@ pub(super) struct Answering<'r, R> {
 pub(super) struct Later {
     pub(super) body: Vec<u8>,
     pub(super) end: Option<(Status, Metadata)>,
+    /// Whether every body goes here, not only one with trailers behind it.
+    takes_all: bool,
+    /// Whether the message is to be something else than what the head says.
+    garbles: bool,
+}
+
+impl Later {
+    /// Takes every body.
+    pub(super) fn all(garbles: bool) -> Self {
+        Self { takes_all: true, garbles, ..Self::default() }
+    }
 }
 
 impl<'r, R: Reply> Answering<'r, R> {
@@ -95,9 +106,14 @@ impl<'r, R: Reply> Answering<'r, R> {
     }
 
     fn write_connect(&mut self, message: &[u8]) {
-        let coding = self.opening.answered;
+        let garbles = self.later.as_ref().is_some_and(|later| later.garbles);
+        let coding = match self.opening.answered {
+            Coding::Identity if garbles => Coding::Gzip,
+            coding => coding,
+        };
         scratch::with_bytes(|packed| {
             let body = match coding {
+                _ if garbles => message,
                 Coding::Identity => message,
                 coding => {
                     coding.compress(message, packed);
@@ -106,8 +122,7 @@ impl<'r, R: Reply> Answering<'r, R> {
             };
             head::write(self.opening, coding, &self.headers, self.origin, self.reply);
             field::write(&self.trailers, "trailer-", |name, value| self.reply.field(name, value));
-            self.reply.length(Length::Known(body.len() as u64));
-            self.reply.body(body);
+            self.put_body(body);
         });
     }
 
@@ -118,8 +133,15 @@ impl<'r, R: Reply> Answering<'r, R> {
 
     fn write_body(&mut self, coding: Coding, body: &[u8]) {
         head::write(self.opening, coding, &self.headers, self.origin, self.reply);
+        self.put_body(body);
+    }
+
+    fn put_body(&mut self, body: &[u8]) {
         self.reply.length(Length::Known(body.len() as u64));
-        self.reply.body(body);
+        match self.later.as_deref_mut().filter(|later| later.takes_all) {
+            Some(later) => later.body.extend_from_slice(body),
+            None => self.reply.body(body),
+        }
     }
 
     fn fail_connect(&mut self, status: &Status) {
@@ -133,8 +155,7 @@ impl<'r, R: Reply> Answering<'r, R> {
             field::write(&self.headers, "", |name, value| self.reply.field(name, value));
             field::write(&self.trailers, "trailer-", |name, value| self.reply.field(name, value));
             cors::write(self.origin, self.reply);
-            self.reply.length(Length::Known(body.len() as u64));
-            self.reply.body(body);
+            self.put_body(body);
         });
     }
 

@@ -5,6 +5,7 @@
 //! client that goes end it wherever it waits.
 
 mod answering;
+mod breaking;
 mod cors;
 mod encode;
 mod head;

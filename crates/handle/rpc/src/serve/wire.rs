@@ -1,10 +1,12 @@
 use std::task::{Context, Poll, ready};
 
 use leat_message::{Exchange, Length, Reason};
+use leat_rpc_wire::envelope::{self, COMPRESSED};
 use leat_rpc_wire::{Code, MediaType, Metadata, Opening, Status};
 use leat_schema::Method;
 
 use super::answering::{Answering, Later, append_end, with_trailers};
+use super::breaking::Breaking;
 use super::{encode, head};
 use crate::call::{Answer as _, Fault, Message, Outcome, Prepared};
 
@@ -29,6 +31,7 @@ pub(super) struct Wire<'x, X> {
     /// gRPC's trailers, to be sent behind what is left of the body.
     trailers: Option<(Status, Metadata)>,
     ended: bool,
+    breaking: Breaking,
 }
 
 impl<'x, X: Exchange> Wire<'x, X> {
@@ -47,6 +50,7 @@ impl<'x, X: Exchange> Wire<'x, X> {
             broken: None,
             trailers: None,
             ended: false,
+            breaking: Breaking::default(),
         }
     }
 
@@ -77,7 +81,8 @@ impl<'x, X: Exchange> Wire<'x, X> {
     pub(super) fn send_headers(&mut self) {
         if !self.head_sent && !self.is_unary_connect() {
             self.head_sent = true;
-            head::write(self.opening, self.opening.answered, &self.headers, self.origin, self.exchange);
+            let coding = self.breaking.declared(self.opening.answered);
+            head::write(self.opening, coding, &self.headers, self.origin, self.exchange);
             self.exchange.length(Length::Stream);
         }
     }
@@ -99,7 +104,10 @@ impl<'x, X: Exchange> Wire<'x, X> {
             return;
         }
         self.send_headers();
-        encode::append(self.opening, message, &mut self.out);
+        match self.breaking.garbles {
+            false => encode::append(self.opening, message, &mut self.out),
+            true => encode::as_text(self.opening, &mut self.out, |out| envelope::write(COMPRESSED, message, out)),
+        }
     }
 
     pub(super) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
@@ -117,21 +125,43 @@ impl<'x, X: Exchange> Wire<'x, X> {
         if !self.head_sent || self.ended {
             return Poll::Ready(Ok(()));
         }
+        ready!(self.poll_drain(cx))?;
+        self.exchange.poll_flush(cx)
+    }
+
+    /// Gives what is encoded to the exchange.
+    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
         while let Some(rest) = self.out.get(self.sent..).filter(|rest| !rest.is_empty()) {
-            self.sent += ready!(self.exchange.poll_send(cx, rest))?;
+            let Poll::Ready(count) = self.breaking.poll_allowed(cx, rest.len()) else {
+                ready!(self.exchange.poll_flush(cx))?;
+                return Poll::Pending;
+            };
+            if count == 0 {
+                return self.breaking.poll_break(self.exchange, cx).map(Err);
+            }
+            let piece = rest.get(..count).unwrap_or(rest);
+            let count = ready!(self.exchange.poll_send(cx, piece))?;
+            self.sent += count;
+            if self.breaking.sent(count) {
+                // What is not flushed now leaves while the next piece is waited for.
+                let _ = self.exchange.poll_flush(cx)?;
+            }
         }
         self.out.clear();
         self.sent = 0;
-        self.exchange.poll_flush(cx)
+        Poll::Ready(Ok(()))
     }
 
     /// Breaks what follows.
     pub(super) fn fault(&mut self, fault: Fault) {
-        let _ = fault;
+        self.breaking.add(fault);
     }
 
     /// The call has ended: appends what says so.
     pub(super) fn finish(&mut self, outcome: &Outcome) {
+        if self.breaking.breaks_off() {
+            return;
+        }
         let mut status = outcome.status.clone();
         if status.is_ok() && !self.method.server_streams() && self.messages != 1 {
             status =
@@ -139,22 +169,26 @@ impl<'x, X: Exchange> Wire<'x, X> {
         }
         if !self.head_sent && (self.is_unary_connect() || !status.is_ok()) {
             let (headers, held) = (std::mem::take(&mut self.headers), self.held.take());
-            let mut later = Later::default();
+            let mut later = Later::all(self.breaking.garbles);
             let answering = Answering::new(self.exchange, self.opening, Some(self.method), self.origin);
             let mut answering = answering.with(headers, outcome.trailers.clone()).leaving(&mut later);
             match held {
                 Some(message) if status.is_ok() => answering.write(&message),
                 _ => answering.fail(&status),
             }
-            self.ended = later.end.is_none();
+            self.head_sent = true;
+            self.out = later.body;
             self.trailers = later.end;
-            return;
-        }
-        self.send_headers();
-        if matches!(self.opening.media, MediaType::Grpc(_)) {
-            self.trailers = Some((status, outcome.trailers.clone()));
         } else {
-            append_end(self.opening, Some(self.method), &status, &outcome.trailers, &mut self.out);
+            self.send_headers();
+            if matches!(self.opening.media, MediaType::Grpc(_)) {
+                self.trailers = Some((status, outcome.trailers.clone()));
+            } else if !self.breaking.no_trailers {
+                append_end(self.opening, Some(self.method), &status, &outcome.trailers, &mut self.out);
+            }
+        }
+        if self.breaking.no_trailers {
+            self.trailers = None;
         }
     }
 
@@ -163,8 +197,9 @@ impl<'x, X: Exchange> Wire<'x, X> {
         if self.ended {
             return Poll::Ready(Ok(()));
         }
-        while let Some(rest) = self.out.get(self.sent..).filter(|rest| !rest.is_empty()) {
-            self.sent += ready!(self.exchange.poll_send(cx, rest))?;
+        ready!(self.poll_drain(cx))?;
+        if self.breaking.breaks_off() {
+            return self.breaking.poll_break(self.exchange, cx).map(Err);
         }
         self.ended = true;
         match self.trailers.take() {

@@ -15,12 +15,13 @@ use leat_stream::{BUFFER_BYTES, Socket, Timer, memory};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::spawn_local;
 
-use super::exchange::{Begun, H2Exchange, raw_step};
+use super::ahead::Ahead;
+use super::exchange::{Begun, H2Exchange, Receive, raw_step};
 use super::head::OwnedHead;
-use super::io::Io;
+use super::io::{Ending, Io};
 use super::reply::H2Reply;
-use crate::Service;
 use crate::refusal::{admit, write_problem};
+use crate::{Service, Site};
 
 /// Flow-control window of one stream, in bytes: a bulk upload on a loopback or LAN is not held up by it.
 const STREAM_WINDOW_BYTES: u32 = 256 * 1024;
@@ -87,6 +88,9 @@ impl<H: Handler> Connection<H> {
         connection.run().await;
         let Self { h2, io, timer, .. } = connection;
         drop(h2);
+        if matches!(io.ending(), Some(Ending::Silent)) {
+            return;
+        }
         linger(io, timer, &site.limits).await;
     }
 
@@ -109,6 +113,13 @@ impl<H: Handler> Connection<H> {
     /// The next request, or the end. Keeps the deadlines of the connection as a whole.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Incoming, h2::Error>>> {
         loop {
+            if let Some(ending) = self.io.ending() {
+                if let Ending::GoAway(code) = ending {
+                    self.h2.abrupt_shutdown(Code::from(code));
+                    let _ = self.h2.poll_closed(cx);
+                }
+                return Poll::Ready(None);
+            }
             let next = self.h2.poll_accept(cx);
             if self.io.is_flooded() {
                 self.refuse(Reason::H2Flood);
@@ -188,7 +199,7 @@ impl<H: Handler> Connection<H> {
             self.refuse(Reason::H2Flood);
             return;
         }
-        let (parts, recv) = request.into_parts();
+        let (parts, mut recv) = request.into_parts();
         let mut reply = H2Reply::new(respond, parts.method == http::Method::HEAD);
         let head = OwnedHead::new(&parts, recv.is_end_stream(), site.profile, &site.limits).and_then(|head| {
             admit(head.view(), &self.peer)?;
@@ -207,21 +218,34 @@ impl<H: Handler> Connection<H> {
         };
         debug_assert_eq!(parts.method == http::Method::HEAD, head.view().method() == Method::Head);
         let started = Instant::now();
-        let raw = raw_step(&site, head.view(), &self.peer, &mut reply);
+        let ahead = Ahead::read(&mut recv, &head, site.limits.body_bytes_max);
+        let raw = raw_step(&site, head.view(), ahead.whole(), &self.peer, &mut reply);
+        let ahead = if matches!(raw, Ok(Step::Done)) { ahead.let_go(&mut recv) } else { ahead };
         if matches!(raw, Ok(Step::Done)) && recv.is_end_stream() && reply.is_whole() && reply.end(None).is_ok() {
             if reply.is_done() {
                 let (request, record) = (Some(head.view()), &reply.record);
                 site.handler.ended(Ended { request, peer: &self.peer, record, started });
                 return;
             }
-            return self.spawn(H2Exchange::new(head, Rc::clone(&self.peer), site, recv, reply).run_ending());
+            return self.spawn(self.exchange(head, site, recv, ahead, reply).run_ending());
         }
-        match H2Exchange::new(head, Rc::clone(&self.peer), site, recv, reply).go_on(raw) {
+        match self.exchange(head, site, recv, ahead, reply).go_on(raw) {
             Begun::Ended => {}
             Begun::Ending(exchange) => self.spawn(exchange.run_ending()),
             Begun::Draining(exchange) => self.spawn(exchange.run_draining()),
             Begun::Exchange(exchange, plan) => self.spawn(exchange.run(plan)),
         }
+    }
+
+    fn exchange(
+        &self,
+        head: OwnedHead,
+        site: Rc<Site<H>>,
+        recv: RecvStream,
+        ahead: Ahead,
+        reply: H2Reply,
+    ) -> H2Exchange<H> {
+        H2Exchange::new(head, Rc::clone(&self.peer), site, Receive { recv, ahead }, reply, self.io.clone())
     }
 
     fn spawn(&self, exchange: impl Future<Output = ()> + 'static) {

@@ -7,11 +7,14 @@ use std::time::Instant;
 use bytes::{Buf, Bytes};
 use h2::RecvStream;
 use leat_message::{
-    BodyLimits, Ended, Exchange, Fault, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record, Reply, Step,
+    BodyLimits, BreakOff, Ended, Exchange, Fault, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record,
+    Reply, Step,
 };
 use leat_stream::{Timer, memory};
 
+use super::ahead::Ahead;
 use super::head::{OwnedHead, Trailers};
+use super::io::{Ending, Io};
 use super::reply::{H2Reply, HELD_BYTES_MAX};
 use crate::refusal::write_problem;
 use crate::service::{OnError, Site};
@@ -23,6 +26,10 @@ pub(super) struct H2Exchange<H> {
     peer: Rc<Peer>,
     site: Rc<Site<H>>,
     recv: RecvStream,
+    /// What came of the body before there was an exchange.
+    ahead: Ahead,
+    /// The connection, to ask for its end.
+    io: Io,
     /// The piece of the body that is lent.
     chunk: Bytes,
     body_done: bool,
@@ -34,6 +41,12 @@ pub(super) struct H2Exchange<H> {
     /// The memory of a reply that waits for the client's window.
     stuck: Option<Stuck>,
     started: Instant,
+}
+
+/// A request's body: its stream, and what was taken from it already.
+pub(super) struct Receive {
+    pub(super) recv: RecvStream,
+    pub(super) ahead: Ahead,
 }
 
 /// What is to be done after the raw step.
@@ -69,14 +82,26 @@ impl Drop for Stuck {
 pub(super) fn raw_step<H: Handler>(
     site: &Site<H>,
     head: Head<'_>,
+    body: Option<&[u8]>,
     peer: &Peer,
     reply: &mut H2Reply,
 ) -> Result<Step<H::Plan>, Reason> {
-    catch_unwind(AssertUnwindSafe(|| site.handler.raw(head, peer, reply))).map_err(|_| Reason::HandlerPanic)
+    catch_unwind(AssertUnwindSafe(|| match body {
+        Some(body) => site.handler.raw_with_body(head, body, peer, reply),
+        None => site.handler.raw(head, peer, reply),
+    }))
+    .map_err(|_| Reason::HandlerPanic)
 }
 
 impl<H: Handler> H2Exchange<H> {
-    pub(super) fn new(head: OwnedHead, peer: Rc<Peer>, site: Rc<Site<H>>, recv: RecvStream, reply: H2Reply) -> Self {
+    pub(super) fn new(
+        head: OwnedHead,
+        peer: Rc<Peer>,
+        site: Rc<Site<H>>,
+        Receive { recv, ahead }: Receive,
+        reply: H2Reply,
+        io: Io,
+    ) -> Self {
         let lines = head.view().lines();
         let mut wait = Wait::new();
         if lines.length != Length::None {
@@ -96,6 +121,8 @@ impl<H: Handler> H2Exchange<H> {
             peer,
             site,
             recv,
+            ahead,
+            io,
         }
     }
 
@@ -229,7 +256,11 @@ impl<H: Handler> H2Exchange<H> {
     /// Receives the next piece of the body. Ready with `false` at its end.
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Reason>> {
         loop {
-            match self.recv.poll_data(cx) {
+            let next = match self.ahead.take() {
+                Some(bytes) => Poll::Ready(Some(Ok(bytes))),
+                None => self.recv.poll_data(cx),
+            };
+            match next {
                 Poll::Ready(Some(Ok(bytes))) if bytes.is_empty() => {}
                 Poll::Ready(Some(Ok(bytes))) => {
                     self.wait.received(bytes.len());
@@ -389,5 +420,13 @@ impl<H: Handler> Exchange for H2Exchange<H> {
 
     fn take_over(&mut self) -> bool {
         false
+    }
+
+    fn break_off(&mut self, how: BreakOff) {
+        match how {
+            BreakOff::Reset { code } => self.reply.reset_code = Some(code),
+            BreakOff::GoAway { code } => self.io.end(Ending::GoAway(code)),
+            BreakOff::Close => self.io.end(Ending::Silent),
+        }
     }
 }

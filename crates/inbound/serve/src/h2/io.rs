@@ -21,6 +21,17 @@ struct State {
     flood: bool,
     /// Since when writes find no room.
     blocked_since_ms: Option<u64>,
+    /// How an exchange wants the connection to end.
+    ending: Option<Ending>,
+}
+
+/// The end of a connection that an exchange asks for.
+#[derive(Clone, Copy)]
+pub(super) enum Ending {
+    /// With GOAWAY and this error code.
+    GoAway(u32),
+    /// Without a word.
+    Silent,
 }
 
 impl State {
@@ -37,12 +48,29 @@ impl State {
 impl Io {
     pub(super) fn new(socket: Socket, first_bytes: Vec<u8>) -> Self {
         let meter = Meter::new();
-        Self(Rc::new(RefCell::new(State { socket, first_bytes, meter, flood: false, blocked_since_ms: None })))
+        Self(Rc::new(RefCell::new(State {
+            socket,
+            first_bytes,
+            meter,
+            flood: false,
+            blocked_since_ms: None,
+            ending: None,
+        })))
     }
 
     /// Whether the client floods us.
     pub(super) fn is_flooded(&self) -> bool {
         self.0.borrow().flood
+    }
+
+    /// Asks for the end of the connection; it looks when it is polled next.
+    pub(super) fn end(&self, ending: Ending) {
+        self.0.borrow_mut().ending = Some(ending);
+    }
+
+    /// The end that was asked for.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        self.0.borrow().ending
     }
 
     /// Since when a request head has begun and not ended.

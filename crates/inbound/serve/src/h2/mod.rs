@@ -1,5 +1,6 @@
 //! HTTP/2 connections, on the h2 crate.
 
+mod ahead;
 mod connection;
 mod exchange;
 mod head;

@@ -51,6 +51,8 @@ pub(super) struct H2Reply {
     verbatim: bool,
     held: BytesMut,
     interims: u32,
+    /// The error code that the handler chose for a reply that is cut off.
+    pub(super) reset_code: Option<u32>,
 }
 
 impl H2Reply {
@@ -69,6 +71,7 @@ impl H2Reply {
             verbatim: false,
             held: BytesMut::new(),
             interims: 0,
+            reset_code: None,
         }
     }
 
@@ -254,9 +257,10 @@ impl H2Reply {
 
     /// Cuts the reply off, so that the client sees it incomplete.
     pub(super) fn cut(&mut self, reason: Reason) {
-        let code = match reason.blame() {
-            leat_message::Blame::Peer => Code::CANCEL,
-            _ => Code::INTERNAL_ERROR,
+        let code = match (self.reset_code, reason.blame()) {
+            (Some(code), _) => Code::from(code),
+            (None, leat_message::Blame::Peer) => Code::CANCEL,
+            (None, _) => Code::INTERNAL_ERROR,
         };
         match &mut self.stream {
             Some(stream) => stream.send_reset(code),
