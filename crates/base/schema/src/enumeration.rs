@@ -10,6 +10,7 @@ pub struct Enum {
     pub(crate) dense: Box<[u32]>,
     pub(crate) by_number: HashMap<i32, u32>,
     pub(crate) closed: bool,
+    pub(crate) null: bool,
 }
 
 /// A value of an enum.
@@ -42,7 +43,8 @@ impl Enum {
             by_number.entry(value.number).or_insert(at as u32);
         }
         let dense = (0..values.len() as i32).map_while(|number| by_number.get(&number).copied()).collect();
-        Self { full_name: full_name.into(), values, by_name, dense, by_number, closed }
+        let null = full_name == "google.protobuf.NullValue";
+        Self { full_name: full_name.into(), values, by_name, dense, by_number, closed, null }
     }
 
     /// The full name.
@@ -59,6 +61,11 @@ impl Enum {
     /// ([`crate::Field::is_closed`]).
     pub fn is_closed(&self) -> bool {
         self.closed
+    }
+
+    /// Whether it is `google.protobuf.NullValue`, which JSON writes as null.
+    pub(crate) fn is_null(&self) -> bool {
+        self.null
     }
 
     /// The name of a number; the first one if it has several.

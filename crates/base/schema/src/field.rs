@@ -91,6 +91,8 @@ pub enum Presence {
 pub struct Field {
     pub(crate) name: Box<str>,
     pub(crate) json_name: Box<str>,
+    /// `"json_name":`, as JSON has it.
+    pub(crate) json_key: Box<[u8]>,
     pub(crate) number: u32,
     pub(crate) kind: Kind,
     pub(crate) shape: Shape,
@@ -99,6 +101,8 @@ pub struct Field {
     pub(crate) delimited: bool,
     pub(crate) closed: bool,
     pub(crate) oneof: Option<u16>,
+    /// The oneof, unless `optional` made it up.
+    pub(crate) exclusive: Option<u16>,
     pub(crate) default: Option<Default>,
     pub(crate) extension: bool,
 }

@@ -58,11 +58,17 @@ impl Oneof {
 impl MessageTable {
     #[inline]
     pub(crate) fn field(&self, number: u32) -> Option<&Field> {
-        let at = match self.dense.get(number as usize) {
-            Some(&at) => at,
-            None => self.by_number.get(&number).copied()?,
-        };
-        self.fields.get(usize::from(at))
+        self.fields.get(usize::from(self.place(number)?))
+    }
+
+    /// The place of a field in `fields`.
+    #[inline]
+    pub(crate) fn place(&self, number: u32) -> Option<u16> {
+        match self.dense.get(number as usize) {
+            Some(&u16::MAX) => None,
+            Some(&at) => Some(at),
+            None => self.by_number.get(&number).copied(),
+        }
     }
 
     pub(crate) fn field_named(&self, name: &str) -> Option<&Field> {

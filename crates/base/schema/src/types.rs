@@ -158,13 +158,17 @@ impl<'p> Ids<'p> {
         let mut fields: Vec<Field> = Vec::with_capacity(found.fields().len());
         for field in found.fields() {
             let default = self.defaults.get(&(full_name.to_owned(), field.number())).copied();
-            fields.push(self.field(field, default, enums)?);
+            let mut field = self.field(field, default, enums)?;
+            let real = |at: &u16| found.oneofs().get(usize::from(*at)).is_some_and(|oneof| !oneof.is_synthetic());
+            field.exclusive = field.oneof.filter(real);
+            fields.push(field);
         }
         for extension in self.pool.extensions_of(index) {
             let default = self.defaults.get(&(extension.full_name().to_owned(), 0)).copied();
             let field = self.field(extension.field(), default, enums)?;
-            let json_name = format!("[{}]", extension.full_name()).into();
-            fields.push(Field { name: extension.full_name().into(), json_name, extension: true, ..field });
+            let json_name: Box<str> = format!("[{}]", extension.full_name()).into();
+            let (name, json_key) = (extension.full_name().into(), json_key(&json_name));
+            fields.push(Field { name, json_name, json_key, extension: true, ..field });
         }
         // Places are 16 bits wide, and the last of them means "none".
         fields.truncate(usize::from(u16::MAX));
@@ -213,6 +217,7 @@ impl<'p> Ids<'p> {
         Some(Field {
             name: found.name().into(),
             json_name: found.json_name().into(),
+            json_key: json_key(found.json_name()),
             number: found.number(),
             kind,
             shape,
@@ -225,10 +230,18 @@ impl<'p> Ids<'p> {
             delimited: found.is_delimited(),
             closed: found.enum_type() == Some(EnumType::Closed),
             oneof: found.oneof_index(),
+            exclusive: None,
             default: default.and_then(|text| Default::read(text, kind, number_of)),
             extension: false,
         })
     }
+}
+
+fn json_key(json_name: &str) -> Box<[u8]> {
+    let mut key = Vec::with_capacity(json_name.len() + 3);
+    crate::json::put_string(json_name, &mut key);
+    key.push(b':');
+    key.into()
 }
 
 pub(crate) fn join(scope: &str, name: &str) -> String {

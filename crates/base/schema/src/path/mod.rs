@@ -21,7 +21,6 @@ pub use value::Value;
 use crate::types::Types;
 use crate::{Enum, Field, Kind, MessageId, MessageType, Presence, Shape};
 use scan::Single;
-#[cfg(test)]
 pub(crate) use scan::wire_type;
 
 /// Fields one below the other in a path.
