@@ -80,6 +80,10 @@ impl Enum {
 
     /// The number of a name.
     pub fn number_of(&self, name: &str) -> Option<i32> {
+        // Comparing a few names is cheaper than hashing one.
+        if self.values.len() <= 8 {
+            return self.values.iter().find(|value| *value.name == *name).map(EnumValue::number);
+        }
         self.by_name.get(name).copied()
     }
 

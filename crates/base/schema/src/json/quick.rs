@@ -12,7 +12,8 @@ pub(super) type Quick<T> = Result<T, Irregular>;
 /// Messages inside messages that the quick way follows.
 pub(super) const DEPTH_MAX: u32 = 64;
 
-/// Which fields of a message were met, and which of its oneofs: a second time is irregular.
+/// Which fields of a message were met, and which of its oneofs: a second time is irregular, and so are fields behind the
+/// 128th and oneofs behind the 64th.
 #[derive(Default)]
 pub(super) struct Met {
     fields: u128,

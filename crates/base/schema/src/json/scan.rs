@@ -115,22 +115,21 @@ impl<'j> Scan<'j> {
     #[inline]
     pub(super) fn string(&mut self) -> Quick<Raw<'j>> {
         self.take(b'"')?;
-        let start = self.at;
         let bytes = self.text.as_bytes();
-        let mut escaped = false;
+        let (start, mut end, mut escaped) = (self.at, self.at, false);
         loop {
-            match bytes.get(self.at) {
+            match bytes.get(end) {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     escaped = true;
-                    self.at += 2;
+                    end += 2;
                 }
-                Some(0x20..) => self.at += 1,
+                Some(0x20..) => end += 1,
                 _ => return Err(Irregular),
             }
         }
-        let text = self.text.get(start..self.at).ok_or(Irregular)?;
-        self.at += 1;
+        let text = self.text.get(start..end).ok_or(Irregular)?;
+        self.at = end + 1;
         Ok(Raw { text, escaped })
     }
 

@@ -21,21 +21,35 @@ pub(super) fn scalar<'a>(
     field: &Single,
     rivals: &[Single],
 ) -> Result<Option<Value<'a>>, Malformed> {
-    let mut found = None;
-    for part in parts.iter() {
+    let wire = wire_type(field.kind);
+    // Only the last one is decoded; until then its place is kept.
+    let mut found: Option<Reader<'a>> = None;
+    for at in 0.. {
+        let Some(part) = parts.part(at) else { break };
         let mut reader = Reader::new(part);
         while !reader.is_empty() {
             let tag = reader.tag().ok_or(Malformed)?;
-            if tag.number == field.number {
-                if let Some(value) = field.value(types, tag, &mut reader)? {
-                    found = Some(value);
+            let here = reader;
+            if tag.number != field.number && !rivals.is_empty() {
+                if outdone(types, tag, &mut reader, rivals)? {
+                    found = None;
                 }
-            } else if outdone(types, tag, &mut reader, rivals)? {
-                found = None;
+                continue;
+            }
+            reader.skip(tag).ok_or(Malformed)?;
+            if tag == (Tag { number: field.number, wire }) {
+                // A number that a closed enum does not have is no value, and leaves the one before.
+                let mut probe = here;
+                if !field.closed || field.scalar(types, &mut probe)?.is_some() {
+                    found = Some(here);
+                }
             }
         }
     }
-    Ok(found)
+    match found {
+        Some(mut reader) => field.scalar(types, &mut reader),
+        None => Ok(None),
+    }
 }
 
 /// All parts of a message field, from behind the last other member of its oneof.
@@ -46,7 +60,8 @@ pub(super) fn message<'a>(
     rivals: &[Single],
 ) -> Result<Option<Parts<'a>>, Malformed> {
     let mut found: Option<Parts<'a>> = None;
-    for part in parts.iter() {
+    for at in 0.. {
+        let Some(part) = parts.part(at) else { break };
         let mut reader = Reader::new(part);
         while !reader.is_empty() {
             let tag = reader.tag().ok_or(Malformed)?;
