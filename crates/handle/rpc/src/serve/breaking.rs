@@ -80,9 +80,13 @@ impl Breaking {
     }
 
     /// Lets what was sent leave, and breaks the exchange off. A stream's reset would overtake its data.
-    pub(super) fn poll_break<X: Exchange>(&mut self, exchange: &mut X, cx: &mut Context<'_>) -> Poll<Reason> {
-        // Nothing of the reply was begun: there is nothing to wait for.
-        if exchange.head_sent() || self.cut_left.is_some() {
+    pub(super) fn poll_break<X: Exchange>(
+        &mut self,
+        exchange: &mut X,
+        has_begun: bool,
+        cx: &mut Context<'_>,
+    ) -> Poll<Reason> {
+        if has_begun {
             if !self.leaving {
                 ready!(exchange.poll_flush(cx)).ok();
                 self.timer.set_after(TICK_MS);

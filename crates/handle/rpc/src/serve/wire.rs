@@ -137,7 +137,7 @@ impl<'x, X: Exchange> Wire<'x, X> {
                 return Poll::Pending;
             };
             if count == 0 {
-                return self.breaking.poll_break(self.exchange, cx).map(Err);
+                return self.breaking.poll_break(self.exchange, self.head_sent, cx).map(Err);
             }
             let piece = rest.get(..count).unwrap_or(rest);
             let count = ready!(self.exchange.poll_send(cx, piece))?;
@@ -199,7 +199,7 @@ impl<'x, X: Exchange> Wire<'x, X> {
         }
         ready!(self.poll_drain(cx))?;
         if self.breaking.breaks_off() {
-            return self.breaking.poll_break(self.exchange, cx).map(Err);
+            return self.breaking.poll_break(self.exchange, self.head_sent, cx).map(Err);
         }
         self.ended = true;
         match self.trailers.take() {
