@@ -64,6 +64,7 @@ impl<R> Set<R> {
             return Choice::Malformed;
         }
         let looked = Looked::new(request, values);
+        let mut blocked = None;
         for rank in rules.index.candidates(values, request.metadata) {
             let Some(rule) = rules.rules.get(rank as usize) else { continue };
             if rule.uses_calls {
@@ -74,13 +75,17 @@ impl<R> Set<R> {
             }
             match gate.claim(rule) {
                 Ok(number) => return Choice::Found { rule, number },
-                Err(_) => continue,
+                Err(why) => blocked = blocked.or(Some((rule, why))),
             }
         }
         if looked.malformed.get() {
             return Choice::Malformed;
         }
-        Choice::Unmatched(nearest::find(&rules.rules, &rules.slots, &looked, request.method, gate))
+        let unmatched = match blocked {
+            Some((rule, why)) => Unmatched::blocked(rule, &why, rules.rules.len(), request.method),
+            None => nearest::find(&rules.rules, &rules.slots, &looked, request.method, gate),
+        };
+        Choice::Unmatched(unmatched)
     }
 }
 

@@ -10,6 +10,7 @@ use super::scalar::Domain;
 use super::slots::Slots;
 use super::tree::Seen;
 use super::{Gate, Rule};
+use crate::mock::state::Blocked;
 
 /// Rules that are compared; the first ones by rank.
 const COMPARED_MAX: usize = 2000;
@@ -56,6 +57,12 @@ impl Unmatched {
         Self { method: method.full_name().into(), rules: 0, nearest: None }
     }
 
+    /// A rule matches, and may not answer now.
+    pub(super) fn blocked<R>(rule: &Rule<R>, why: &Blocked, rules: usize, method: &Method) -> Self {
+        let nearest = Nearest::new(rule, format!("it matches, but {why}"), 0);
+        Self { method: method.full_name().into(), rules, nearest: Some(nearest) }
+    }
+
     /// Whether the method has rules at all.
     pub fn has_rules(&self) -> bool {
         self.rules > 0
@@ -64,6 +71,13 @@ impl Unmatched {
     /// The rule that came nearest; `None` without rules.
     pub fn nearest(&self) -> Option<&Nearest> {
         self.nearest.as_ref()
+    }
+}
+
+impl Nearest {
+    fn new<R>(rule: &Rule<R>, failed: String, more: usize) -> Self {
+        let place = format!("{}:{}", rule.info.file, rule.info.place);
+        Self { rule: (&*rule.info.name).into(), place: place.into(), failed: failed.into(), more }
     }
 }
 
@@ -100,15 +114,8 @@ pub(super) fn find<R>(
     };
     let nearest = rules.iter().take(COMPARED_MAX).min_by_key(|rule| rate(rule)).map(|rule| {
         let mut failed = rule.conditions.iter().filter(|condition| !looked.holds(condition));
-        let text = match failed.next() {
-            Some(condition) => explain(condition, slots, looked),
-            None => match gate.claim(rule) {
-                Err(blocked) => format!("it matches, but {blocked}"),
-                Ok(_) => "it can answer now".to_owned(),
-            },
-        };
-        let place = format!("{}:{}", rule.info.file, rule.info.place);
-        Nearest { rule: (&*rule.info.name).into(), place: place.into(), failed: text.into(), more: failed.count() }
+        let text = failed.next().map_or_else(String::new, |condition| explain(condition, slots, looked));
+        Nearest::new(rule, text, failed.count())
     });
     Unmatched { method: method.full_name().into(), rules: rules.len(), nearest }
 }

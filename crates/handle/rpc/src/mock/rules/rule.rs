@@ -118,6 +118,11 @@ impl<R> Rule<R> {
         &self.info.head
     }
 
+    /// Whether its conditions ask how often it has answered: its answers are counted then, if nothing else wants that.
+    pub fn uses_calls(&self) -> bool {
+        self.uses_calls
+    }
+
     /// What it answers with.
     pub fn reply(&self) -> &R {
         &self.reply

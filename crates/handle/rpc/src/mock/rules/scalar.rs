@@ -164,7 +164,7 @@ fn mix(value: u64) -> u64 {
 
 #[inline]
 fn hash_bytes(bytes: &[u8]) -> u64 {
-    let mut hash = mix(bytes.len() as u64);
+    let mut hash = mix(bytes.len() as u64 ^ 0x7f4a_7c15_5bd1_e995);
     let (chunks, rest) = bytes.as_chunks::<8>();
     for chunk in chunks {
         hash = mix(hash ^ u64::from_le_bytes(*chunk));
