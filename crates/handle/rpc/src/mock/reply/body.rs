@@ -57,7 +57,12 @@ impl Body {
             None => {}
         }
         let shape = writer.message(target.output.index(), node)?;
-        if !shape.made.is_empty() {
+        if shape.when.is_some() || shape.each.is_some() {
+            let help = "they stand in messages inside of it; beside `message` of a stream there is `each`, and `if` in a script";
+            reader.problem_help(node.place, "`$if` or `$each` in the message of a reply itself", help);
+            return None;
+        }
+        if !shape.is_fixed() {
             return Some(Self::Shape(Box::new(shape)));
         }
         match prepared(&shape.fixed, target) {

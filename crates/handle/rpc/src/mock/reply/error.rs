@@ -136,7 +136,11 @@ impl Error {
         for detail in &made.details {
             match detail {
                 DetailOf::Fixed(detail) => status.details.push(detail.clone()),
-                DetailOf::Shape(shape) => status.details.push(packed(&shape.make(scope)?)?),
+                DetailOf::Shape(shape) => {
+                    for message in shape.many(scope)? {
+                        status.details.push(packed(&message)?);
+                    }
+                }
                 DetailOf::Template(template) => match template.value(scope)? {
                     Value::Null => {}
                     Value::List(list) => {
@@ -209,7 +213,7 @@ fn details(open: &Open<'_>, target: &Target, names: &Names) -> Option<Vec<Detail
             _ if failed => None,
             Some(template) => Some(DetailOf::Template(template)),
             None => writer.typed(node).and_then(|shape| {
-                if !shape.made.is_empty() {
+                if !shape.is_fixed() {
                     return Some(DetailOf::Shape(Box::new(shape)));
                 }
                 packed(&shape.fixed).ok().map(DetailOf::Fixed)

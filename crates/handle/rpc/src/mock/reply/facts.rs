@@ -35,6 +35,11 @@ pub trait RequestFields {
 
     /// All names and values in order, names in the case that they were sent in.
     fn all(&self) -> Vec<(&str, &str)>;
+
+    /// The query of a request by GET, without the `?`.
+    fn query(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl RequestFields for CallMetadata<'_> {

@@ -28,6 +28,8 @@ pub(super) enum Instruction {
     Collect,
     /// Does what follows up to [`Instruction::Again`] for each element of a list; `end` is behind that.
     Each { list: Expression, end: usize },
+    /// Does what follows up to `end` if this is true.
+    If { that: Expression, end: usize },
     /// Does it so many times.
     Repeat { rounds: u64, end: usize },
     /// Does what starts at these places, each of which ends with [`Instruction::Again`], in an order by the seed.
@@ -77,6 +79,14 @@ impl Builder {
         }
     }
 
+    /// Ends what a condition at `start` is for.
+    pub(super) fn end_if(&mut self, start: usize) {
+        let behind = self.next();
+        if let Some(Instruction::If { end, .. }) = self.instructions.get_mut(start) {
+            *end = behind;
+        }
+    }
+
     /// Ends a shuffle: its bodies end with `Again` already.
     pub(super) fn end_shuffle(&mut self, start: usize, found: Vec<usize>) {
         let behind = self.next();
@@ -97,6 +107,7 @@ impl Instruction {
             Self::Send(body) => body.uses(),
             Self::Expect { that, .. } => that.as_ref().map_or(Uses::NONE, Expression::uses),
             Self::Each { list, .. } => list.uses(),
+            Self::If { that, .. } => that.uses(),
             Self::Shuffle { .. } => Uses::DRAWS,
             Self::Fail(error) => error.uses(),
             Self::Headers | Self::Collect | Self::Repeat { .. } | Self::Again | Self::Close => Uses::NONE,

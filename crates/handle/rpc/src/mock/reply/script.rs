@@ -35,20 +35,30 @@ pub(super) static STEP: Section = Section::new(
         Key::optional("each", LIST, "Does `do` for each element of this list, which is `item` there.")
             .aka(&["for", "for_each"]),
         Key::optional(
+            "if",
+            Kind::Text { what: "an expression that is true or false", example: "has(request.error)" },
+            "Does `do` if this is true.",
+        )
+        .aka(&["when"]),
+        Key::optional(
             "repeat",
             Kind::NumberOr { min: 0, max: 1_000_000_000, word: "forever" },
             "Does `do` so many times, or until the call ends.",
         )
         .aka(&["loop"]),
-        Key::optional("do", Kind::List { of: &Kind::Section(&STEP), one: true }, "The steps of `each` and `repeat`.")
-            .aka(&["steps"]),
+        Key::optional(
+            "do",
+            Kind::List { of: &Kind::Section(&STEP), one: true },
+            "The steps of `each`, `repeat` and `if`.",
+        )
+        .aka(&["steps"]),
         Key::optional("fail", Kind::Section(&ERROR), "Ends the call with an error.").aka(&["error"]),
         Key::optional("close", Kind::Flag, "Ends the call with success, whatever the client still sends.")
             .aka(&["end"]),
     ],
 )
 .groups(&[Group {
-    keys: &["expect", "collect", "send", "headers", "wait", "each", "repeat", "fail", "close"],
+    keys: &["expect", "collect", "send", "headers", "wait", "each", "if", "repeat", "fail", "close"],
     required: true,
 }]);
 
@@ -65,12 +75,13 @@ fn step(open: &Open<'_>, target: &Target, names: &Names, program: &mut Builder) 
         (open.place_of("close"), open.flag("close"), Instruction::Close),
     ];
     let (send, each, repeat) = (open.json("send"), open.text("each"), open.number("repeat"));
+    let condition = open.text("if");
     // Sections are opened where they are read, since what is opened must be read; these are asked for in any case.
     let sections = [open.json("wait"), open.json("fail"), open.json("do")];
     let repeats = open.place_of("repeat").is_some();
-    if let (Some(node), false) = (sections[2], each.is_some() || repeats) {
+    if let (Some(node), false) = (sections[2], each.is_some() || repeats || condition.is_some()) {
         let place = open.place_of("do").unwrap_or(node.place);
-        open.reader.problem_help(place, "`do` without `each` or `repeat`", "add one of them beside it");
+        open.reader.problem_help(place, "`do` without `each`, `if` or `repeat`", "add one of them beside it");
         return None;
     }
     if optional && expect.is_none() {
@@ -99,6 +110,15 @@ fn step(open: &Open<'_>, target: &Target, names: &Names, program: &mut Builder) 
             (None, _) => {}
         }
     }
+    if let Some(text) = condition {
+        inner(open)?;
+        let that = condition_of(open, "if", text, names)?;
+        let start = program.next();
+        program.push(Instruction::If { that, end: 0 });
+        compile(&open.sections("do"), target, names, program)?;
+        program.end_if(start);
+        return Some(());
+    }
     if each.is_some() || repeats {
         return repeated(open, each, repeat, target, names, program);
     }
@@ -113,10 +133,7 @@ fn repeated(
     names: &Names,
     program: &mut Builder,
 ) -> Option<()> {
-    if open.place_of("do").is_none() || open.empty_list("do").is_some() {
-        open.reader.problem_help(open.place(), "a loop without steps", "add `do:` with a list of steps");
-        return None;
-    }
+    inner(open)?;
     let start = program.next();
     let names = match each {
         None => {
@@ -136,16 +153,29 @@ fn repeated(
     Some(())
 }
 
+/// Whether there are steps to do in one.
+fn inner(open: &Open<'_>) -> Option<()> {
+    if open.place_of("do").is_none() || open.empty_list("do").is_some() {
+        open.reader.problem_help(open.place(), "a step with nothing to do", "add `do:` with a list of steps");
+        return None;
+    }
+    Some(())
+}
+
 fn expectation(open: &Open<'_>, text: Text<'_>, names: &Names) -> Option<Option<Expression>> {
     if text.value.trim() == "any" {
         return Some(None);
     }
+    condition_of(open, "expect", text, names).map(Some)
+}
+
+fn condition_of(open: &Open<'_>, key: &str, text: Text<'_>, names: &Names) -> Option<Expression> {
     let at = At::new(open.reader, text.place, text.value, false);
     let expression = Template::expression(text.value, names, &at)?;
     if !expression.yields_bool() {
-        let help = "write a condition, such as `last.amount > 10`, or `any`";
-        open.reader.problem_help(text.place, "`expect` takes what is true or false", help);
+        let message = format!("`{key}` takes what is true or false");
+        open.reader.problem_help(text.place, message, "write a condition, such as `last.amount > 10`");
         return None;
     }
-    Some(Some(expression))
+    Some(expression)
 }

@@ -7,7 +7,7 @@ use buffa_descriptor::{DescriptorPool, FieldKind, MessageIndex, SingularKind};
 use serde_json::{Map as Object, Value as Json};
 
 use super::convert::{self, named_field};
-use super::template::{Failure, Scope, Template, Uses, json};
+use super::template::{Expression, Failure, Scope, Template, Uses, json};
 use crate::cel::Value;
 
 /// A message with what is fixed in it, and what is to be made.
@@ -16,6 +16,10 @@ pub(super) struct Shape {
     pub(super) fixed: DynamicMessage,
     /// Numbers of fields, and what they become.
     pub(super) made: Vec<(u32, Element)>,
+    /// Whether there is such a message at all.
+    pub(super) when: Option<Expression>,
+    /// In a list: a message for each element of this.
+    pub(super) each: Option<Expression>,
 }
 
 /// What becomes the value of a field, or an element of it.
@@ -47,9 +51,43 @@ pub(super) enum Tree {
 }
 
 impl Shape {
+    /// A message without anything in it yet.
+    pub(super) fn empty(fixed: DynamicMessage) -> Self {
+        Self { fixed, made: Vec::new(), when: None, each: None }
+    }
+
+    /// Whether it is the same for all calls.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.made.is_empty() && self.when.is_none() && self.each.is_none()
+    }
+
     /// The variables that its templates name.
     pub(super) fn uses(&self) -> Uses {
-        self.made.iter().fold(Uses::NONE, |uses, (_, element)| uses.and(element.uses()))
+        let uses = self.made.iter().fold(Uses::NONE, |uses, (_, element)| uses.and(element.uses()));
+        self.when.iter().chain(&self.each).fold(uses, |uses, expression| uses.and(expression.uses()))
+    }
+
+    /// Makes it: none where its condition is false, several where it is for each element of a list.
+    pub(super) fn many<'f>(&'f self, scope: &'f Scope<'f>) -> Result<Vec<DynamicMessage>, Failure> {
+        let Some(list) = &self.each else { return Ok(self.one(scope)?.into_iter().collect()) };
+        let mut made = Vec::new();
+        match list.value(scope)? {
+            Value::Null => {}
+            Value::List(list) => {
+                for item in list.iter() {
+                    made.extend(self.one(&scope.with_item(item))?);
+                }
+            }
+            other => return Err(Failure(format!("`$each` takes a list, found {}", other.type_name()))),
+        }
+        Ok(made)
+    }
+
+    fn one<'f>(&'f self, scope: &'f Scope<'f>) -> Result<Option<DynamicMessage>, Failure> {
+        match &self.when {
+            Some(when) if !matches!(when.value(scope)?, Value::Bool(true)) => Ok(None),
+            _ => self.make(scope).map(Some),
+        }
     }
 
     /// Makes the message.
@@ -133,7 +171,15 @@ impl Element {
             }
             return Ok(());
         }
-        items.extend(self.one(pool, kind, scope)?);
+        match self {
+            Self::Message(shape) => items.extend(shape.many(scope)?.into_iter().map(Proto::Message)),
+            Self::Packed(shape) => {
+                for message in shape.many(scope)? {
+                    items.push(packed(&message)?);
+                }
+            }
+            element => items.extend(element.one(pool, kind, scope)?),
+        }
         Ok(())
     }
 
@@ -146,11 +192,11 @@ impl Element {
         Ok(match self {
             Self::Fixed(value) => Some(value.clone()),
             Self::Template(template) => convert::singular(pool, kind, &template.value(scope)?).map_err(Failure)?,
-            Self::Message(shape) => Some(Proto::Message(shape.make(scope)?)),
-            Self::Packed(shape) => {
-                let any = shape.make(scope)?.pack_any().map_err(|error| Failure(error.to_string()))?;
-                Some(Proto::Message(any))
-            }
+            Self::Message(shape) => shape.one(scope)?.map(Proto::Message),
+            Self::Packed(shape) => match shape.one(scope)? {
+                Some(message) => Some(packed(&message)?),
+                None => None,
+            },
             Self::Json(tree, index) => {
                 let json = tree.make(scope)?.to_string();
                 let message = DynamicMessage::from_json(Arc::clone(pool), *index, &json);
@@ -159,6 +205,10 @@ impl Element {
             Self::List(_) | Self::Map(_) => None,
         })
     }
+}
+
+fn packed(message: &DynamicMessage) -> Result<Proto, Failure> {
+    message.pack_any().map(Proto::Message).map_err(|error| Failure(error.to_string()))
 }
 
 impl Tree {

@@ -83,6 +83,8 @@ enum Stage {
     Begun,
     /// Headers were given.
     Headed,
+    /// And sent.
+    Flushed,
     Over,
 }
 
@@ -184,6 +186,7 @@ impl<'r> Steps<'r> {
             match turn {
                 Turn::On => self.at += 1,
                 Turn::Receive => return Action::Receive,
+                Turn::Wait(0) => self.at += 1,
                 Turn::Wait(ms) => {
                     self.at += 1;
                     return Action::Wait(ms);
@@ -197,8 +200,10 @@ impl<'r> Steps<'r> {
                         Ok(true) => return Action::Headers(self.given()),
                     }
                 }
+                Turn::SendHeaders if self.stage == Stage::Flushed => self.at += 1,
                 Turn::SendHeaders => {
                     self.at += 1;
+                    self.stage = Stage::Flushed;
                     return Action::SendHeaders;
                 }
                 Turn::Send(place) => {
@@ -207,6 +212,7 @@ impl<'r> Steps<'r> {
                         return self.fail(failure);
                     }
                     self.sent += 1;
+                    self.stage = Stage::Flushed;
                     self.received.answer();
                     return Action::Send(self.sending(place));
                 }
@@ -298,6 +304,14 @@ impl<'r> Steps<'r> {
                     self.at = end - 1;
                 } else {
                     self.loops.push(Round::Each { start: self.at, at: 0, length, draws });
+                }
+                Turn::On
+            }
+            Instruction::If { that, end } => {
+                let truth =
+                    self.scoped(that.uses(), facts, now, |scope| Ok(matches!(that.value(scope)?, Value::Bool(true))))?;
+                if !truth {
+                    self.at = end - 1;
                 }
                 Turn::On
             }

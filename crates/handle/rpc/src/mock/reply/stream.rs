@@ -92,6 +92,8 @@ fn item(open: &Open<'_>, target: &Target, names: &Names, program: &mut Builder) 
         program.push(Instruction::Each { list, end: 0 });
     }
     if delayed && let Some(delay) = open.section_if("delay") {
+        // The client sees the headers before it waits.
+        program.push(Instruction::Headers);
         program.wait(Some(Delay::compile(&delay, &names)?));
     }
     program.push(Instruction::Send(Body::compile(message?, target, &names, open.reader)?));

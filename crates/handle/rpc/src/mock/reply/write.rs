@@ -11,7 +11,7 @@ use serde_json::{Map as Object, Number, Value as Json};
 
 use super::convert::{map_key, singular};
 use super::shape::{Element, Shape, Tree, field_kind};
-use super::template::{At, Names, Template};
+use super::template::{At, Expression, Names, Template};
 use crate::cel::Value;
 
 /// Fields that a message of help lists.
@@ -60,13 +60,49 @@ impl Writer<'_> {
                 return None;
             }
         };
-        let mut shape = Shape { fixed: DynamicMessage::new(Arc::clone(self.pool), index), made: Vec::new() };
+        let mut shape = Shape::empty(DynamicMessage::new(Arc::clone(self.pool), index));
+        shape.each = self.special("$each", pairs)?;
+        let names = match &shape.each {
+            Some(list) => self.names.inside(&list.result()),
+            None => self.names.clone(),
+        };
+        let inner = Writer { names: &names, ..*self };
+        shape.when = inner.special("$if", pairs)?;
         let mut complete = true;
         let mut oneofs: Vec<(u16, &str)> = Vec::new();
-        for pair in pairs {
-            complete &= self.field(index, pair, &mut shape, &mut oneofs).is_some();
+        for pair in pairs.iter().filter(|pair| !matches!(&*pair.key, "$each" | "$if")) {
+            complete &= inner.field(index, pair, &mut shape, &mut oneofs).is_some();
         }
         complete.then_some(shape)
+    }
+
+    /// The expression at `$each` or `$if`, which stand among a message's fields. `None`: a problem was reported.
+    fn special(&self, key: &str, pairs: &[Pair]) -> Option<Option<Expression>> {
+        let Some(pair) = pairs.iter().find(|pair| pair.key == key) else { return Some(None) };
+        let Some((text, quoted)) = scalar(&pair.value) else {
+            let message = format!("`{key}` takes an expression, found {}", show(&pair.value));
+            self.reader.problem_help(pair.value.place, message, "write an expression of CEL, such as `request.items`");
+            return None;
+        };
+        let at = At::new(self.reader, pair.value.place, text, quoted);
+        let expression = Template::expression(text, self.names, &at)?;
+        if key == "$if" && !expression.yields_bool() {
+            let help = "write a condition, such as `index == 0`";
+            self.reader.problem_help(pair.value.place, "`$if` takes what is true or false", help);
+            return None;
+        }
+        Some(Some(expression))
+    }
+
+    /// A message that there is exactly once.
+    fn single(&self, element: Element, place: Place) -> Option<Element> {
+        if let Element::Message(shape) | Element::Packed(shape) = &element
+            && shape.each.is_some()
+        {
+            self.reader.problem_help(place, "`$each` outside of a list", "it makes elements of a repeated field");
+            return None;
+        }
+        Some(element)
     }
 
     fn field<'n>(
@@ -132,7 +168,7 @@ impl Writer<'_> {
         }
         match (kind, template, &node.value) {
             (_, Some(template), _) => Some(Element::Template(template)),
-            (FieldKind::Singular(kind), None, _) => self.one(name, kind, node),
+            (FieldKind::Singular(kind), None, _) => self.single(self.one(name, kind, node)?, node.place),
             (FieldKind::List(kind), None, Yaml::List(items)) => {
                 let elements: Vec<Option<Element>> = items.iter().map(|item| self.one(name, kind, item)).collect();
                 let elements: Vec<Element> = elements.into_iter().collect::<Option<_>>()?;
@@ -162,7 +198,8 @@ impl Writer<'_> {
                 complete = false;
                 continue;
             };
-            match self.one(name, value, &pair.value) {
+            let element = self.one(name, value, &pair.value).and_then(|made| self.single(made, pair.value.place));
+            match element {
                 Some(element) => entries.push((key, element)),
                 None => complete = false,
             }
@@ -287,7 +324,7 @@ impl Writer<'_> {
             Some(_) => {}
         }
         let shape = self.message(index, node)?;
-        Some(if shape.made.is_empty() {
+        Some(if shape.is_fixed() {
             Element::Fixed(Proto::Message(shape.fixed))
         } else {
             Element::Message(Box::new(shape))
@@ -307,7 +344,7 @@ impl Writer<'_> {
     /// A message of any type, which `@type` names.
     fn any(&self, node: &Node) -> Option<Element> {
         let shape = self.typed(node)?;
-        if !shape.made.is_empty() {
+        if !shape.is_fixed() {
             return Some(Element::Packed(Box::new(shape)));
         }
         match shape.fixed.pack_any() {
@@ -364,7 +401,7 @@ impl Writer<'_> {
             return None;
         };
         match self.nested(index, &value.value)? {
-            Element::Fixed(Proto::Message(fixed)) => Some(Shape { fixed, made: Vec::new() }),
+            Element::Fixed(Proto::Message(fixed)) => Some(Shape::empty(fixed)),
             Element::Message(shape) => Some(*shape),
             _ => {
                 let help = "give the whole detail as a template, or use a message of your own";

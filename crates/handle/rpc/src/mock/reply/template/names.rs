@@ -41,6 +41,7 @@ variables! {
     14 TIMEOUT_MS "timeout_ms" "how long the client would wait, or `null`",
     15 METHOD "method" "the method's full name",
     16 PEER "peer" "the client's address",
+    17 QUERY "query" "of a request by GET all values of each name in the query, else `null`",
 }
 
 /// How many variables there are.
@@ -52,6 +53,11 @@ impl Uses {
     /// The variable in this slot.
     pub(super) const fn slot(index: usize) -> Self {
         Self(1 << index)
+    }
+
+    /// The slot of a single variable.
+    pub(super) const fn index(self) -> usize {
+        self.0.trailing_zeros() as usize
     }
 
     /// Whether one of `others` is among these.
@@ -131,7 +137,7 @@ mod tests {
 
     #[test]
     fn slots_are_in_the_order_of_the_table() {
-        for (index, wanted) in [(0, Uses::REQUEST), (8, Uses::ITEM), (COUNT - 1, Uses::PEER)] {
+        for (index, wanted) in [(0, Uses::REQUEST), (8, Uses::ITEM), (COUNT - 1, Uses::QUERY)] {
             assert_eq!(Uses::slot(index), wanted);
         }
         assert!(!Uses::slot(COUNT - 1).any(Uses::DRAWS));

@@ -37,6 +37,15 @@ pub(in crate::mock::reply) struct Scope<'f> {
 }
 
 impl<'f> Scope<'f> {
+    /// The same variables, with another `item`.
+    pub(in crate::mock::reply) fn with_item(&self, item: Value<'f>) -> Self {
+        let mut slots = self.slots.clone();
+        if let Some(slot) = slots.get_mut(Uses::ITEM.index()) {
+            *slot = item;
+        }
+        Self { slots, draws: self.draws }
+    }
+
     /// The call's random numbers.
     pub(in crate::mock::reply) fn draws(&self) -> &'f RefCell<Draws> {
         self.draws
@@ -73,7 +82,10 @@ impl<'f> Frame<'f> {
             Uses::REQUESTS => self.messages(false)?,
             Uses::UNANSWERED => self.messages(true)?,
             Uses::METADATA => Value::named(&self.metadata),
-            Uses::METADATA_ALL => all_values(facts.metadata),
+            Uses::METADATA_ALL => grouped(
+                facts.metadata.all().into_iter().map(|(name, value)| (name.to_ascii_lowercase(), Value::text(value))),
+            ),
+            Uses::QUERY => facts.metadata.query().map_or(Value::Null, |query| grouped(pairs(query))),
             Uses::CALL => int(facts.call),
             Uses::INDEX => int(self.moment.sent),
             Uses::ITEM => item.clone(),
@@ -118,15 +130,36 @@ impl Named for Metadata<'_> {
     }
 }
 
-/// The variable `metadata_all`: names in lower case, in the order of their first values.
-fn all_values<'f>(metadata: &'f dyn RequestFields) -> Value<'f> {
+/// A map from each name to all of its values, in the order of the first ones.
+fn grouped<'f>(pairs: impl Iterator<Item = (String, Value<'f>)>) -> Value<'f> {
     let mut entries: Vec<(String, Vec<Value<'f>>)> = Vec::new();
-    for (name, value) in metadata.all() {
-        match entries.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-            Some((_, values)) => values.push(Value::text(value)),
-            None => entries.push((name.to_ascii_lowercase(), vec![Value::text(value)])),
+    for (name, value) in pairs {
+        match entries.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => values.push(value),
+            None => entries.push((name, vec![value])),
         }
     }
     let entry = |(name, values): (String, _)| (Value::String(name.into()), Value::list(values));
     Value::Map(Map::Entries(Rc::new(entries.into_iter().map(entry).collect())))
+}
+
+/// Names and values of a query, decoded as those of forms are.
+fn pairs<'f>(query: &str) -> impl Iterator<Item = (String, Value<'f>)> {
+    query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decoded(name), Value::String(decoded(value).into()))
+    })
+}
+
+/// `+` as a space, `%` and two digits as a byte; bytes that are not UTF-8 are replaced.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let escaped = digits.filter(|_| first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        rest = if escaped.is_some() { after.get(2..).unwrap_or_default() } else { after };
+        bytes.push(escaped.unwrap_or(if first == b'+' { b' ' } else { first }));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -15,7 +15,10 @@ fn streams_send_their_items_in_order() {
         ("stream: [ { message: { id: 1 } }, { message: { id: 2 } } ]\norder: reversed", "fixed2 fixed1 ok"),
         ("stream: [ { message: { id: '{{ index }}' } } ]\nloop: 3", "made made1 made2 ok"),
         ("stream: [ { each: request.items, message: { id: '{{ int(item.count) }}' } } ]", "made3 made4 ok"),
-        ("stream: [ { each: '{{ request.items }}', message: { id: 5 }, delay: 2ms } ]", "wait2 fixed5 wait2 fixed5 ok"),
+        (
+            "stream: [ { each: '{{ request.items }}', message: { id: 5 }, delay: 2ms } ]",
+            "flush wait2 fixed5 wait2 fixed5 ok",
+        ),
         ("stream: [ { each: request.tags, message: { id: 1 } } ]", "ok"),
         (
             "stream: [ { message: { id: 1 } } ]\nerror: { code: aborted, message: 'after {{ index }}' }",
@@ -68,7 +71,7 @@ fn a_stream_that_never_ends_goes_on() {
     let replies = replies("Watch", "stream: [ { message: { id: 1 }, delay: 1ms } ]\nloop: forever");
     let lines = Caller { actions_max: 500, ..Caller::new("Watch") }.run(&replies);
     assert_eq!(lines.len(), 500);
-    assert_eq!(lines[499], "fixed {\"id\":\"1\"}");
+    assert_eq!(lines[499], "wait 1");
 }
 
 #[test]
@@ -120,6 +123,11 @@ fn scripts_do_their_steps() {
             "[ { repeat: 2, do: [ { send: { id: 4 } }, { wait: 1ms } ] }, { send: { id: 5 } } ]",
             "fixed4 wait1 fixed4 wait1 fixed5 ok",
         ),
+        (
+            "[ { expect: any }, { if: last.id == 2, do: { send: { id: 4 } } }, { if: last.id == 1, do: [ { send: { id: 5 } }, { wait: 0ms } ] } ]",
+            "fixed5 ok",
+        ),
+        ("[ { headers: true }, { headers: true }, { send: {} }, { headers: true } ]", "flush fixed ok"),
         ("[ { repeat: 0, do: [ { send: { id: 4 } } ] } ]", "ok"),
         ("[ { each: '[10, 20]', do: { send: { id: '{{ item + index }}' } } } ]", "made10 made21 ok"),
         (

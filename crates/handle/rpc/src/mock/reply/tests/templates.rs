@@ -173,3 +173,31 @@ fn a_whole_message_may_be_one_template() {
     let lines = Caller::new("Find").run(&find);
     assert!(lines[0].starts_with("internal: the mock cannot make its reply: shop.v1.Other is needed"), "{lines:?}");
 }
+
+#[test]
+fn messages_are_made_on_a_condition_and_for_each_element_of_a_list() {
+    for (written, json) in [
+        ("{ again: { $if: request.id == 7, id: 1 } }", r#"{"again":{"id":"1"}}"#),
+        ("{ again: { $if: request.id == 8, id: 1 } }", "{}"),
+        ("{ any: { $if: index > 0, '@type': shop.v1.Item } }", "{}"),
+        ("{ items: [ { $if: request.id == 8, sku: x }, { sku: y } ] }", r#"{"items":[{"sku":"y"}]}"#),
+        (
+            "{ items: [ { sku: first }, { $each: request.items, sku: '{{ item.sku }}!', count: '{{ item.count + 1u }}' } ] }",
+            r#"{"items":[{"sku":"first"},{"sku":"a!","count":2},{"sku":"b!","count":3}]}"#,
+        ),
+        ("{ items: [ { $each: '{{ request.items }}', $if: item.count > 1u, sku: z } ] }", r#"{"items":[{"sku":"z"}]}"#),
+        (
+            "{ anys: [ { $each: request.tags, '@type': shop.v1.Item, sku: '{{ item }}' } ] }",
+            r#"{"anys":[{"@type":"type.googleapis.com/shop.v1.Item","sku":"t1"},{"@type":"type.googleapis.com/shop.v1.Item","sku":"t2"}]}"#,
+        ),
+        (
+            "{ headers: [ { $each: request.items, name: h, value: [ '{{ item.sku }}' ] } ] }",
+            r#"{"headers":[{"name":"h","value":["a"]},{"name":"h","value":["b"]}]}"#,
+        ),
+    ] {
+        assert_eq!(unary(&format!("message: {written}"), REQUEST), format!("made {json}\nok"), "{written}");
+    }
+    let error =
+        "error: { code: aborted, details: [ { '@type': shop.v1.Item, $each: request.tags, sku: '{{ item }}' } ] }";
+    assert_eq!(unary(error, REQUEST), r#"aborted shop.v1.Item{"sku":"t1"} shop.v1.Item{"sku":"t2"}"#);
+}
