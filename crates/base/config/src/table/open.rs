@@ -473,7 +473,7 @@ fn example_section(section: &Section) -> String {
     let one_of = section.groups.iter().find(|group| group.required).and_then(|group| group.keys.first());
     let needed = section.keys.iter().filter(|key| key.need == Need::Required || one_of == Some(&key.name));
     let keys: Vec<String> = needed.map(|key| format!("{}: {}", key.name, example(&key.kind))).collect();
-    format!("{{ {} }}", keys.join(", "))
+    if keys.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", keys.join(", ")) }
 }
 
 fn names(section: &Section) -> String {

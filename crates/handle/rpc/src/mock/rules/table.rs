@@ -72,8 +72,8 @@ pub(crate) static RULE: Section = Section::new(
 )
 .extensible();
 
-const REPLY: Key =
-    Key::required("reply", Kind::Json, "What a call is answered with.").aka(&["response", "output", "returns"]);
+const REPLY: Key = Key::required("reply", Kind::Section(&crate::mock::reply::REPLY), "What a call is answered with.")
+    .aka(&["response", "output", "returns"]);
 
 /// The conditions of a rule.
 pub(crate) static MATCH: Section = Section::new(
