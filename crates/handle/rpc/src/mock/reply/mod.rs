@@ -33,5 +33,5 @@ pub use facts::{Facts, RequestFields};
 pub use single::{Answered, AtOnce, Reply};
 pub use steps::{Action, Sent, Steps};
 pub use target::Target;
-pub use template::{Failure, WallTime};
+pub use template::{Failure, WallTime, templates_markdown};
 pub use weighted::Replies;

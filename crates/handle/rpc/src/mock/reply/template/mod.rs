@@ -6,6 +6,7 @@ mod fake;
 mod filter;
 mod names;
 mod parts;
+mod reference;
 mod scope;
 mod text;
 
@@ -13,5 +14,6 @@ pub use clock::WallTime;
 pub use expression::Failure;
 pub(super) use expression::{At, Expression, Template};
 pub(super) use names::{Names, Uses};
+pub use reference::templates_markdown;
 pub(super) use scope::{Frame, Moment, Scope};
 pub(super) use text::{json, span, text, wall};
