@@ -2,4 +2,6 @@
 
 pub mod reply;
 pub mod rules;
+pub mod journal;
+pub mod secret;
 pub mod state;

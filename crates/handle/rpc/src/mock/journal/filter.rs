@@ -1,0 +1,184 @@
+use std::fmt;
+
+use leat_rpc_wire::Code;
+use serde_json::{Map, Value};
+
+use super::{Entry, Messages, Way};
+
+/// Names that a filter knows, for those who write another.
+const KEYS: [&str; 8] = ["method", "rule", "session", "code", "unmatched", "under_way", "metadata", "message"];
+
+/// Which calls are meant. Everything that is said must be so.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// `package.Service/Method`, or `package.Service/*`.
+    pub method: Option<String>,
+    /// The name of the rule that answered.
+    pub rule: Option<String>,
+    /// The session; the empty text is that of calls without one.
+    pub session: Option<String>,
+    /// How it ended.
+    pub code: Option<Code>,
+    /// Whether no rule answered.
+    pub unmatched: Option<bool>,
+    /// Whether it has not ended.
+    pub under_way: Option<bool>,
+    /// Values that its metadata has, by name in lower case.
+    pub metadata: Vec<(String, String)>,
+    /// What one of its messages has: each field that is given, with fields of messages looked at in the same way.
+    pub message: Option<Value>,
+}
+
+/// Why a filter can't be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterError(pub String);
+
+impl fmt::Display for FilterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for FilterError {}
+
+impl Filter {
+    /// Reads one from JSON. Keys that `others` names are left to the caller.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn from_json(value: &Value, others: &[&str]) -> Result<Self, FilterError> {
+        let fields = value.as_object().ok_or_else(|| FilterError("a filter of calls is an object".to_owned()))?;
+        let is_known = |key: &str| KEYS.contains(&key) || others.contains(&key);
+        if let Some(key) = fields.keys().find(|key| !is_known(key)) {
+            let known: Vec<&str> = KEYS.iter().chain(others).copied().collect();
+            return Err(FilterError(format!("unknown key `{key}`: a filter knows {}", known.join(", "))));
+        }
+        let mut filter = Self {
+            method: text(fields, "method")?,
+            rule: text(fields, "rule")?,
+            session: text(fields, "session")?,
+            code: text(fields, "code")?.map(|name| code(&name)).transpose()?,
+            unmatched: flag(fields, "unmatched")?,
+            under_way: flag(fields, "under_way")?,
+            metadata: Vec::new(),
+            message: fields.get("message").cloned(),
+        };
+        if let Some(metadata) = fields.get("metadata") {
+            let wrong = || FilterError("`metadata` is an object from names to texts".to_owned());
+            for (name, value) in metadata.as_object().ok_or_else(wrong)? {
+                filter.metadata.push((name.to_ascii_lowercase(), value.as_str().ok_or_else(wrong)?.to_owned()));
+            }
+        }
+        Ok(filter)
+    }
+
+    /// Reads one parameter of a query. `Ok(false)`: there is none of this name.
+    ///
+    /// # Errors
+    /// A value that it cannot have.
+    pub fn parameter(&mut self, name: &str, value: &str) -> Result<bool, FilterError> {
+        let flag = |value: &str| match value {
+            "true" | "1" | "" => Ok(Some(true)),
+            "false" | "0" => Ok(Some(false)),
+            _ => Err(FilterError(format!("`{name}` is `true` or `false`"))),
+        };
+        match name {
+            "method" => self.method = Some(value.to_owned()),
+            "rule" => self.rule = Some(value.to_owned()),
+            "session" => self.session = Some(value.to_owned()),
+            "code" => self.code = Some(code(value)?),
+            "unmatched" => self.unmatched = flag(value)?,
+            "under_way" => self.under_way = flag(value)?,
+            _ => match name.strip_prefix("metadata.") {
+                Some(key) => self.metadata.push((key.to_ascii_lowercase(), value.to_owned())),
+                None => return Ok(false),
+            },
+        }
+        Ok(true)
+    }
+
+    /// Whether a call is meant.
+    pub fn takes(&self, entry: &Entry, messages: &impl Messages) -> bool {
+        let begun = &entry.begun;
+        let is = |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
+        self.method.as_deref().is_none_or(|method| is_method(method, &begun.method))
+            && is(&self.session, &begun.session)
+            && self.rule.as_deref().is_none_or(|rule| begun.rule.as_ref().is_ok_and(|own| &**own == rule))
+            && self.code.is_none_or(|code| entry.ended.as_ref().is_some_and(|(status, _)| status.code == code))
+            && self.unmatched.is_none_or(|unmatched| entry.is_unmatched() == unmatched)
+            && self.under_way.is_none_or(|under_way| entry.ended.is_none() == under_way)
+            && self
+                .metadata
+                .iter()
+                .all(|(name, value)| begun.metadata.iter().any(|(own, seen)| own == name && seen == value.as_bytes()))
+            && self.message.as_ref().is_none_or(|wanted| has_message(entry, wanted, messages))
+    }
+}
+
+fn is_method(wanted: &str, method: &str) -> bool {
+    match wanted.strip_suffix('*') {
+        Some(start) => method.starts_with(start),
+        None => method == wanted,
+    }
+}
+
+fn has_message(entry: &Entry, wanted: &Value, messages: &impl Messages) -> bool {
+    entry.messages(Way::In).any(|frame| {
+        let bytes = frame.bytes.as_deref();
+        let message = bytes.and_then(|bytes| messages.message(&entry.begun.method, Way::In, frame.is_json, bytes));
+        message.is_some_and(|message| has(&message, wanted))
+    })
+}
+
+/// Whether a value is as wanted. Fields of objects that are not asked for don't matter; a field may be asked for by its name in
+/// the schema (`order_id`) or in JSON (`orderId`). Numbers of 64 bits are texts in JSON and may be asked for as either.
+pub(super) fn has(value: &Value, wanted: &Value) -> bool {
+    match (value, wanted) {
+        (Value::Object(fields), Value::Object(asked)) => asked.iter().all(|(name, wanted)| {
+            let field = fields.get(name).or_else(|| fields.get(&json_name(name)));
+            field.map_or(wanted.is_null(), |field| has(field, wanted))
+        }),
+        (Value::Array(items), Value::Array(asked)) => {
+            items.len() == asked.len() && items.iter().zip(asked).all(|(item, wanted)| has(item, wanted))
+        }
+        (Value::String(text), Value::Number(number)) | (Value::Number(number), Value::String(text)) => {
+            *text == number.to_string()
+        }
+        (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        (value, wanted) => value == wanted,
+    }
+}
+
+/// A field's name in JSON by that in the schema (the protobuf language guide, "JSON mapping").
+fn json_name(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut raise = false;
+    for c in name.chars() {
+        match c {
+            '_' => raise = true,
+            c if raise => {
+                out.push(c.to_ascii_uppercase());
+                raise = false;
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn text(fields: &Map<String, Value>, key: &str) -> Result<Option<String>, FilterError> {
+    let wrong = || FilterError(format!("`{key}` is a text"));
+    fields.get(key).map(|value| value.as_str().map(str::to_owned).ok_or_else(wrong)).transpose()
+}
+
+fn flag(fields: &Map<String, Value>, key: &str) -> Result<Option<bool>, FilterError> {
+    let wrong = || FilterError(format!("`{key}` is true or false"));
+    fields.get(key).map(|value| value.as_bool().ok_or_else(wrong)).transpose()
+}
+
+fn code(name: &str) -> Result<Code, FilterError> {
+    Code::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = Code::ALL.iter().map(|code| code.name()).collect();
+        FilterError(format!("`{name}` is no status code: they are {}", known.join(", ")))
+    })
+}

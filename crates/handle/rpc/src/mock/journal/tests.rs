@@ -1,0 +1,248 @@
+use std::sync::Arc;
+
+use leat_rpc_wire::{Code, Metadata, Status};
+use serde_json::{Value, json};
+
+use super::filter::has;
+use super::{Begun, Entry, Expected, Filter, Frame, Journal, JournalLimits, Messages, Unmatched, Way, show};
+
+/// Messages that are JSON already.
+struct Plain;
+
+impl Messages for Plain {
+    fn message(&self, method: &str, _: Way, is_json: bool, bytes: &[u8]) -> Option<Value> {
+        (is_json && method != "a.B/Gone").then(|| serde_json::from_slice(bytes).ok()).flatten()
+    }
+
+    fn detail(&self, _: &str, _: &[u8]) -> Option<Value> {
+        None
+    }
+}
+
+fn begun(method: &str, session: &str, rule: Result<&str, &str>) -> Begun {
+    let mut metadata = Metadata::new();
+    metadata.push("x-tenant", b"acme");
+    Begun {
+        at_us: 1_000,
+        method: method.into(),
+        session: session.into(),
+        protocol: "grpc",
+        peer: "127.0.0.1:1".into(),
+        metadata,
+        timeout_ms: None,
+        rule: rule.map(Arc::from).map_err(|why| Unmatched { why: why.into(), faked: false }),
+    }
+}
+
+fn add(journal: &Journal, method: &str, session: &str, rule: Result<&str, &str>, message: &Value) -> u64 {
+    let bytes = message.to_string();
+    let frame = Frame::new(Way::In, 1, true, bytes.as_bytes(), journal.message_bytes_max());
+    let status = if rule.is_ok() { Status::OK } else { Status::new(Code::Unimplemented, "no rule") };
+    journal.add(begun(method, session, rule), vec![frame], status, Metadata::new(), 7)
+}
+
+fn sample() -> Journal {
+    let journal = Journal::new(JournalLimits::default());
+    add(&journal, "a.B/Get", "s1", Ok("one"), &json!({ "id": "7", "who": { "name": "Ann", "age": 3 } }));
+    add(&journal, "a.B/Put", "s1", Ok("two"), &json!({ "id": "8" }));
+    add(&journal, "a.B/Get", "s2", Ok("one"), &json!({ "id": "9" }));
+    add(&journal, "a.B/Gone", "", Err("nearest rule `one`: id is 1"), &json!({}));
+    journal
+}
+
+#[test]
+fn a_filter_takes_what_is_all_of_what_it_says() {
+    let journal = sample();
+    for (filter, wanted) in [
+        (json!({}), &[0, 1, 2, 3][..]),
+        (json!({ "method": "a.B/Get" }), &[0, 2]),
+        (json!({ "method": "a.B/*", "session": "s1" }), &[0, 1]),
+        (json!({ "session": "" }), &[3]),
+        (json!({ "rule": "two" }), &[1]),
+        (json!({ "unmatched": true }), &[3]),
+        (json!({ "code": "unimplemented" }), &[3]),
+        (json!({ "code": "OK", "rule": "one" }), &[0, 2]),
+        (json!({ "under_way": true }), &[]),
+        (json!({ "metadata": { "X-Tenant": "acme" }, "method": "a.B/Put" }), &[1]),
+        (json!({ "metadata": { "x-tenant": "other" } }), &[]),
+        (json!({ "message": { "id": 7 } }), &[0]),
+        (json!({ "message": { "who": { "name": "Ann" } } }), &[0]),
+        (json!({ "message": { "who": { "name": "Bob" } } }), &[]),
+        (json!({ "message": { "who": null } }), &[1, 2]),
+    ] {
+        let filter = Filter::from_json(&filter, &[]).unwrap();
+        let taken: Vec<u64> =
+            journal.copy(|entry| filter.takes(entry, &Plain)).iter().map(|entry| entry.number).collect();
+        assert_eq!(taken, wanted, "{filter:?}");
+    }
+}
+
+#[test]
+fn a_filter_of_a_query_says_the_same_as_one_of_json() {
+    let mut filter = Filter::default();
+    for (name, value) in [("method", "a.B/Get"), ("code", "OK"), ("unmatched", "false"), ("metadata.X-Tenant", "acme")]
+    {
+        assert_eq!(filter.parameter(name, value), Ok(true), "{name}");
+    }
+    assert_eq!(filter.parameter("other", ""), Ok(false));
+    assert!(filter.parameter("code", "FINE").is_err());
+    let same = json!({ "method": "a.B/Get", "code": "OK", "unmatched": false, "metadata": { "x-tenant": "acme" } });
+    assert_eq!(filter, Filter::from_json(&same, &[]).unwrap());
+}
+
+#[test]
+fn messages_are_compared_by_what_is_asked_for() {
+    for (value, wanted, is) in [
+        (json!({ "orderId": "1" }), json!({ "order_id": 1 }), true),
+        (json!({ "orderId": "1" }), json!({ "orderId": "1" }), true),
+        (json!({ "a": [1, 2] }), json!({ "a": [1, 2] }), true),
+        (json!({ "a": [1, 2] }), json!({ "a": [1] }), false),
+        (json!({ "a": [{ "b": 1, "c": 2 }] }), json!({ "a": [{ "b": 1 }] }), true),
+        (json!(1), json!(1.0), true),
+        (json!("x"), json!("y"), false),
+        (json!(true), json!("true"), false),
+    ] {
+        assert_eq!(has(&value, &wanted), is, "{value} {wanted}");
+    }
+}
+
+#[test]
+fn what_is_expected_is_held_against_the_calls() {
+    let journal = sample();
+    for (expected, pass) in [
+        (json!({ "calls": [{ "method": "a.B/Get", "count": 2 }] }), true),
+        (json!({ "calls": [{ "method": "a.B/Get", "count": 1 }] }), false),
+        (json!({ "calls": [{ "method": "a.B/Get" }] }), true),
+        (json!({ "calls": [{ "method": "a.B/None" }] }), false),
+        (json!({ "calls": [{ "method": "a.B/None", "count": 0 }] }), true),
+        (json!({ "calls": [{ "method": "a.B/*", "count": { "min": 2, "max": 4 } }] }), true),
+        (json!({ "calls": [{ "method": "a.B/*", "count": { "max": 3 } }] }), false),
+        (json!({ "calls": [{ "method": "a.B/*", "count": { "min": 5 } }] }), false),
+        (json!({ "session": "s1", "calls": [{ "method": "a.B/Get", "count": 1 }] }), true),
+        (json!({ "order": [{ "method": "a.B/Get" }, { "method": "a.B/Get", "session": "s2" }] }), true),
+        (json!({ "order": [{ "method": "a.B/Put" }, { "method": "a.B/Get" }] }), true),
+        (json!({ "order": [{ "method": "a.B/Put" }, { "rule": "two" }] }), false),
+        (json!({ "unmatched": 0 }), false),
+        (json!({ "unmatched": { "max": 1 } }), true),
+        (json!({ "session": "s2", "unmatched": 0 }), true),
+        (json!({ "unmatched": 1, "calls": [{ "rule": "one", "count": 3 }] }), false),
+    ] {
+        let verdict = Expected::from_json(&expected).unwrap().check(&journal, &Plain);
+        assert_eq!(verdict.pass, pass, "{expected}: {:#}", verdict.shown);
+        assert_eq!(verdict.shown["pass"], pass);
+    }
+}
+
+#[test]
+fn a_failed_check_says_what_was_seen() {
+    let expected = json!({ "calls": [{ "method": "a.B/Get", "count": 1 }], "unmatched": 0 });
+    let verdict = Expected::from_json(&expected).unwrap().check(&sample(), &Plain);
+    assert_eq!(
+        verdict.shown["checks"],
+        json!([
+            { "check": "calls[0]", "pass": false, "expected": "exactly 1", "seen": 2, "numbers": [0, 2] },
+            {
+                "check": "unmatched", "pass": false, "expected": "exactly 0", "seen": 1, "numbers": [3],
+                "unmatched_calls": [{ "number": 3, "method": "a.B/Gone", "why": "nearest rule `one`: id is 1" }],
+            },
+        ])
+    );
+}
+
+#[test]
+fn what_cannot_be_expected_is_refused_with_its_place() {
+    for (expected, message) in [
+        (json!([]), "expected an object"),
+        (json!({}), "nothing is expected"),
+        (json!({ "cals": [] }), "unknown key `cals`"),
+        (json!({ "calls": {} }), "`calls` is a list"),
+        (json!({ "calls": [{ "methd": "x" }] }), "calls[0]: unknown key `methd`"),
+        (json!({ "calls": [{ "count": -1 }] }), "calls[0]: a count is a number"),
+        (json!({ "calls": [{ "count": { "least": 1 } }] }), "calls[0]: a count is a number"),
+        (json!({ "calls": [{ "count": { "min": 3, "max": 2 } }] }), "is never right"),
+        (json!({ "order": [{}, { "code": "FINE" }] }), "order[1]: `FINE` is no status code"),
+        (json!({ "unmatched": "none" }), "a count is a number"),
+        (json!({ "calls": [{ "metadata": { "a": 1 } }] }), "`metadata` is an object"),
+    ] {
+        let error = Expected::from_json(&expected).unwrap_err().to_string();
+        assert!(error.contains(message), "{expected}: {error}");
+    }
+}
+
+#[test]
+fn the_oldest_calls_go_where_there_is_no_more_room() {
+    let journal = Journal::new(JournalLimits { entries_max: 2, bytes_max: 1 << 20 });
+    for id in 0..5 {
+        add(&journal, "a.B/Get", "", Ok("one"), &json!({ "id": id }));
+    }
+    let stats = journal.stats();
+    assert_eq!((stats.entries, stats.dropped), (2, 3));
+    let numbers: Vec<u64> = journal.copy(|_| true).iter().map(|entry| entry.number).collect();
+    assert_eq!(numbers, [3, 4]);
+
+    let journal = Journal::new(JournalLimits { entries_max: 100, bytes_max: 4_000 });
+    let long = json!({ "text": "x".repeat(700) });
+    for _ in 0..20 {
+        add(&journal, "a.B/Get", "", Ok("one"), &long);
+    }
+    let stats = journal.stats();
+    assert!(stats.bytes <= 4_000 && stats.entries >= 2 && stats.entries + stats.dropped as usize == 20, "{stats:?}");
+}
+
+#[test]
+fn a_long_message_is_told_by_its_length_alone() {
+    let journal = Journal::new(JournalLimits { entries_max: 100, bytes_max: 4_000 });
+    add(&journal, "a.B/Get", "", Ok("one"), &json!({ "text": "x".repeat(2_000) }));
+    let shown = show(&journal.copy(|_| true)[0], &Plain, true);
+    assert_eq!(shown["frames"], json!([{ "way": "in", "at_us": 1, "bytes": 2011 }]));
+}
+
+#[test]
+fn a_call_under_way_grows_and_ends() {
+    let journal = Journal::new(JournalLimits { entries_max: 10, bytes_max: 4_000 });
+    let number = journal.begin(begun("a.B/Watch", "", Ok("one")));
+    let frame = |text: &str| Frame::new(Way::Out, 5, true, text.as_bytes(), 1_000);
+    journal.frame(number, frame("1"));
+    journal.frame(number, frame("2"));
+    let shown = |journal: &Journal| show(&journal.copy(|_| true)[0], &Plain, true);
+    assert_eq!((&shown(&journal)["sent"], &shown(&journal)["status"]), (&json!(2), &Value::Null));
+    let mut trailers = Metadata::new();
+    trailers.push("x-sum-bin", &[255]);
+    journal.end(number, Status::new(Code::Aborted, "over"), trailers, 90);
+    let entry = shown(&journal);
+    assert_eq!(entry["status"], json!({ "code": "ABORTED", "message": "over", "details": [] }));
+    assert_eq!((&entry["took_us"], &entry["trailers"]), (&json!(90), &json!({ "x-sum-bin": ["/w=="] })));
+    // One that is endless gets no more than half of the journal, and what it does not get is counted.
+    (0..200).for_each(|_| journal.frame(number, frame("3")));
+    let stats = journal.stats();
+    assert!(stats.bytes <= 2_000 && stats.frames_dropped > 100 && stats.entries == 1, "{stats:?}");
+    let held: usize = journal.copy(|_| true).iter().map(Entry::cost).sum();
+    assert_eq!(stats.bytes, held, "the count of bytes is that of what is there");
+    journal.reset(None);
+    journal.frame(number, frame("4"));
+    assert_eq!(journal.stats().frames_dropped, 1, "a call that is gone takes no frames");
+}
+
+#[test]
+fn a_reset_forgets_all_or_one_session_and_numbers_go_on() {
+    let journal = sample();
+    assert_eq!(journal.reset(Some("s1")), 2);
+    let held: usize = journal.copy(|_| true).iter().map(Entry::cost).sum();
+    assert_eq!((journal.stats().entries, journal.stats().bytes), (2, held));
+    assert_eq!(journal.reset(None), 2);
+    assert_eq!(journal.stats(), super::JournalStats::default());
+    assert_eq!(add(&journal, "a.B/Get", "", Ok("one"), &json!({})), 4);
+}
+
+#[test]
+fn a_call_is_shown_with_its_frames_when_they_are_asked_for() {
+    let entry = &sample().copy(|_| true)[0];
+    let shown = show(entry, &Plain, true);
+    assert_eq!(shown["metadata"], json!({ "x-tenant": ["acme"] }));
+    assert_eq!(shown["rule"], "one");
+    assert_eq!(shown["frames"][0]["message"]["who"]["name"], "Ann");
+    assert_eq!(show(entry, &Plain, false)["frames"], Value::Null);
+    // What the schema does not know any more is shown as bytes.
+    let gone = &sample().copy(|_| true)[3];
+    assert_eq!(show(gone, &Plain, true)["frames"][0]["base64"], "e30=");
+}

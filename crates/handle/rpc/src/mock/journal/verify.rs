@@ -1,0 +1,181 @@
+use serde_json::{Value, json};
+
+use super::{Entry, Filter, FilterError, Journal, Messages};
+
+/// Calls that a check lists, at most.
+const LISTED_MAX: usize = 100;
+/// Checks in one question, at most.
+const CHECKS_MAX: usize = 1_000;
+
+/// What somebody expects of the calls that came.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expected {
+    session: Option<String>,
+    calls: Vec<(Filter, Range)>,
+    order: Vec<Filter>,
+    unmatched: Option<Range>,
+}
+
+/// How often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    min: u64,
+    max: Option<u64>,
+}
+
+/// Whether calls came as expected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// Whether every check passed.
+    pub pass: bool,
+    /// Each check, what was expected, and what was seen.
+    pub shown: Value,
+}
+
+impl Expected {
+    /// Reads what is expected:
+    ///
+    /// - `session`: only calls of this session count;
+    /// - `calls`: a list of filters, each with `count` (a number, or `min` and `max`; at least one without it);
+    /// - `order`: a list of filters of calls that came in this order, others may have come between them;
+    /// - `unmatched`: how many calls no rule answered (a number, or `min` and `max`).
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn from_json(value: &Value) -> Result<Self, FilterError> {
+        let fields = value
+            .as_object()
+            .ok_or_else(|| FilterError("expected an object with `calls`, `order` or `unmatched`".to_owned()))?;
+        let mut expected = Self::default();
+        for (key, value) in fields {
+            let list = || value.as_array().ok_or_else(|| FilterError(format!("`{key}` is a list of filters")));
+            match key.as_str() {
+                "session" => {
+                    let session = value.as_str().ok_or_else(|| FilterError("`session` is a text".to_owned()))?;
+                    expected.session = Some(session.to_owned());
+                }
+                "calls" => {
+                    for (at, value) in list()?.iter().enumerate() {
+                        let read = Filter::from_json(value, &["count"])
+                            .and_then(|filter| Ok((filter, Range::of(value.get("count"))?)));
+                        expected.calls.push(read.map_err(|error| FilterError(format!("calls[{at}]: {error}")))?);
+                    }
+                }
+                "order" => {
+                    for (at, value) in list()?.iter().enumerate() {
+                        let read = Filter::from_json(value, &[]);
+                        expected.order.push(read.map_err(|error| FilterError(format!("order[{at}]: {error}")))?);
+                    }
+                }
+                "unmatched" => expected.unmatched = Some(Range::of(Some(value))?),
+                _ => {
+                    return Err(FilterError(format!(
+                        "unknown key `{key}`: write `session`, `calls`, `order` or `unmatched`"
+                    )));
+                }
+            }
+        }
+        if expected.calls.len() + expected.order.len() > CHECKS_MAX {
+            return Err(FilterError(format!("more than {CHECKS_MAX} filters")));
+        }
+        if expected.calls.is_empty() && expected.order.is_empty() && expected.unmatched.is_none() {
+            return Err(FilterError("nothing is expected: write `calls`, `order` or `unmatched`".to_owned()));
+        }
+        Ok(expected)
+    }
+
+    /// Holds the journal's calls against it.
+    pub fn check(&self, journal: &Journal, messages: &impl Messages) -> Verdict {
+        let is_meant = |entry: &Entry| self.session.as_deref().is_none_or(|session| &*entry.begun.session == session);
+        let entries = journal.copy(is_meant);
+        let dropped = journal.stats().dropped;
+        let mut checks = Vec::new();
+        let mut pass = true;
+        for (at, (filter, range)) in self.calls.iter().enumerate() {
+            let seen: Vec<&Entry> = entries.iter().filter(|entry| filter.takes(entry, messages)).collect();
+            checks.push(count(format!("calls[{at}]"), *range, &seen, &mut pass));
+        }
+        if !self.order.is_empty() {
+            checks.push(self.check_order(&entries, messages, &mut pass));
+        }
+        if let Some(range) = self.unmatched {
+            let seen: Vec<&Entry> = entries.iter().filter(|entry| entry.is_unmatched()).collect();
+            let mut check = count("unmatched".to_owned(), range, &seen, &mut pass);
+            let why = seen.iter().take(LISTED_MAX).map(|entry| {
+                let why = entry.begun.rule.as_ref().err().map(|unmatched| &*unmatched.why);
+                json!({ "number": entry.number, "method": &*entry.begun.method, "why": why })
+            });
+            check["unmatched_calls"] = why.collect();
+            checks.push(check);
+        }
+        let shown = json!({ "pass": pass, "checks": checks, "calls": entries.len(), "dropped": dropped });
+        Verdict { pass, shown }
+    }
+
+    fn check_order(&self, entries: &[Entry], messages: &impl Messages, pass: &mut bool) -> Value {
+        let mut rest = entries.iter();
+        let mut numbers = Vec::new();
+        for (at, filter) in self.order.iter().enumerate() {
+            let Some(found) = rest.by_ref().find(|entry| filter.takes(entry, messages)) else {
+                *pass = false;
+                let message = match numbers.last() {
+                    None => "no call of `order[0]` came".to_owned(),
+                    Some(before) => format!("no call of `order[{at}]` came after call {before}"),
+                };
+                return json!({ "check": "order", "pass": false, "message": message, "numbers": numbers });
+            };
+            numbers.push(found.number);
+        }
+        json!({ "check": "order", "pass": true, "numbers": numbers })
+    }
+}
+
+fn count(what: String, range: Range, seen: &[&Entry], pass: &mut bool) -> Value {
+    let is_right = range.has(seen.len() as u64);
+    *pass &= is_right;
+    let numbers: Vec<u64> = seen.iter().take(LISTED_MAX).map(|entry| entry.number).collect();
+    json!({ "check": what, "pass": is_right, "expected": range.words(), "seen": seen.len(), "numbers": numbers })
+}
+
+impl Range {
+    /// At least one where nothing is said.
+    fn of(value: Option<&Value>) -> Result<Self, FilterError> {
+        let wrong = || FilterError("a count is a number, or an object with `min`, `max` or both".to_owned());
+        match value {
+            None => Ok(Self { min: 1, max: None }),
+            Some(Value::Number(number)) => {
+                let exactly = number.as_u64().ok_or_else(wrong)?;
+                Ok(Self { min: exactly, max: Some(exactly) })
+            }
+            Some(Value::Object(fields)) if !fields.is_empty() => {
+                let mut range = Self { min: 0, max: None };
+                for (key, value) in fields {
+                    let number = value.as_u64().ok_or_else(wrong)?;
+                    match key.as_str() {
+                        "min" => range.min = number,
+                        "max" => range.max = Some(number),
+                        _ => return Err(wrong()),
+                    }
+                }
+                if range.max.is_some_and(|max| max < range.min) {
+                    return Err(FilterError("a count whose `max` is below its `min` is never right".to_owned()));
+                }
+                Ok(range)
+            }
+            Some(_) => Err(wrong()),
+        }
+    }
+
+    fn has(self, count: u64) -> bool {
+        count >= self.min && self.max.is_none_or(|max| count <= max)
+    }
+
+    fn words(self) -> String {
+        match (self.min, self.max) {
+            (min, Some(max)) if min == max => format!("exactly {min}"),
+            (0, Some(max)) => format!("at most {max}"),
+            (min, Some(max)) => format!("from {min} to {max}"),
+            (min, None) => format!("at least {min}"),
+        }
+    }
+}
