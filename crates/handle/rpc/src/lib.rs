@@ -4,6 +4,7 @@ pub mod builtin;
 pub mod call;
 pub mod cel;
 pub mod health;
+pub mod client;
 mod metadata;
 pub mod mock;
 pub mod reflection;

@@ -3,5 +3,6 @@
 pub mod reply;
 pub mod rules;
 pub mod journal;
+pub mod record;
 pub mod secret;
 pub mod state;

@@ -1,0 +1,18 @@
+//! From a live backend to rules, and back: what it answered becomes rules, and rules are held against what it answers now.
+
+mod difference;
+mod forward;
+mod recorded;
+mod recorder;
+mod write;
+
+pub use difference::{Difference, compare};
+pub use forward::Forward;
+pub use recorded::{Answered, Recorded};
+pub use recorder::Recorder;
+pub(crate) use write::json;
+pub use write::{file_name, rules};
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

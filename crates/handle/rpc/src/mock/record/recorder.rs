@@ -1,0 +1,95 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use leat_schema::Schema;
+use tokio::sync::oneshot;
+
+use super::{Recorded, file_name, rules};
+
+/// Calls of one method that are kept; what comes later is not recorded, and its caller is told.
+const CALLS_MAX: usize = 2_000;
+
+/// Writes recorded calls down, on a thread of its own that ends with the last of its users.
+#[derive(Debug)]
+pub struct Recorder {
+    folder: PathBuf,
+    upstream: String,
+    calls: Sender<Note>,
+}
+
+struct Note {
+    schema: Arc<Schema>,
+    call: Recorded,
+    done: oneshot::Sender<Result<(), String>>,
+}
+
+impl Recorder {
+    /// Makes the folder, and starts the thread. A file that is there is replaced when a call of its method is recorded.
+    ///
+    /// # Errors
+    /// The folder can't be made.
+    pub fn start(folder: &Path, upstream: &str) -> io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let (calls, received) = channel();
+        let (into, from) = (folder.to_owned(), upstream.to_owned());
+        std::thread::Builder::new().name("leat-recorder".into()).spawn(move || write_all(&received, &into, &from))?;
+        Ok(Self { folder: folder.to_owned(), upstream: upstream.to_owned(), calls })
+    }
+
+    /// Whether it writes what was asked for.
+    pub fn is_for(&self, folder: &Path, upstream: &str) -> bool {
+        self.folder == folder && self.upstream == upstream
+    }
+
+    /// Writes a call down; ready when the file has it.
+    ///
+    /// # Errors
+    /// Why it could not be written, in words.
+    pub async fn note(&self, schema: Arc<Schema>, call: Recorded) -> Result<(), String> {
+        let (done, written) = oneshot::channel();
+        let gone = || "the recorder has ended".to_owned();
+        self.calls.send(Note { schema, call, done }).map_err(|_| gone())?;
+        written.await.unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+/// Takes what has come together, writes each file once, and then says that it was done.
+fn write_all(received: &Receiver<Note>, folder: &Path, upstream: &str) {
+    let mut recorded: BTreeMap<String, Vec<Recorded>> = BTreeMap::new();
+    while let Ok(first) = received.recv() {
+        let mut changed = BTreeSet::new();
+        let mut waiting = Vec::new();
+        let schema = Arc::clone(&first.schema);
+        for Note { call, done, .. } in std::iter::once(first).chain(received.try_iter()) {
+            let calls = recorded.entry(call.method.clone()).or_default();
+            if calls.len() >= CALLS_MAX {
+                // Who asked may have gone; so may those below.
+                let _ = done.send(Err(format!("more than {CALLS_MAX} calls of {} were recorded", call.method)));
+                continue;
+            }
+            changed.insert(call.method.clone());
+            calls.push(call);
+            waiting.push(done);
+        }
+        let mut result = Ok(());
+        for name in &changed {
+            if let (Some(method), Some(calls)) = (schema.method_named(name), recorded.get(name)) {
+                let written = replace(&folder.join(file_name(method)), &rules(&schema, method, upstream, calls));
+                result = result.and(written.map_err(|error| format!("the recording can't be written: {error}")));
+            }
+        }
+        for done in waiting {
+            let _ = done.send(result.clone());
+        }
+    }
+}
+
+/// Whoever reads the file sees the old one or the new one.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let beside = path.with_extension("yaml.new");
+    std::fs::write(&beside, text)?;
+    std::fs::rename(&beside, path)
+}
