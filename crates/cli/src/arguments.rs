@@ -1,3 +1,5 @@
+mod mock;
+
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
@@ -8,6 +10,7 @@ use leat_embedded::Size;
 use leat_listen::ListenAddress;
 
 use crate::event::Level;
+pub(crate) use mock::MockArguments;
 
 /// One HTTP engine for apps, gateways and RPC.
 #[derive(Debug, Parser)]
@@ -17,6 +20,7 @@ use crate::event::Level;
   leat run app.js                    run an app without Node.js
   leat gateway leat.yaml             run the gateway
   leat gateway leat.yaml --check     look a configuration over without running it
+  leat mock --proto protos --rules rules   answer gRPC, gRPC-Web and Connect by rules
   leat doctor                        is the middleware of the app in this folder a drop-in?
 
 Exit codes: 0 done, 1 failed, 2 bad usage or configuration.")]
@@ -49,6 +53,19 @@ Exit codes: the app's own, 1 failed, 2 bad usage.")]
 Signals: SIGTERM and SIGINT drain and end; SIGHUP reloads the configuration and opens the access log again;
 SIGUSR2 starts the binary anew with the same sockets and then drains.")]
     Gateway(GatewayArguments),
+    /// Answer RPC calls (gRPC, gRPC-Web, Connect) by rules, in the place of services
+    #[command(after_help = "Examples:
+  leat mock --proto protos --rules rules
+  leat mock --proto protos --fake            no rules yet: made-up messages that are valid
+  leat mock --proto image.binpb --rules rules --admin 9900 --watch
+  leat mock --reflect 127.0.0.1:9000 --record 127.0.0.1:9000 recorded    calls go on, and become rules
+  leat mock --proto protos --rules recorded --drift 127.0.0.1:9000       what has changed there since?
+  leat mock --proto protos --rules rules --check
+
+Rules are YAML or JSON; docs/reference/mock-rules.md has all of them, docs/guide/mock.md the first five minutes.
+Signals: SIGTERM and SIGINT drain and end; SIGHUP reads schema and rules again.
+Exit codes: 0, 1 failed, or --drift found differences, 2 bad usage, schema or rules.")]
+    Mock(MockArguments),
     /// Make one self-contained executable of an app
     #[command(after_help = "\
 Examples:

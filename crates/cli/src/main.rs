@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Build(arguments) => commands::build::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Gateway(arguments) => commands::gateway::run(&arguments),
+        Command::Mock(arguments) => commands::mock::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),

@@ -60,12 +60,17 @@ impl Leat {
     pub fn gateway_with(folder: Folder, config: &str, arguments: &[&str], listeners: usize) -> Self {
         let path = folder.write("leat.yaml", config);
         let path = path.to_str().expect("a temporary path is text");
-        let mut leat = Self::spawn(folder, &[&["gateway", path], arguments].concat());
-        leat.addresses = eventually_alive(&mut leat, &format!("{listeners} listeners ready"), |leat| {
+        Self::spawn(folder, &[&["gateway", path], arguments].concat()).ready(listeners)
+    }
+
+    /// Waits until so many listeners are ready.
+    #[must_use]
+    pub fn ready(mut self, listeners: usize) -> Self {
+        self.addresses = eventually_alive(&mut self, &format!("{listeners} listeners ready"), |leat| {
             let found: Vec<SocketAddr> = leat.log().iter().filter_map(|line| listening::address(line)).collect();
             (found.len() >= listeners).then_some(found)
         });
-        leat
+        self
     }
 
     /// Starts `leat` with any arguments, in `folder`, without waiting.

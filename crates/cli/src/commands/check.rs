@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use leat_embedded::{PluginFile, PluginLimits, Plugins};
 use leat_gateway::config::{self, Config, Problem};
-use leat_gateway::{Gateway, NoPlugins};
+use leat_gateway::{Checked, Lasting};
 use leat_listen::{CertificateFiles, ClientAuth, TicketKeys, TlsOptions, TlsSettings};
 use tokio::task::LocalSet;
 
 use super::BAD_CONFIG;
 use crate::arguments::CheckArguments;
 use crate::event::say;
+use crate::process::ConfigSource;
 use crate::process::plugins::CorePlugins;
 
 /// Looks every file over; says what is wrong with each.
@@ -20,7 +21,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
     }
     let mut good = true;
     for path in &arguments.paths {
-        good &= if is_app(path) { check_app(path) } else { check(path).is_some() };
+        good &= if is_app(path) { check_app(path) } else { check(&ConfigSource::File(path.clone())).is_some() };
     }
     if good { ExitCode::SUCCESS } else { ExitCode::from(BAD_CONFIG) }
 }
@@ -79,15 +80,18 @@ fn check_plugins(files: &[PathBuf]) -> bool {
 }
 
 /// Reads a configuration and prints what is wrong or doubtful; `None` if it can't be run.
-pub(crate) fn check(path: &Path) -> Option<Arc<Config>> {
-    let (config, _) = read(path).ok()?;
-    println!("{}: good; {}", path.display(), summary(&config));
+pub(crate) fn check(source: &ConfigSource) -> Option<Arc<Config>> {
+    let (config, _) = read(source, &Lasting::default()).ok()?;
+    println!("{}: good; {}", source.name(), summary(&config));
     Some(config)
 }
 
 /// Reads a configuration and nothing that it names but the files of secrets; says what is wrong with it.
 pub(crate) fn parse(path: &Path) -> Option<Config> {
-    config::load(path).inspect_err(|problems| report(path, problems)).ok().map(|loaded| loaded.config)
+    config::load(path)
+        .inspect_err(|problems| report(&path.display().to_string(), problems))
+        .ok()
+        .map(|loaded| loaded.config)
 }
 
 /// A configuration, and the files that its plug-ins are made of.
@@ -97,20 +101,26 @@ pub(crate) type Read = (Arc<Config>, Vec<PathBuf>);
 ///
 /// # Errors
 /// What is wrong, which was said.
-pub(crate) fn read(path: &Path) -> Result<Read, Vec<Problem>> {
-    look(path).inspect_err(|problems| report(path, problems))
+pub(crate) fn read(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec<Problem>> {
+    look(source, lasting).inspect_err(|problems| report(&source.name(), problems))
 }
 
-fn look(path: &Path) -> Result<Read, Vec<Problem>> {
-    let loaded = config::load(path)?;
+fn look(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec<Problem>> {
+    let loaded = match source {
+        ConfigSource::File(path) => config::load(path)?,
+        ConfigSource::Text { name, text } => config::parse(text, name, Path::new("."))?,
+    };
     for warning in &loaded.warnings {
         say(format_args!("warning: {warning}"));
     }
-    let file = path.display().to_string();
-    let mut problems = Gateway::<NoPlugins>::check(&loaded.config, &file);
+    let file = source.name();
+    let Checked { mut problems, warnings } = leat_gateway::check(&loaded.config, &file, lasting);
+    for warning in &warnings {
+        say(format_args!("warning: {warning}"));
+    }
     problems.extend(certificates(&loaded.config, &file));
     let config = Arc::new(loaded.config);
-    let sources = match plugins(&config, &file) {
+    let mut sources = match plugins(&config, &file) {
         Ok(sources) => sources,
         Err(problem) => {
             problems.push(problem);
@@ -118,17 +128,19 @@ fn look(path: &Path) -> Result<Read, Vec<Problem>> {
         }
     };
     if problems.is_empty() {
+        sources.extend(config.mocks().flat_map(|(_, mock)| mock.settings().watched()));
         return Ok((config, sources));
     }
-    problems.sort_by_key(Problem::place);
+    // By file first: rules of mocks have files of their own.
+    problems.sort_by(|one, other| (one.file(), one.place()).cmp(&(other.file(), other.place())));
     Err(problems)
 }
 
-fn report(path: &Path, problems: &[Problem]) {
+fn report(name: &str, problems: &[Problem]) {
     for problem in problems {
         say(format_args!("{problem}"));
     }
-    say(format_args!("{}: {} to mend", path.display(), count(problems.len(), "problem")));
+    say(format_args!("{name}: {} to mend", count(problems.len(), "problem")));
 }
 
 /// What is wrong with the certificates that listeners show, each looked at alone.

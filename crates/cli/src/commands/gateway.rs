@@ -3,18 +3,18 @@ use std::process::ExitCode;
 use super::{BAD_CONFIG, check};
 use crate::arguments::GatewayArguments;
 use crate::event::{Level, event};
-use crate::process::{self, Settings, StartError};
+use crate::process::{self, ConfigSource, Settings, StartError};
 
 /// Runs the gateway, or only looks its configuration over.
 pub(crate) fn run(arguments: &GatewayArguments) -> ExitCode {
     if arguments.check {
-        return match check::check(&arguments.config) {
+        return match check::check(&ConfigSource::File(arguments.config.clone())) {
             Some(_) => ExitCode::SUCCESS,
             None => ExitCode::from(BAD_CONFIG),
         };
     }
     let settings = Settings {
-        config_path: arguments.config.clone(),
+        config: ConfigSource::File(arguments.config.clone()),
         watch: arguments.watch,
         workers: arguments.workers,
         log_level: arguments.log_level,

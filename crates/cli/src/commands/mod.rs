@@ -7,6 +7,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod gateway;
+pub(crate) mod mock;
 
 /// Exit code for bad usage or a bad configuration.
 const BAD_CONFIG: u8 = 2;

@@ -1,4 +1,4 @@
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::redis;
 use super::signals::{Signals, Wish};
 use super::upgrade::{Invocation, Upgrade};
 use super::watch::Watch;
-use super::{Settings, StartError, descriptors};
+use super::{ConfigSource, Settings, StartError, descriptors};
 use crate::commands::check;
 use crate::event::{self, Level, event};
 
@@ -83,8 +83,9 @@ impl Control {
         let invocation = Invocation::remember().map_err(StartError::failed)?;
         let supervisor = Supervisor::from_env().map_err(StartError::failed)?;
         // Before it is read: a change after that is seen.
-        let mut watch = settings.watch.then(|| Watch::new(&settings.config_path));
-        let (config, sources) = read_config(&settings.config_path).await?;
+        let mut watch = settings.watch.then(|| Watch::new(settings.config.path()));
+        let lasting = Lasting::default();
+        let (config, sources) = read_config(&settings.config, &lasting).await?;
         if let Some(watch) = &mut watch {
             watch.beside(plugin_files(&config, sources));
         }
@@ -108,7 +109,7 @@ impl Control {
             gate: Gate::new(config.limits()),
             registry,
             resolver: Resolver::new(ResolverSettings::default()),
-            lasting: Lasting::default(),
+            lasting,
             plugin_counters: Arc::default(),
         };
         descriptors::warn_if_few(config.limits().connections_max);
@@ -120,7 +121,7 @@ impl Control {
         }
         let (orders, reloads) = mpsc::channel(ORDERS_MAX);
         let asks = cores.iter().map(CoreHandle::asker).collect();
-        let config_path = settings.config_path.display().to_string();
+        let config_path = settings.config.name();
         let live = Rc::new(Live::new(config_path, Arc::clone(&plan.config), asks, orders));
         tokio::task::spawn_local(leat_stream::clock::run());
         tokio::task::spawn_local(fetch_keys(Arc::clone(&shared.lasting.auth), shared.resolver.clone(), say));
@@ -151,7 +152,7 @@ impl Control {
         control.live.turn(Readiness::Ready);
         let addresses = control.announce(&[]);
         if let Some(on_ready) = on_ready {
-            on_ready(&addresses);
+            on_ready(&addresses, &control.plan.config);
         }
         control.tell_supervisor(Supervisor::ready);
         if let Some(ready) = ready {
@@ -297,9 +298,12 @@ impl Control {
 
 /// Reads a configuration on a thread of its own: where that takes long (a file on a network, say) signals are heard and
 /// the admin address answers meanwhile.
-pub(super) async fn read_config(path: &Path) -> Result<(Arc<Config>, Vec<PathBuf>), StartError> {
-    let path = path.to_owned();
-    let read = tokio::task::spawn_blocking(move || check::read(&path)).await;
+pub(super) async fn read_config(
+    source: &ConfigSource,
+    lasting: &Lasting,
+) -> Result<(Arc<Config>, Vec<PathBuf>), StartError> {
+    let (source, lasting) = (source.clone(), lasting.clone());
+    let read = tokio::task::spawn_blocking(move || check::read(&source, &lasting)).await;
     read.map_err(StartError::failed)?.map_err(StartError::Config)
 }
 

@@ -21,21 +21,21 @@ mod upgrade;
 mod watch;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use leat_gateway::config::Problem;
+use leat_gateway::config::{Config, Problem};
 
 use crate::event::Level;
 pub(crate) use control::run;
 
-/// Told the addresses once connections are accepted.
-pub(crate) type OnReady = Box<dyn FnOnce(&[String])>;
+/// Told the addresses, and what runs, once connections are accepted.
+pub(crate) type OnReady = Box<dyn FnOnce(&[String], &Config)>;
 
 /// How to run.
 pub(crate) struct Settings {
     /// The configuration.
-    pub(crate) config_path: PathBuf,
-    /// Whether the file is watched.
+    pub(crate) config: ConfigSource,
+    /// Whether its file, and what it names, is watched.
     pub(crate) watch: bool,
     /// Cores, instead of what the configuration says.
     pub(crate) workers: Option<NonZeroUsize>,
@@ -43,6 +43,38 @@ pub(crate) struct Settings {
     pub(crate) log_level: Option<Level>,
     /// Called once.
     pub(crate) ready: Option<OnReady>,
+}
+
+/// Where a configuration is.
+#[derive(Clone, Debug)]
+pub(crate) enum ConfigSource {
+    /// In a file.
+    File(PathBuf),
+    /// In the command's own words. Relative paths start at the current directory.
+    Text {
+        /// How problems call it.
+        name: String,
+        /// The configuration.
+        text: String,
+    },
+}
+
+impl ConfigSource {
+    /// How problems call it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Text { name, .. } => name.clone(),
+        }
+    }
+
+    /// Its file, if it is in one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Text { .. } => None,
+        }
+    }
 }
 
 /// Why the process did not start, or did not end well.

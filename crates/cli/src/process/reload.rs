@@ -51,7 +51,7 @@ impl Control {
     }
 
     async fn try_reload(&mut self) -> Result<(), StartError> {
-        let (config, sources) = read_config(&self.settings.config_path).await?;
+        let (config, sources) = read_config(&self.settings.config, &self.shared.lasting).await?;
         if config.routes().is_empty() && !self.plan.config.routes().is_empty() {
             // An empty file is a valid configuration, and what a full disk or a program that is still writing leaves.
             let message = "the new configuration has no routes: the file is probably not complete";

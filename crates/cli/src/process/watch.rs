@@ -4,7 +4,8 @@ use std::time::SystemTime;
 
 /// Notices that the configuration, or a file beside it, was changed: looked at from time to time, which works on every file system.
 pub(super) struct Watch {
-    config: File,
+    /// `None` for a configuration that is in no file.
+    config: Option<File>,
     beside: Vec<File>,
 }
 
@@ -20,8 +21,8 @@ struct File {
 type Stamp = (SystemTime, u64, u64);
 
 impl Watch {
-    pub(super) fn new(path: &Path) -> Self {
-        Self { config: File::new(path), beside: Vec::new() }
+    pub(super) fn new(path: Option<&Path>) -> Self {
+        Self { config: path.map(File::new), beside: Vec::new() }
     }
 
     /// Looks at these files too, and at no others that it was told of before. What is known of one stays known.
@@ -38,7 +39,7 @@ impl Watch {
 
     /// Whether a file has changed since the last change that this told of.
     pub(super) fn has_changed(&mut self) -> bool {
-        let mut changed = self.config.has_changed();
+        let mut changed = self.config.as_mut().is_some_and(File::has_changed);
         for file in &mut self.beside {
             changed |= file.has_changed();
         }
@@ -82,7 +83,7 @@ mod tests {
         std::fs::write(&path, "one").unwrap();
         let beside = path.with_extension("mjs");
         std::fs::write(&beside, "one").unwrap();
-        let mut watch = Watch::new(&path);
+        let mut watch = Watch::new(Some(&path));
         watch.beside(vec![beside.clone()]);
         assert!(!watch.has_changed());
         for file in [&path, &beside] {

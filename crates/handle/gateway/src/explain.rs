@@ -41,7 +41,8 @@ impl Explanation {
         if told.admission(config, route, head, peer) {
             told.plugins(config, route);
             told.action(config, route, head, &params);
-            if let Action::Respond(_) | Action::Redirect(_) | Action::Files(..) | Action::Proxy(..) = route.action()
+            if let Action::Respond(_) | Action::Redirect(_) | Action::Files(..) | Action::Proxy(..) | Action::Mock(_) =
+                route.action()
                 && route.compression().is_some()
             {
                 told.step(None, "compression", "the reply, where the client takes it and it is worth it".to_owned());
@@ -156,6 +157,10 @@ impl Explanation {
             Action::Files(files, rewrite) => {
                 rewrite.write_path_below(&head, params, &mut text);
                 self.step(None, "files", format!("{} below {}", text.escape_ascii(), files.root().display()));
+            }
+            Action::Mock(mock) => {
+                let rules = mock.settings().rules.iter().map(|path| path.display().to_string());
+                self.step(None, "mock", format!("rules in {}", rules.collect::<Vec<_>>().join(", ")));
             }
             Action::Proxy(proxy, rewrite) => {
                 match proxy.transcoder().map(|transcoder| transcoder.explain(head)) {

@@ -1,27 +1,28 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
 use leat_dial::Pools;
-use leat_files::{Files, SettingsError};
-use leat_message::{Blame, Ended, Exchange, Fault, Handler, Head, Length, Peer, Phase, Reason, Reply, Step};
+use leat_files::Files;
+use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Peer, Phase, Reason, Reply, Step};
 use leat_route::{Found, Params};
 use leat_rpc::transcode::Transcoder;
 
-use crate::admit::auth::{SchemeError, Schemes};
+use crate::admit::auth::Schemes;
 use crate::admit::{Admission, Admitted, Counted, Verdict, answer_preflight, compile_limits, preflight};
 use crate::buffer::Buffered;
 use crate::compress::Compressed;
-use crate::config::{self, Action, Config, Problem, Redirect, Rewrite};
+use crate::config::{self, Action, Config, Redirect, Rewrite};
 use crate::decompress::Decompressed;
 use crate::edited::Edited;
-use crate::endpoints::{EndpointsError, seats};
+use crate::endpoints::seats;
+use crate::error::GatewayError;
 use crate::lasting::Lasting;
 use crate::mirror::Mirror;
+use crate::mock::{MockPlan, MockRoute};
 use crate::observe::{TimingPolicy, mark};
 use crate::observer::Observer;
 use crate::pick::Upstream;
@@ -29,7 +30,7 @@ use crate::plugin::{
     BodyRule, Decision, NoPlugins, Opening, Patch, Plugged, PluginHost, PluginRun, RequestBody, Spare, opening, respond,
 };
 use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, forward};
-use crate::refuse::{refuse, refuse_as};
+use crate::refuse::{refuse, refuse_as, says_so};
 use crate::transcode::{forward_transcoded, refuse_call};
 
 /// Parameter tables, and as many notes of checks, that a core keeps for reuse.
@@ -65,6 +66,8 @@ enum Compiled {
     Redirect(Edits),
     Proxy(Box<ProxyRoute>),
     Files(Box<Files>, Rewrite, Edits),
+    /// Answered in the raw step where the request is whole.
+    Mock(Box<MockRoute>, Edits),
 }
 
 /// What the raw step found: the route and its parameters, and what its checks and plug-ins noted.
@@ -77,6 +80,8 @@ pub struct Plan<R> {
     waits: bool,
     /// Plug-ins that have something to do with the exchange.
     run: Option<R>,
+    /// What a mock's raw step found out, where there was one.
+    called: Option<Box<MockPlan>>,
 }
 
 impl<P: PluginHost> Gateway<P> {
@@ -117,6 +122,10 @@ impl<P: PluginHost> Gateway<P> {
                     let files = crate::files::compile(files).map_err(GatewayError::Files)?;
                     Compiled::Files(Box::new(files), rewrite.clone(), Edits::new(route.response_fields()))
                 }
+                Action::Mock(mock) => {
+                    let made = crate::mock::compile(route, mock, &config, lasting, pools);
+                    Compiled::Mock(Box::new(made.map_err(GatewayError::Mock)?), Edits::new(route.response_fields()))
+                }
                 Action::Proxy(proxy, rewrite) => {
                     let forwarded = Rc::clone(&forwarded);
                     let mirror = proxy.mirror().map(|mirror| compile_mirror(mirror, &config, &upstreams, lasting));
@@ -148,30 +157,6 @@ impl<P: PluginHost> Gateway<P> {
         })
     }
 
-    /// Finds out whether a configuration can be run, without running it: certificates are read, directories opened.
-    /// Everything that is wrong, in no order; `file` is how problems call the configuration.
-    pub fn check(config: &Config, file: &str) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        for upstream in config.upstreams() {
-            if let Err(error) = seats(upstream, 0) {
-                problems.push(Problem::new(file, upstream.place(), error.to_string()));
-            }
-        }
-        for scheme in config.auth() {
-            if let Err(error) = scheme.endpoint_problem() {
-                problems.push(Problem::new(file, scheme.place(), error));
-            }
-        }
-        for route in config.routes() {
-            if let Action::Files(files, _) = route.action()
-                && let Err(error) = crate::files::compile(files)
-            {
-                problems.push(Problem::new(file, route.place(), error.to_string()));
-            }
-        }
-        problems
-    }
-
     /// Brings the counters of the core's connections to endpoints up to date; to be called about once a second.
     pub fn publish(&self) {
         self.upstreams.iter().for_each(|upstream| upstream.publish(self.observer.core()));
@@ -194,39 +179,40 @@ impl<P: PluginHost> Gateway<P> {
     }
 }
 
-/// Why a configuration can't be run, although it reads well.
-#[derive(Debug)]
-pub enum GatewayError {
-    /// An endpoint's settings don't go together.
-    Endpoint(EndpointsError),
-    /// A scheme of authentication can't be run.
-    Auth(SchemeError),
-    /// A directory can't be served.
-    Files(SettingsError),
-    /// A route names an upstream by a number that there is none of: a bug in the reader.
-    Upstream(usize),
-}
-
-impl fmt::Display for GatewayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Endpoint(error) => write!(f, "{error}"),
-            Self::Auth(error) => write!(f, "{error}"),
-            Self::Files(error) => write!(f, "{error}"),
-            Self::Upstream(number) => write!(f, "there is no upstream number {number}"),
-        }
-    }
-}
-
-impl std::error::Error for GatewayError {}
-
 impl<P: PluginHost> Gateway<P> {
+    /// Finds the route of a request, and begins to answer it.
+    #[inline]
+    fn find<R: Reply>(&self, request: Head<'_>, body: Option<&[u8]>, peer: &Peer, reply: &mut R) -> Step<Plan<P::Run>> {
+        self.observer.begin(request, peer, reply);
+        let mut params = self.params.borrow_mut().pop().unwrap_or_default();
+        if let Some(asked) = preflight(request)
+            && self.preflight(request, asked, &mut params, reply)
+        {
+            self.reuse(params, None);
+            return Step::Done;
+        }
+        let refused = match self.config.table().find(&request, &mut params) {
+            Found::Route(number) => {
+                reply.record().route = Some(number);
+                mark(reply, Phase::Route);
+                return self.begin(number as usize, params, (request, body), peer, reply);
+            }
+            Found::MethodNotAllowed => Reason::RouteMethod,
+            Found::NotFound => Reason::RouteNotFound,
+            Found::Refused(reason) => reason,
+        };
+        let allow = (refused == Reason::RouteMethod).then(|| (&b"allow"[..], params.allow()));
+        refuse(reply, refused, allow);
+        self.reuse(params, None);
+        Step::Done
+    }
+
     /// Lets the request in, or not, and answers it where that takes no exchange.
     fn begin<R: Reply>(
         &self,
         route: usize,
         params: Params,
-        request: Head<'_>,
+        (request, body): (Head<'_>, Option<&[u8]>),
         peer: &Peer,
         reply: &mut R,
     ) -> Step<Plan<P::Run>> {
@@ -235,7 +221,7 @@ impl<P: PluginHost> Gateway<P> {
             let notes = admitted.insert(self.admitted.borrow_mut().pop().unwrap_or_default());
             let verdict = admission.ask(request, peer, notes, reply);
             if verdict == Verdict::Wait {
-                return Step::Exchange(Plan { route, params, admitted, waits: true, run: None });
+                return Step::Exchange(Plan { route, params, admitted, waits: true, run: None, called: None });
             }
             if let Some((reason, status)) = verdict.refusal() {
                 match self.transcoder(route) {
@@ -257,7 +243,16 @@ impl<P: PluginHost> Gateway<P> {
                     self.reuse(params, admitted);
                     return Step::Done;
                 }
-                Opening::Goes => return Step::Exchange(Plan { route, params, admitted, waits: false, run: Some(run) }),
+                Opening::Goes => {
+                    return Step::Exchange(Plan {
+                        route,
+                        params,
+                        admitted,
+                        waits: false,
+                        run: Some(run),
+                        called: None,
+                    });
+                }
                 Opening::Unchanged => {}
             }
         }
@@ -271,7 +266,20 @@ impl<P: PluginHost> Gateway<P> {
                 redirect.to().write(&request, &params, &mut location);
                 write_redirect(redirect, &location, &mut Edited::new(reply, edits, added));
             }
-            (Some(_), Some(_)) => return Step::Exchange(Plan { route, params, admitted, waits: false, run: None }),
+            (Some(Action::Mock(_)), Some(Compiled::Mock(rpc, edits))) if !self.is_layered(route) => {
+                let mut edited = Edited::new(reply, edits, added);
+                let step = match body {
+                    Some(body) => rpc.raw_with_body(request, body, peer, &mut edited),
+                    None => rpc.raw(request, peer, &mut edited),
+                };
+                if let Step::Exchange(plan) = step {
+                    let called = Some(Box::new(plan));
+                    return Step::Exchange(Plan { route, params, admitted, waits: false, run: None, called });
+                }
+            }
+            (Some(_), Some(_)) => {
+                return Step::Exchange(Plan { route, params, admitted, waits: false, run: None, called: None });
+            }
             _ => refuse(reply, Reason::RouteNotFound, None),
         }
         self.reuse(params, admitted);
@@ -327,6 +335,9 @@ impl<P: PluginHost> Gateway<P> {
             (Some(Compiled::Files(files, rewrite, edits)), _) => {
                 let mut edited = Edited::new(exchange, edits, added);
                 Box::pin(crate::files::serve(&mut edited, files, rewrite, params)).await
+            }
+            (Some(Compiled::Mock(rpc, edits)), _) => {
+                Box::pin(crate::mock::answer(rpc, &mut Edited::new(exchange, edits, added))).await
             }
             (Some(Compiled::Respond), Some(Action::Respond(fixed))) => {
                 Edited::new(exchange, &self.no_edits, added).fixed(fixed);
@@ -468,6 +479,11 @@ impl<P: PluginHost> Gateway<P> {
         buffered.finish().await.map_err(Fault::from)
     }
 
+    /// Whether bodies of a route are changed or held on their way.
+    fn is_layered(&self, route: usize) -> bool {
+        self.config.routes().get(route).is_some_and(config::Route::is_layered)
+    }
+
     /// Keeps the memory of a request for another one.
     fn reuse(&self, params: Params, admitted: Option<Box<Admitted>>) {
         let mut spare = self.params.borrow_mut();
@@ -488,32 +504,15 @@ impl<P: PluginHost> Handler for Gateway<P> {
     type Plan = Plan<P::Run>;
 
     fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
-        self.observer.begin(request, peer, reply);
-        let mut params = self.params.borrow_mut().pop().unwrap_or_default();
-        if let Some(asked) = preflight(request)
-            && self.preflight(request, asked, &mut params, reply)
-        {
-            self.reuse(params, None);
-            return Step::Done;
-        }
-        let refused = match self.config.table().find(&request, &mut params) {
-            Found::Route(number) => {
-                reply.record().route = Some(number);
-                mark(reply, Phase::Route);
-                return self.begin(number as usize, params, request, peer, reply);
-            }
-            Found::MethodNotAllowed => Reason::RouteMethod,
-            Found::NotFound => Reason::RouteNotFound,
-            Found::Refused(reason) => reason,
-        };
-        let allow = (refused == Reason::RouteMethod).then(|| (&b"allow"[..], params.allow()));
-        refuse(reply, refused, allow);
-        self.reuse(params, None);
-        Step::Done
+        self.find(request, None, peer, reply)
+    }
+
+    fn raw_with_body<R: Reply>(&self, request: Head<'_>, body: &[u8], peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
+        self.find(request, Some(body), peer, reply)
     }
 
     async fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> Result<(), Fault> {
-        let Plan { route, params, mut admitted, waits, mut run } = plan;
+        let Plan { route, params, mut admitted, waits, mut run, called } = plan;
         if waits
             && let (Some(Some(admission)), Some(notes)) = (self.admissions.get(route), &mut admitted)
             // Boxed: its future would make that of every exchange larger.
@@ -535,6 +534,13 @@ impl<P: PluginHost> Handler for Gateway<P> {
         }
         if waits {
             run = self.plug_in(route, exchange.request());
+        }
+        if let (Some(plan), Some(Compiled::Mock(rpc, edits))) = (called, self.routes.get(route)) {
+            let added = admitted.as_deref().map(|admitted| &admitted.reply);
+            // Boxed, as all that is not on every exchange's way.
+            let result = Box::pin(rpc.exchange(*plan, &mut Edited::new(exchange, edits, added))).await;
+            self.reuse(params, admitted);
+            return result;
         }
         let result = match self.config.routes().get(route).filter(|route| route.is_layered()) {
             None => self.answer_plugged(exchange, run, route, &params, admitted.as_deref()).await,
@@ -573,21 +579,6 @@ fn compile_mirror(
         return Err(GatewayError::Upstream(number));
     };
     Ok(Rc::new(Mirror::new(Rc::clone(upstream), mirror, lasting.states.mirror(named.name()))))
-}
-
-/// Whether a client is told of this failure while its connection goes on as before. Framing errors and bugs are the
-/// engine's: it knows what becomes of the connection.
-fn says_so(reason: Reason) -> bool {
-    let plugins = matches!(
-        reason,
-        Reason::PluginFailed
-            | Reason::PluginTurnTime
-            | Reason::PluginWaitTime
-            | Reason::PluginLost
-            | Reason::PluginBusy
-            | Reason::PluginResponseBody
-    );
-    plugins || reason.status() != 0 && reason.blame() == Blame::Upstream
 }
 
 /// Answers with a redirect to this place.

@@ -17,6 +17,8 @@ pub struct Lasting {
     pub servers: Arc<leat_redis::Servers>,
     /// Keys that were fetched, and passwords that wait to be checked.
     pub auth: Arc<AuthState>,
+    /// What mocks remember.
+    pub mocks: Arc<leat_rpc::mock::Mocks>,
 }
 
 impl Lasting {
@@ -28,6 +30,12 @@ impl Lasting {
 
 impl Default for Lasting {
     fn default() -> Self {
-        Self { states: States::default(), ledger: Ledger::new(), servers: Arc::default(), auth: Arc::default() }
+        Self {
+            states: States::default(),
+            ledger: Ledger::new(),
+            servers: Arc::default(),
+            auth: Arc::default(),
+            mocks: Arc::default(),
+        }
     }
 }

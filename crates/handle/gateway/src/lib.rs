@@ -4,17 +4,20 @@
 
 mod admit;
 mod buffer;
+mod check;
 mod compress;
 pub mod config;
 mod decompress;
 mod edited;
 mod endpoints;
+mod error;
 mod explain;
 mod files;
 mod gateway;
 pub mod health;
 mod lasting;
 mod mirror;
+mod mock;
 mod observe;
 mod observer;
 mod pick;
@@ -26,9 +29,11 @@ mod transcode;
 
 pub use admit::Ledger;
 pub use admit::auth::{AuthState, Fetched, SchemeError, fetch_keys};
+pub use check::{Checked, check};
 pub use endpoints::EndpointsError;
+pub use error::GatewayError;
 pub use explain::{Explanation, Step};
-pub use gateway::{Gateway, GatewayError, Plan};
+pub use gateway::{Gateway, Plan};
 pub use lasting::Lasting;
 pub use observe::{Exported, export};
 pub use observer::{Observer, shape};

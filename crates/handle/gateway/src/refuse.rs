@@ -1,4 +1,4 @@
-use leat_message::{Length, Reason, Reply};
+use leat_message::{Blame, Length, Reason, Reply};
 
 /// Writes a whole error reply: problem details (RFC 9457) with the stable reason code. Allocates once.
 pub(crate) fn refuse<'a, R: Reply>(
@@ -25,4 +25,19 @@ pub(crate) fn refuse_as<'a, R: Reply>(
     }
     reply.length(Length::Known(body.len() as u64));
     reply.body(body.as_bytes());
+}
+
+/// Whether a client is told of this failure while its connection goes on as before. Framing errors and bugs are the
+/// engine's: it knows what becomes of the connection.
+pub(crate) fn says_so(reason: Reason) -> bool {
+    let plugins = matches!(
+        reason,
+        Reason::PluginFailed
+            | Reason::PluginTurnTime
+            | Reason::PluginWaitTime
+            | Reason::PluginLost
+            | Reason::PluginBusy
+            | Reason::PluginResponseBody
+    );
+    plugins || reason.status() != 0 && reason.blame() == Blame::Upstream
 }

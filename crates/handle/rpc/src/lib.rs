@@ -3,8 +3,8 @@
 pub mod builtin;
 pub mod call;
 pub mod cel;
-pub mod health;
 pub mod client;
+pub mod health;
 mod metadata;
 pub mod mock;
 pub mod reflection;

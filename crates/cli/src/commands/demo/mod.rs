@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use crate::arguments::DemoArguments;
 use crate::event::{Level, event};
-use crate::process::{self, Settings, StartError};
+use crate::process::{self, ConfigSource, Settings, StartError};
 
 /// Starts the upstream and the gateway; ends with the gateway.
 pub(crate) fn run(arguments: &DemoArguments) -> ExitCode {
@@ -44,11 +44,11 @@ fn start(arguments: &DemoArguments) -> Result<(), String> {
     .concat();
     let shown = config_path.clone();
     let settings = Settings {
-        config_path,
+        config: ConfigSource::File(config_path),
         watch: true,
         workers: None,
         log_level: None,
-        ready: Some(Box::new(move |addresses| {
+        ready: Some(Box::new(move |addresses, _| {
             println!("{}", site::introduction(addresses, admin, upstream, &shown, &about_apps))
         })),
     };

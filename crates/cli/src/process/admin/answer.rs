@@ -21,6 +21,11 @@ impl Answer {
         Self::text(200, JSON, format!("{value:#}\n"))
     }
 
+    /// The same with another status than 200.
+    pub(super) fn json_with(status: u16, value: &Value) -> Self {
+        Self::text(status, JSON, format!("{value:#}\n"))
+    }
+
     /// Problem details (RFC 9457).
     pub(super) fn refuse(reason: Reason) -> Self {
         Self { status: reason.status(), content_type: PROBLEM, body: reason.problem(), reason: Some(reason) }

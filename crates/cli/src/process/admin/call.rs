@@ -1,5 +1,7 @@
 use leat_message::{Head, Method, Name, Reason};
 
+use super::mock_call::MockCall;
+
 /// Steps of a path, at most: more than any has.
 const STEPS_MAX: usize = 6;
 /// The longest query, in bytes: a key of a rate limit stands in one.
@@ -32,6 +34,36 @@ pub(super) const CALLS: &[(&str, &str, &str)] = &[
         "The live configuration, each value with its line, secrets masked. `?path=routes[0]`, `?format=yaml`",
     ),
     (
+        "GET",
+        "/mock",
+        "A mock: services, how many rules and calls, what the journal holds. Where there are several, `?mock=ROUTE` names one, here and below.",
+    ),
+    (
+        "GET",
+        "/mock/calls",
+        "Its calls. `?method=`, `?rule=`, `?session=`, `?code=`, `?unmatched=true`, `?under_way=true`, `?metadata.NAME=`, `?from=N`",
+    ),
+    ("GET", "/mock/calls/N", "One of them with every message, both ways."),
+    ("GET", "/mock/rules", "Its rules, with their places and counts. `?from=N`"),
+    ("GET", "/mock/sessions", "Its sessions: states of scenarios, counts of rules."),
+    (
+        "POST",
+        "/mock/verify",
+        "Takes what is expected of the calls; 200 where they came so, else 417, with what was seen. No token is needed.",
+    ),
+    ("POST", "/mock/reset", "Forgets calls and states: all, or `{\"what\": [\"calls\"], \"session\": \"a\"}`."),
+    (
+        "POST",
+        "/mock/scenario",
+        "Sets the state of a scenario: `{\"scenario\": \"order\", \"state\": \"placed\"}`, with `session` in one of them.",
+    ),
+    (
+        "POST",
+        "/mock/rules/NAME",
+        "Takes a file of rules: they are added under this name, or replace those that were. Not written to disk.",
+    ),
+    ("POST", "/mock/rules/NAME/remove", "Removes rules that were added under this name."),
+    (
         "POST",
         "/reload",
         "Reads the configuration again; answers with what changed, or with every mistake and its place.",
@@ -47,6 +79,7 @@ pub(super) const CALLS: &[(&str, &str, &str)] = &[
 pub(in crate::process) enum Call {
     Read(Read),
     Write(Write),
+    Mock(MockCall),
 }
 
 /// Looking at something.
@@ -113,7 +146,12 @@ impl Call {
         if let Some(write) = Write::of(&steps) {
             return if head.method() == Method::Post { Ok(Self::Write(write)) } else { Err(Reason::AdminMethod) };
         }
-        let query = Query::of(head.query().unwrap_or_default())?;
+        let mut query = Query::of(head.query().unwrap_or_default())?;
+        if let Some(call) = MockCall::of(&steps, &mut query)? {
+            // A name of rules is written by POST, and not looked at.
+            let is_right = if call.ask.has_body() { head.method() == Method::Post } else { is_read };
+            return if is_right { Ok(Self::Mock(call)) } else { Err(Reason::AdminMethod) };
+        }
         let read = Read::of(&steps, query)?.ok_or(Reason::AdminUnknown)?;
         let read = match read {
             Read::Metrics { .. } => Read::Metrics { is_open: takes_open_metrics(head) },
@@ -136,6 +174,26 @@ fn takes_open_metrics(request: Head<'_>) -> bool {
         };
         is_it && !parts.any(is_refused)
     })
+}
+
+impl Call {
+    /// Whether it only looks, and has no body.
+    pub(super) fn reads(&self) -> bool {
+        match self {
+            Self::Read(_) => true,
+            Self::Write(_) => false,
+            Self::Mock(call) => !call.ask.has_body(),
+        }
+    }
+
+    /// Whether it changes something.
+    pub(super) fn writes(&self) -> bool {
+        match self {
+            Self::Read(_) => false,
+            Self::Write(_) => true,
+            Self::Mock(call) => call.ask.writes(),
+        }
+    }
 }
 
 impl Read {
@@ -187,7 +245,7 @@ impl Write {
 }
 
 /// The parameters of a query that nobody has asked for yet.
-struct Query(Vec<(String, String)>);
+pub(super) struct Query(Vec<(String, String)>);
 
 impl Query {
     fn of(query: &[u8]) -> Result<Self, Reason> {
@@ -203,6 +261,11 @@ impl Query {
         Ok(Self(pairs.collect::<Option<_>>().ok_or(Reason::AdminRequest)?))
     }
 
+    /// All that nobody has asked for.
+    pub(super) fn rest(&mut self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.0)
+    }
+
     fn take(&mut self, name: &str) -> Vec<String> {
         let (taken, left) = std::mem::take(&mut self.0).into_iter().partition(|(own, _)| own == name);
         self.0 = left;
@@ -210,16 +273,16 @@ impl Query {
         taken.into_iter().map(|(_, value)| value).collect()
     }
 
-    fn one(&mut self, name: &str) -> Result<Option<String>, Reason> {
+    pub(super) fn one(&mut self, name: &str) -> Result<Option<String>, Reason> {
         let mut values = self.take(name);
         if values.len() > 1 { Err(Reason::AdminRequest) } else { Ok(values.pop()) }
     }
 
-    fn from(&mut self) -> Result<usize, Reason> {
+    pub(super) fn from(&mut self) -> Result<usize, Reason> {
         self.one("from")?.map_or(Ok(0), |text| text.parse().map_err(|_| Reason::AdminRequest))
     }
 
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }

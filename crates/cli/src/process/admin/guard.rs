@@ -16,11 +16,14 @@ pub(super) fn check(call: &Call, admin: Option<&Admin>, head: Head<'_>, peer: &P
     if !is_open && peer.remote != Address::Unix && !is_known(head.host(), admin) {
         return Err(Reason::AdminHost);
     }
-    if matches!(call, Call::Read(_)) {
+    if call.reads() {
         return Ok(());
     }
     if head.fields().get_named(b"origin").is_some() {
         return Err(Reason::AdminOrigin);
+    }
+    if !call.writes() {
+        return Ok(());
     }
     let token = admin.and_then(Admin::token).ok_or(Reason::AdminReadOnly)?;
     let shown = head.fields().get_named(b"authorization").ok_or(Reason::AdminTokenMissing)?;

@@ -6,6 +6,8 @@ mod call;
 mod cores;
 mod guard;
 mod live;
+mod mock;
+mod mock_call;
 mod settings;
 mod write;
 
@@ -34,6 +36,8 @@ pub(super) use live::{Live, ORDERS_MAX, ReloadOrder};
 
 /// Refused writes are told of so often, and counted in between: whoever tries tokens must not fill the disk.
 const TOLD_EACH_MS: u64 = 1_000;
+/// The longest body, in bytes: a file of rules. Most calls take far less.
+const BODY_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const TEXT: &str = "text/plain; charset=utf-8";
 
 /// Whether the process may be sent traffic.
@@ -73,7 +77,7 @@ impl Admin {
         live: &Rc<Live>,
     ) -> std::io::Result<Vec<tokio::task::JoinHandle<()>>> {
         let Some(endpoint) = plan.admin() else { return Ok(Vec::new()) };
-        let limits = Limits { connections_max: 64, body_bytes_max: 64 * 1024, ..Limits::default() };
+        let limits = Limits { connections_max: 64, body_bytes_max: BODY_BYTES_MAX, ..Limits::default() };
         let Shared { registry, gate, lasting, plugin_counters, .. } = shared;
         let admin = Self {
             registry: Arc::clone(registry),
@@ -124,6 +128,8 @@ impl Admin {
         exposition::families(&self.snapshot(), &mut form);
         self.lasting.states.metrics(&mut form);
         self.plugin_counters.families(&mut form);
+        let config = self.live.config();
+        self.lasting.mocks.families(config.mocks().map(|(route, _)| route.name()), &mut form);
         form.end();
         text
     }
@@ -230,7 +236,7 @@ impl Handler for Admin {
             }
         };
         if let Err(reason) = guard::check(&call, self.live.config().admin(), request, peer) {
-            if matches!(call, Call::Write(_)) {
+            if call.writes() {
                 self.tell_refused(reason, peer);
             }
             Answer::refuse(reason).write(reply);
@@ -238,6 +244,11 @@ impl Handler for Admin {
         }
         match call {
             Call::Write(_) => Step::Exchange(call),
+            Call::Mock(ref asked) if call.reads() => {
+                self.read_mock(asked).write(reply);
+                Step::Done
+            }
+            Call::Mock(_) => Step::Exchange(call),
             Call::Read(read) => match self.read(read) {
                 Ok(answer) => {
                     answer.write(reply);
@@ -251,6 +262,7 @@ impl Handler for Admin {
     async fn exchange<X: Exchange>(&self, call: Call, exchange: &mut X) -> Result<(), Fault> {
         let answer = match call {
             Call::Write(write) => self.change(write, exchange).await?,
+            Call::Mock(asked) => self.ask_mock(&asked, exchange).await?,
             Call::Read(Read::Info) => Answer::json(&self.info().await),
             Call::Read(Read::Plugins) => Answer::json(&cores::plugins(&self.live).await),
             Call::Read(_) => return Err(Reason::HandlerFailed.into()),

@@ -20,7 +20,7 @@ const BODY_TIME_MS: u64 = 10_000;
 impl Admin {
     /// Changes something; what came of it is told in the log too.
     pub(super) async fn change<X: Exchange>(&self, write: Write, exchange: &mut X) -> Result<Answer, Reason> {
-        let body = body(exchange).await?;
+        let body = json_body(exchange, BODY_BYTES_MAX).await?;
         let by = super::by(exchange.peer());
         let by = |what: &str, outcome: &str| {
             event::notice(
@@ -96,8 +96,17 @@ fn problem(problem: &Problem) -> Value {
 }
 
 /// The body as JSON; `None` where there is none or it is something else.
-async fn body<X: Exchange>(exchange: &mut X) -> Result<Option<Value>, Reason> {
-    exchange.limit_body(BodyLimits { bytes_max: BODY_BYTES_MAX as u64, time_ms: Some(BODY_TIME_MS) });
+pub(super) async fn json_body<X: Exchange>(exchange: &mut X, bytes_max: usize) -> Result<Option<Value>, Reason> {
+    Ok(serde_json::from_slice(&body(exchange, bytes_max).await?).ok())
+}
+
+/// The body as text; `None` where it is something else.
+pub(super) async fn text_body<X: Exchange>(exchange: &mut X, bytes_max: usize) -> Result<Option<String>, Reason> {
+    Ok(String::from_utf8(body(exchange, bytes_max).await?).ok())
+}
+
+async fn body<X: Exchange>(exchange: &mut X, bytes_max: usize) -> Result<Vec<u8>, Reason> {
+    exchange.limit_body(BodyLimits { bytes_max: bytes_max as u64, time_ms: Some(BODY_TIME_MS) });
     let mut body = Vec::new();
     poll_fn(|cx| {
         loop {
@@ -112,5 +121,5 @@ async fn body<X: Exchange>(exchange: &mut X) -> Result<Option<Value>, Reason> {
         }
     })
     .await?;
-    Ok(serde_json::from_slice(&body).ok())
+    Ok(body)
 }

@@ -17,6 +17,7 @@ mod layers;
 mod log_level;
 mod maintenance;
 mod mirror;
+mod mock;
 mod model;
 mod observation;
 mod plugin;
@@ -53,6 +54,7 @@ pub use head_limits::HeadLimits;
 pub use log_level::LogLevel;
 pub use maintenance::Maintenance;
 pub use mirror::Mirror;
+pub use mock::Mock;
 pub use model::{
     Action, Bind, Certificate, ClientCertificates, Config, Drain, Forwarded, ForwardedStyle, Listener, Network,
     OnError, ProxyProtocol, RequestId, Route, ServerTls, TlsVersion, Workers,

@@ -21,6 +21,7 @@ use super::head_limits::HeadLimits;
 use super::layers::Layers;
 use super::log_level::LogLevel;
 use super::maintenance::Maintenance;
+use super::mock::Mock;
 use super::observation::Observation;
 use super::plugin::Plugins;
 use super::problem::Place;
@@ -127,6 +128,14 @@ impl Config {
     /// The rate limits, in the order of the file: [`RouteLimit::limit`] is an index.
     pub fn rate_limits(&self) -> &[RateLimit] {
         &self.rate_limits
+    }
+
+    /// The mocks, with their routes.
+    pub fn mocks(&self) -> impl Iterator<Item = (&Route, &Mock)> {
+        self.routes.iter().filter_map(|route| match &route.action {
+            Action::Mock(mock) => Some((route, &**mock)),
+            _ => None,
+        })
     }
 
     /// The schemes of authentication, in the order of the file.
@@ -561,4 +570,6 @@ pub enum Action {
     Files(Files, Rewrite),
     /// An upstream.
     Proxy(Proxy, Rewrite),
+    /// Rules answer RPC calls.
+    Mock(Box<Mock>),
 }

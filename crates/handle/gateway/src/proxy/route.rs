@@ -8,7 +8,7 @@ use leat_rpc::transcode::Transcoder;
 use super::{Edits, ForwardedPolicy};
 use crate::admit::CORS_FIELDS;
 use crate::config::{self, ProxyHost, QueryEdits, Rewrite, SplitWhen};
-use crate::gateway::GatewayError;
+use crate::error::GatewayError;
 use crate::mirror::Mirror;
 use crate::pick::{Upstream, cookie};
 

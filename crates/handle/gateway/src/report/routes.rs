@@ -4,7 +4,7 @@ use super::{Report, page};
 use crate::config::{Action, Route};
 
 /// Keys of a route that are told apart from its policies.
-const ACTIONS: [&str; 4] = ["proxy", "respond", "redirect", "files"];
+const ACTIONS: [&str; 6] = ["proxy", "transcode", "respond", "redirect", "files", "mock"];
 /// Status classes as the counters have them.
 const CLASSES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
 

@@ -25,6 +25,7 @@ mod log;
 mod maintenance;
 mod matching;
 mod mirror;
+mod mock;
 mod observation;
 mod outliers;
 mod plugin;

@@ -15,6 +15,7 @@ use super::files::{FILES, read_files};
 use super::limits::{ROUTE_LIMITS, read_head_limits, read_route_limits};
 use super::maintenance::{MAINTENANCE, read_maintenance};
 use super::matching::{MATCH, Match, read_match};
+use super::mock::{MOCK, read_mock};
 use super::plugin::PluginSets;
 use super::proxy::{PROXY, read_proxy};
 use super::query_edits::{QUERY_EDITS, read_query_edits};
@@ -38,7 +39,7 @@ const NAME_MAX: usize = 64;
 pub(super) static ROUTE: Section = Section::new(
     "route",
     "a route",
-    "Which requests, and what answers them: exactly one of `proxy`, `transcode`, `respond`, `redirect` and `files`.",
+    "Which requests, and what answers them: exactly one of `proxy`, `transcode`, `respond`, `redirect`, `files` and `mock`.",
     &[
         Key::optional(
             "name",
@@ -104,10 +105,11 @@ pub(super) static ROUTE: Section = Section::new(
         Key::optional("redirect", Kind::Section(&REDIRECT), "Sends clients elsewhere."),
         Key::optional("files", Kind::Section(&FILES), "Serves the files of a directory.")
             .aka(&["static", "root", "file_server"]),
+        Key::optional("mock", Kind::Section(&MOCK), "Answers RPC calls by rules."),
     ],
 )
 .groups(&[
-    Group { keys: &["proxy", "transcode", "respond", "redirect", "files"], required: true },
+    Group { keys: &["proxy", "transcode", "respond", "redirect", "files", "mock"], required: true },
     Group { keys: &["strip_prefix", "rewrite", "rewrite_regex"], required: false },
 ]);
 
@@ -247,15 +249,17 @@ fn read_action(
     let respond = open.section_if("respond").map(|section| read_respond(&section, edits));
     let redirect = open.section_if("redirect").map(|section| read_redirect(&section, path));
     let files = open.section_if("files").map(|section| read_files(&section));
-    match (proxy.or(transcode), respond, redirect, files) {
-        (Some(proxy), None, None, None) => {
+    let mock = open.section_if("mock").map(|section| read_mock(&section));
+    match (proxy.or(transcode), respond, redirect, files, mock) {
+        (Some(proxy), None, None, None, None) => {
             let proxy = proxy?;
             let rewrite = if proxy.transcoder().is_some() { Rewrite::Keep } else { rewrite };
             Some(Action::Proxy(proxy, rewrite))
         }
-        (None, Some(respond), None, None) => respond.map(Action::Respond),
-        (None, None, Some(redirect), None) => redirect.map(Action::Redirect),
-        (None, None, None, Some(files)) => Some(Action::Files(files?, rewrite)),
+        (None, Some(respond), None, None, None) => respond.map(Action::Respond),
+        (None, None, Some(redirect), None, None) => redirect.map(Action::Redirect),
+        (None, None, None, Some(files), None) => Some(Action::Files(files?, rewrite)),
+        (None, None, None, None, Some(mock)) => mock.map(|mock| Action::Mock(Box::new(mock))),
         // Reported when the section was opened.
         _ => None,
     }

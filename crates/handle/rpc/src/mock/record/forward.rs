@@ -39,8 +39,10 @@ impl Forward {
     }
 
     /// Answers with what the backend answers. A call that the client gives up is not recorded.
-    pub async fn converse<C: Conversation>(&self, conversation: &mut C) -> Outcome {
-        match self.pass(conversation).await {
+    ///
+    /// `first` is the first message, where it was taken already.
+    pub async fn converse<C: Conversation>(&self, first: Option<&[u8]>, conversation: &mut C) -> Outcome {
+        match self.pass(first, conversation).await {
             Ok((outcome, None)) => outcome,
             Ok((outcome, Some(recorded))) => match self.recorder.note(Arc::clone(&self.schema), recorded).await {
                 Ok(()) => outcome,
@@ -51,11 +53,19 @@ impl Forward {
         }
     }
 
-    async fn pass<C: Conversation>(&self, conversation: &mut C) -> Result<(Outcome, Option<Recorded>), Status> {
+    async fn pass<C: Conversation>(
+        &self,
+        first: Option<&[u8]>,
+        conversation: &mut C,
+    ) -> Result<(Outcome, Option<Recorded>), Status> {
         let asked = conversation.call();
         let (method, metadata, time) = (asked.method.clone(), asked.metadata.to_owned(), asked.timeout);
         let mut call = self.client.call(method.path(), &metadata, time).await?;
         let mut requests = Vec::new();
+        if let Some(first) = first {
+            call.send(first);
+            requests.push(Bytes::copy_from_slice(first));
+        }
         let mut answers: Vec<(Bytes, u64)> = Vec::new();
         let (mut is_whole, mut has_headers) = (false, false);
         let mut room = Vec::new();

@@ -1,12 +1,14 @@
 //! From a live backend to rules, and back: what it answered becomes rules, and rules are held against what it answers now.
 
 mod difference;
+mod drift;
 mod forward;
 mod recorded;
 mod recorder;
 mod write;
 
 pub use difference::{Difference, compare};
+pub use drift::{Compared, Drift};
 pub use forward::Forward;
 pub use recorded::{Answered, Recorded};
 pub use recorder::Recorder;

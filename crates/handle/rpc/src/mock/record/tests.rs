@@ -57,7 +57,7 @@ rules:
     match: { message: {"id":"7"} }
     sample: {"messages":[{"id":"7"}],"metadata":{"x-tenant":"acme"}}
     reply:
-      then: repeat
+      then: repeat_last
       sequence:
         - templates: false
           headers: {"x-a":["1","2"],"x-b-bin":"/wA"}

@@ -54,7 +54,7 @@ fn rule(out: &mut String, schema: &Schema, method: &Method, number: usize, call:
             reply(out, schema, method, one, "      ");
         }
         many => {
-            let _ = writeln!(out, "    reply:\n      then: repeat\n      sequence:");
+            let _ = writeln!(out, "    reply:\n      then: repeat_last\n      sequence:");
             for answer in many {
                 let start = out.len();
                 reply(out, schema, method, answer, "          ");
@@ -84,7 +84,9 @@ fn reply(out: &mut String, schema: &Schema, method: &Method, answer: &Answered, 
             let _ = writeln!(out, "{indent}stream: []");
         } else if !items.is_empty() {
             let _ = writeln!(out, "{indent}stream:");
-            items.iter().for_each(|item| drop(writeln!(out, "{indent}  - {item}")));
+            for item in items {
+                let _ = writeln!(out, "{indent}  - {item}");
+            }
         }
     } else {
         let waited: u64 = answer.messages.iter().map(|(_, ms)| *ms).sum::<u64>() + answer.end_ms;

@@ -1,0 +1,63 @@
+//! Routes that rules of a mock answer.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use leat_dial::Pools;
+use leat_message::{Exchange, Fault, Handler, Head, Step};
+use leat_rpc::builtin::Builtin;
+use leat_rpc::health::{self, Health, Statuses};
+use leat_rpc::mock::MockService;
+use leat_rpc::reflection::Reflection;
+use leat_rpc::serve::{self, Cors, Rpc};
+
+use crate::config::{Config, Mock, Problem, Route};
+use crate::lasting::Lasting;
+
+/// The service that tells the others.
+const REFLECTION: &str = "grpc.reflection.v1.ServerReflection";
+
+/// What answers on a route of a mock.
+pub(crate) type MockRoute = Rpc<Builtin<MockService>>;
+/// What its raw step found out.
+pub(crate) type MockPlan = serve::Plan<leat_rpc::mock::MockPlan>;
+
+/// Makes the calling core's part of a mock. The schema and the rules were read by [`crate::Gateway::check`]; they are read here
+/// only for those who did not ask for it.
+pub(crate) fn compile(
+    route: &Route,
+    mock: &Mock,
+    config: &Config,
+    lasting: &Lasting,
+    pools: &Rc<Pools>,
+) -> Result<MockRoute, Vec<Problem>> {
+    let held = lasting.mocks.of(route.name(), mock.settings());
+    let loaded = mock.load("the configuration", &held)?;
+    held.adopt(&loaded);
+    let keeps_calls = config.admin().is_some();
+    let file = config.source().map_or("the configuration", |source| source.file());
+    let about = |error: std::io::Error| {
+        vec![Problem::new(file, mock.place(), format!("the folder of the recording can't be made: {error}"))]
+    };
+    let service = MockService::new(held, Arc::clone(&loaded), pools, keeps_calls).map_err(about)?;
+    let schema = loaded.schema();
+    let reflection = Reflection::new(Arc::clone(schema), &[health::SERVICE, REFLECTION]);
+    let names = schema.services().iter().map(leat_schema::Service::full_name);
+    let service = Builtin::new(service, Some(reflection), Some(Health::new(Statuses::serving(names))));
+    // A route that says who may call answers browsers itself.
+    let cors = if route.cors().is_some() { Cors::Off } else { Cors::Any };
+    Ok(Rpc::new(service, serve::Settings { cors, ..serve::Settings::default() }))
+}
+
+/// Answers a request that no raw step has seen: checks that wait, or plug-ins, came first. Copies the head.
+pub(crate) async fn answer<X: Exchange>(route: &MockRoute, exchange: &mut X) -> Result<(), Fault> {
+    let step = {
+        let (bytes, lines) = (exchange.request().bytes().to_vec(), exchange.request().lines().clone());
+        let peer = exchange.peer().clone();
+        route.raw(Head::new(&bytes, &lines), &peer, exchange)
+    };
+    match step {
+        Step::Done => Ok(()),
+        Step::Exchange(plan) => route.exchange(plan, exchange).await,
+    }
+}

@@ -1,0 +1,180 @@
+//! What the admin API shows of a mock, and what it changes.
+
+use leat_config::Problem;
+use leat_schema::Schema;
+use serde_json::{Value, json};
+
+use super::journal::{self, Entry, Expected, Filter, FilterError, Messages, Verdict, Way};
+use super::record::json as message_json;
+use super::rules::Info;
+use super::{Loaded, Mock};
+
+/// Rows of one answer; the rest is asked for with `from`.
+pub const PAGE: usize = 1_000;
+
+/// What is forgotten by a reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reset {
+    /// The journal's calls.
+    pub calls: bool,
+    /// States of scenarios, counts of `times` and places in sequences.
+    pub state: bool,
+}
+
+impl Mock {
+    /// The schema's services and methods, how many rules there are, and what the journal holds.
+    pub fn overview(&self) -> Value {
+        let loaded = self.loaded();
+        let services = loaded.as_deref().map(services).unwrap_or_default();
+        let stats = self.journal.stats();
+        json!({
+            "services": services,
+            "rules": loaded.as_deref().map_or(0, Loaded::rules),
+            "added": self.added_names(),
+            "calls": self.counts.calls(),
+            "unmatched": self.counts.of_unmatched(),
+            "sessions": self.state.session_count(),
+            "sessions_evicted": self.state.evicted(),
+            "journal": {
+                "calls": stats.entries,
+                "bytes": stats.bytes,
+                "dropped": stats.dropped,
+                "frames_dropped": stats.frames_dropped,
+            },
+        })
+    }
+
+    /// The calls from number `from` on that a filter takes, without their messages.
+    pub fn calls(&self, filter: &Filter, from: u64) -> Value {
+        let Some(loaded) = self.loaded() else { return Value::Null };
+        let messages = OfSchema(loaded.schema());
+        let mut taken = self.journal.copy(|entry| entry.number >= from);
+        taken.retain(|entry| filter.takes(entry, &messages));
+        let next = taken.get(PAGE).map(|entry| entry.number);
+        let calls: Vec<Value> = taken.iter().take(PAGE).map(|entry| journal::show(entry, &messages, false)).collect();
+        json!({ "calls": calls, "next": next, "dropped": self.journal.stats().dropped })
+    }
+
+    /// One call with its messages; `None` where the journal does not have it (any more).
+    pub fn call(&self, number: u64) -> Option<Value> {
+        let loaded = self.loaded()?;
+        let mut found: Option<Entry> = None;
+        self.journal.each(number, |entry| {
+            found = (entry.number == number).then(|| entry.clone());
+            false
+        });
+        found.map(|entry| journal::show(&entry, &OfSchema(loaded.schema()), true))
+    }
+
+    /// Holds the calls against what somebody expects of them.
+    ///
+    /// # Errors
+    /// What is wrong with the question.
+    pub fn verify(&self, question: &Value) -> Result<Verdict, FilterError> {
+        let expected = Expected::from_json(question)?;
+        match self.loaded() {
+            Some(loaded) => Ok(expected.check(&self.journal, &OfSchema(loaded.schema()))),
+            None => Err(FilterError("no rules run yet".to_owned())),
+        }
+    }
+
+    /// The rules from number `from` on, in the order of their files.
+    pub fn rules(&self, from: usize) -> Value {
+        let Some(loaded) = self.loaded() else { return Value::Null };
+        let live = loaded.live();
+        let (rules, count) = (live.rules(), live.rules().len());
+        let shown: Vec<Value> = rules.skip(from).take(PAGE).map(|rule| self.rule_shown(rule)).collect();
+        let next = Some(from + PAGE).filter(|next| *next < count);
+        json!({ "rules": shown, "count": count, "next": next, "added": self.added_names() })
+    }
+
+    fn rule_shown(&self, rule: &Info) -> Value {
+        json!({
+            "rule": &**rule.name(),
+            "method": rule.method(),
+            "priority": rule.priority(),
+            "file": rule.file(),
+            "line": rule.place().line,
+            "column": rule.place().column,
+            "calls": self.counts.of_rule(rule.name()),
+        })
+    }
+
+    /// The sessions: states of their scenarios, and how often rules that count have answered.
+    pub fn sessions(&self) -> Value {
+        let sessions = self.state.view().into_iter().take(PAGE).map(|session| {
+            let calls: serde_json::Map<String, Value> =
+                session.calls.into_iter().map(|(rule, count)| (rule, count.into())).collect();
+            let scenarios: serde_json::Map<String, Value> =
+                session.scenarios.into_iter().map(|(name, state)| (name, state.into())).collect();
+            json!({ "session": session.key, "calls": calls, "scenarios": scenarios })
+        });
+        json!({ "sessions": sessions.collect::<Vec<_>>(), "count": self.state.session_count() + 1 })
+    }
+
+    /// Sets the state of a scenario, in one session or in that of calls without one.
+    pub fn set_scenario(&self, session: Option<&str>, scenario: &str, state: &str) {
+        self.state.set_scenario(session.map(str::as_bytes), scenario, state);
+    }
+
+    /// Forgets, all or what belongs to one session (the empty one is that of calls without a session).
+    pub fn reset(&self, what: Reset, session: Option<&str>) -> Value {
+        let calls = what.calls.then(|| self.journal.reset(session));
+        if what.state {
+            match session {
+                None => self.state.reset(),
+                Some(session) => drop(self.state.reset_session(Some(session.as_bytes()))),
+            }
+        }
+        json!({ "calls_forgotten": calls, "state": what.state })
+    }
+}
+
+/// Problems as JSON.
+pub fn problems(problems: &[Problem]) -> Value {
+    let shown = problems.iter().map(|problem| {
+        json!({
+            "file": problem.file(),
+            "line": problem.place().map(|place| place.line),
+            "column": problem.place().map(|place| place.column),
+            "message": problem.message(),
+            "help": problem.help(),
+        })
+    });
+    shown.collect()
+}
+
+fn services(loaded: &Loaded) -> Vec<Value> {
+    let schema = loaded.schema();
+    let services = schema.services().iter().map(|service| {
+        let methods = schema.methods_of(service).iter().map(|method| {
+            json!({
+                "method": method.name(),
+                "input": method.input().full_name(),
+                "output": method.output().full_name(),
+                "client_streams": method.client_streams(),
+                "server_streams": method.server_streams(),
+            })
+        });
+        json!({ "service": service.full_name(), "methods": methods.collect::<Vec<_>>() })
+    });
+    services.collect()
+}
+
+/// Messages of a schema.
+pub(super) struct OfSchema<'s>(pub(super) &'s Schema);
+
+impl Messages for OfSchema<'_> {
+    fn message(&self, method: &str, way: Way, is_json: bool, bytes: &[u8]) -> Option<Value> {
+        if is_json {
+            return serde_json::from_slice(bytes).ok();
+        }
+        let method = self.0.method_named(method)?;
+        let message = if way == Way::In { method.input() } else { method.output() };
+        Some(message_json(message, bytes)).filter(|message| !message.is_null())
+    }
+
+    fn detail(&self, type_name: &str, bytes: &[u8]) -> Option<Value> {
+        Some(message_json(&self.0.message(type_name)?, bytes)).filter(|message| !message.is_null())
+    }
+}

@@ -1,0 +1,131 @@
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use leat_config::Problem;
+use leat_rpc_wire::Status;
+use leat_schema::{Method, Schema, Sources};
+
+use super::answering::{Answering, Compiler};
+use super::constraints::{Constraints, as_problems};
+use super::rules::Set;
+use super::{Mock, Settings, files};
+use crate::validate::Mode;
+
+/// A schema and rules that were read, compiled, and found good. What is added to the rules at run time is swapped in here, and
+/// the schema stays.
+#[derive(Debug)]
+pub struct Loaded {
+    settings: Settings,
+    schema: Arc<Schema>,
+    /// The files of rules, by name: what is added at run time is compiled together with them.
+    files: Vec<(String, String)>,
+    warnings: Vec<Problem>,
+    constraints: Constraints,
+    live: ArcSwap<Set<Arc<Answering>>>,
+}
+
+impl Loaded {
+    /// Reads the schema and all rules, those that were added to `mock` at run time too.
+    ///
+    /// # Errors
+    /// All that is wrong; what has no place in a file of its own is told by `about`.
+    pub fn read(settings: &Settings, mock: &Mock, about: &dyn Fn(String) -> Problem) -> Result<Self, Vec<Problem>> {
+        let mut sources = Sources::new();
+        for folder in &settings.include {
+            sources.include(folder);
+        }
+        for path in &settings.proto {
+            sources.path(path);
+        }
+        if let Some(server) = &settings.reflect {
+            let told = super::reflect::fetch(server).map_err(|message| vec![about(message)])?;
+            sources.descriptor_set(server.authority(), told);
+        }
+        let schema = sources.build()?;
+        let files = files::read_rules(&settings.rules)?;
+        let all = files.iter().cloned().chain(mock.added()).collect::<Vec<_>>();
+        let (constraints, found) = Constraints::new(settings.validate, &schema);
+        let found = as_problems(found, about);
+        if settings.validate == Mode::On && !found.is_empty() {
+            return Err(found);
+        }
+        let (set, mut warnings) = compile(&all, &schema, &constraints, mock)?;
+        warnings.extend(found);
+        let live = ArcSwap::from_pointee(set);
+        Ok(Self { settings: settings.clone(), schema, files, warnings, constraints, live })
+    }
+
+    /// The same files with these rules beside them; nothing changes unless all of it is good.
+    pub(super) fn add(&self, added: &[(String, String)], mock: &Mock) -> Result<Vec<Problem>, Vec<Problem>> {
+        let all: Vec<_> = self.files.iter().chain(added).cloned().collect();
+        let (set, warnings) = compile(&all, &self.schema, &self.constraints, mock)?;
+        self.live.store(Arc::new(set));
+        Ok(warnings)
+    }
+
+    /// How it answers.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// What is doubtful about the rules.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// How many rules there are.
+    pub fn rules(&self) -> usize {
+        self.live.load().rules().len()
+    }
+
+    /// Whether a method has rules.
+    pub fn has_rules(&self, method: &Method) -> bool {
+        !self.live.load().rules_of(method).is_empty()
+    }
+
+    /// Holds a request against the constraints of its type.
+    ///
+    /// # Errors
+    /// `invalid_argument` with what it breaks.
+    pub(super) fn validate(&self, method: &Method, message: &[u8]) -> Result<(), Status> {
+        self.constraints.check(method, message)
+    }
+
+    /// A made-up answer, which the `number`th call gets.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    pub(super) fn fake(&self, method: &Method, number: u64) -> Result<Vec<u8>, String> {
+        let valid = |bytes: &[u8]| self.constraints.check_reply(method, bytes);
+        super::fake::message(method.output(), self.constraints.validators(), (self.settings.seed, number), valid)
+    }
+
+    /// The names of all rules.
+    pub(super) fn names(&self) -> HashSet<String> {
+        self.live.load().rules().map(|rule| rule.name().to_string()).collect()
+    }
+
+    pub(super) fn live(&self) -> arc_swap::Guard<Arc<Set<Arc<Answering>>>> {
+        self.live.load()
+    }
+}
+
+fn compile(
+    files: &[(String, String)],
+    schema: &Arc<Schema>,
+    constraints: &Constraints,
+    mock: &Mock,
+) -> Result<(Set<Arc<Answering>>, Vec<Problem>), Vec<Problem>> {
+    let named: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let read = Set::load(&named, schema, &mut Compiler { state: &mock.state, constraints });
+    match read.set {
+        Some(set) => Ok((set, read.warnings)),
+        None => Err(read.problems),
+    }
+}
