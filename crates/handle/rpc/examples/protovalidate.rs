@@ -55,7 +55,12 @@ fn judged(pool: &Arc<DescriptorPool>, any: &[u8], plain: bool) -> Text {
     }
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_err(|error| error.to_string())?;
     let now = Timestamp::at(i64::try_from(now.as_secs()).unwrap_or_default(), now.subsec_nanos());
+    let proven = validators.proves(index, value);
     Ok(match validators.validate(&message, now) {
+        Ok(violations) if proven && !violations.is_empty() => {
+            return Err(format!("proven from the bytes, and yet: {violations}"));
+        }
+        Err(failure) if proven => return Err(format!("proven from the bytes, and yet: {failure}")),
         Ok(violations) if violations.is_empty() => vec![8, 1],
         Ok(violations) => field(2, &violations.to_binary()),
         Err(Failure::Rules(text)) => field(3, text.as_bytes()),

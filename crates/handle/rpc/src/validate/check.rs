@@ -14,6 +14,7 @@ pub(super) enum Datum<'a> {
     Text(&'a str),
     Bytes(&'a [u8]),
     List(&'a [Proto]),
+    /// How many items or pairs there are, where they are not at hand.
     Size(usize),
     Other,
 }
@@ -40,6 +41,22 @@ impl<'a> Datum<'a> {
                 name if name.ends_with("Value") => message.field_by_number(1).map_or(Datum::Other, Datum::of),
                 _ => Datum::Other,
             },
+        }
+    }
+}
+
+impl Datum<'_> {
+    /// Whether it is its type's zero value; -0.0 is none.
+    pub(super) fn is_zero(&self) -> bool {
+        match self {
+            Datum::Bool(flag) => !flag,
+            Datum::Whole(number) => *number == 0,
+            Datum::Real(number) => number.to_bits() == 0,
+            Datum::Text(text) => text.is_empty(),
+            Datum::Bytes(bytes) => bytes.is_empty(),
+            Datum::List(items) => items.is_empty(),
+            Datum::Size(size) => *size == 0,
+            Datum::Other => false,
         }
     }
 }
@@ -126,7 +143,7 @@ impl Check {
             (check, Datum::Bytes(bytes)) => check.bytes(bytes),
             (Check::Items(range), Datum::List(items)) => range.contains(items.len() as u64),
             (Check::Unique, Datum::List(items)) => unique(items),
-            (Check::Pairs(range), Datum::Size(size)) => range.contains(size as u64),
+            (Check::Pairs(range) | Check::Items(range), Datum::Size(size)) => range.contains(size as u64),
             _ => false,
         }
     }

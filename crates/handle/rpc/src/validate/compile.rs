@@ -11,6 +11,7 @@ use super::declared::{FIELD, MESSAGE, ONEOF, PREDEFINED, flag, get, messages, op
 use super::expression::{Expression, Written};
 use super::path::{PathElement, Subscript};
 use super::plan::{AnyPlan, Exclusive, FieldPlan, Inner, Plan, RequiredOneof, ValuePlan};
+use super::quick::quick;
 use super::standard;
 use super::{Constraints, FieldPath, Problem};
 use crate::cel::Type;
@@ -469,5 +470,6 @@ fn settle(plans: &mut [Plan]) {
         plan.active = active_now;
         plan.fields.iter_mut().for_each(|field| field.value.prune(&active));
         plan.fields.retain(|field| field.required.is_some() || field.value.active(&active));
+        plan.quick = quick(plan);
     }
 }

@@ -7,6 +7,7 @@ use buffa_descriptor::FieldDescriptor;
 use super::check::Check;
 use super::expression::Expression;
 use super::path::PathElement;
+use super::quick::Quick;
 use super::{Constraints, FieldPath};
 
 /// All rules of a message type.
@@ -20,6 +21,8 @@ pub(super) struct Plan {
     pub(super) exclusive: Vec<Exclusive>,
     pub(super) oneofs: Vec<RequiredOneof>,
     pub(super) fields: Vec<FieldPlan>,
+    /// How to read the fields from wire bytes, if that is enough.
+    pub(super) quick: Option<Vec<Quick>>,
 }
 
 /// Fields of which one at most may be set, by an option of the message.

@@ -222,3 +222,117 @@ fn constraints_tell_what_a_field_must_keep() {
     assert_eq!(of("shop.Order", 8).future, Some(false));
     assert_eq!(of("shop.Order", 13).items.as_ref().map(|items| items.within.len()), Some(2));
 }
+
+/// What can be proven from bytes, over a message type without CEL, maps and wrappers.
+const FLAT: &str = r#"
+syntax = "proto3";
+package flat;
+import "buf/validate/validate.proto";
+enum Color { NONE = 0; RED = 1; }
+service Flats { rpc Make(Flat) returns (Flat); rpc Free(Free) returns (Free); rpc Slow(Slow) returns (Free); }
+message Free { string name = 1; }
+message Slow { int32 number = 1 [(buf.validate.field).cel = {id: "even", message: "must be even", expression: "this % 2 == 0"}]; }
+message Flat {
+  string name = 1 [(buf.validate.field).string = {min_len: 2, max_len: 8}];
+  int32 count = 2 [(buf.validate.field).int32 = {gte: -3, lt: 10}];
+  string mail = 3 [(buf.validate.field).string.email = true];
+  Color color = 4 [(buf.validate.field).enum = {defined_only: true, not_in: [0]}];
+  optional double price = 5 [(buf.validate.field).double = {gt: 0, finite: true}];
+  repeated Part parts = 6 [(buf.validate.field).repeated = {min_items: 1, max_items: 3}];
+  repeated string tags = 7 [(buf.validate.field).repeated.items.string.max_len = 3];
+  sint64 signed = 8 [(buf.validate.field).sint64.in = 0, (buf.validate.field).sint64.in = -5];
+  Part main = 9 [(buf.validate.field).required = true];
+  bytes raw = 10 [(buf.validate.field).bytes.max_len = 4];
+  fixed32 fixed = 11 [(buf.validate.field) = {ignore: IGNORE_IF_ZERO_VALUE, fixed32: {gt: 5}}];
+}
+message Part { uint32 size = 1 [(buf.validate.field).uint32.lte = 100]; }
+"#;
+
+const FLAT_RIGHT: &str = r#"{"name":"abc","count":-3,"mail":"a@b.c","color":"RED","price":0.5,"parts":[{"size":1},{"size":100}],"tags":["x","yyy"],"signed":"-5","main":{},"raw":"AAA=","fixed":6}"#;
+
+fn flat() -> Arc<Schema> {
+    let mut sources = Sources::new();
+    sources.proto("flat.proto", FLAT);
+    sources.build().expect("the schema")
+}
+
+#[test]
+fn bytes_prove_what_a_judgement_would_find() {
+    let schema = flat();
+    let validators = Validators::compile(schema.pool());
+    assert_eq!(validators.problems(), []);
+    let kind = schema.message("flat.Flat").expect("Flat");
+    let right =
+        DynamicMessage::from_json(schema.pool().clone(), kind.index(), FLAT_RIGHT).expect("JSON").encode_to_vec();
+    assert!(validators.proves(kind.index(), &right), "the right message is proven");
+    let (mut proven, mut broken) = (0, 0);
+    let mut seed: u64 = 7;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 33).expect("31 bits") % below
+    };
+    for _ in 0..200_000 {
+        let mut bytes = right.clone();
+        for _ in 0..=random(3) {
+            let at = random(bytes.len());
+            match random(4) {
+                0 => bytes[at] = u8::try_from(random(256)).expect("a byte"),
+                1 => bytes[at] ^= 1 << random(8),
+                2 => drop(bytes.remove(at)),
+                _ => bytes.extend_from_slice(right.get(at..).unwrap_or_default()),
+            }
+        }
+        let proof = validators.proves(kind.index(), &bytes);
+        if let Ok(message) = kind.decode(&bytes) {
+            let violations = validators.validate(&message, Timestamp::at(0, 0)).expect("a judgement");
+            assert!(!proof || violations.is_empty(), "{bytes:?}: {violations}");
+            (proven, broken) = (proven + usize::from(proof), broken + usize::from(!violations.is_empty()));
+        }
+    }
+    assert!(proven > 5_000 && broken > 5_000, "both were met: {proven} and {broken}");
+}
+
+#[test]
+fn a_guard_answers_requests_that_break_rules() {
+    use crate::call::Message;
+    use leat_rpc_wire::Code;
+    let schema = flat();
+    let guard = |mode| Guard::new(mode, &schema).expect("right rules");
+    let method = |name: &str| schema.method_named(name).expect(name);
+    let now = || Timestamp::at(0, 0);
+    let (auto, on, off) = (guard(Mode::Auto), guard(Mode::On), guard(Mode::Off));
+    let (make, free, slow) = (method("flat.Flats/Make"), method("flat.Flats/Free"), method("flat.Flats/Slow"));
+    assert!(auto.looks_at(make) && !auto.looks_at(free) && on.looks_at(free) && !off.looks_at(make));
+    assert_eq!(auto.request(make, Message::json(FLAT_RIGHT.as_bytes()), now), Ok(()));
+    assert_eq!(auto.request(slow, Message::binary(&[8, 4]), now), Ok(()));
+    let status = *auto.request(slow, Message::binary(&[8, 5]), now).expect_err("an odd number");
+    assert_eq!(
+        (status.code, status.message.as_str()),
+        (Code::InvalidArgument, "the request breaks its rules: number: must be even")
+    );
+    let names: Vec<&str> = status.details.iter().map(|detail| detail.type_name.as_str()).collect();
+    assert_eq!(names, ["buf.validate.Violations", "google.rpc.BadRequest"]);
+    let bad_request = schema
+        .message("google.rpc.BadRequest")
+        .expect("the built-in type")
+        .decode(&status.details[1].value)
+        .expect("BadRequest");
+    assert_eq!(
+        bad_request.to_json().expect("JSON"),
+        r#"{"fieldViolations":[{"field":"number","description":"must be even","reason":"even"}]}"#
+    );
+    // Bytes that are no message: only `on` looks where nothing is declared.
+    assert_eq!(auto.request(free, Message::binary(&[0xff]), now), Ok(()));
+    assert_eq!(
+        on.request(free, Message::binary(&[0xff]), now).map_err(|status| status.code),
+        Err(Code::InvalidArgument)
+    );
+    assert_eq!(
+        auto.request(make, Message::binary(&[0xff]), now).map_err(|status| status.code),
+        Err(Code::InvalidArgument)
+    );
+    assert_eq!(off.request(make, Message::binary(&[0xff]), now), Ok(()));
+    let part = schema.message("flat.Part").expect("Part");
+    assert_eq!(auto.reply(&part, &[8, 100], now()), None);
+    assert_eq!(auto.reply(&part, &[8, 101], now()).as_deref(), Some("size: must be less than or equal to 100"));
+}

@@ -11,7 +11,7 @@ use super::compile::Compiler;
 use super::evaluate::Run;
 use super::expression::Fault;
 use super::plan::Plan;
-use super::{Constraints, Violations};
+use super::{Constraints, Violations, quick};
 use crate::cel::Timestamp;
 
 /// Validators of message types. Shared by threads; nothing in it changes but expressions that are compiled on first use.
@@ -111,10 +111,17 @@ impl Validators {
         Ok(Run::new(&self.plans, now).message(plan, message)?)
     }
 
+    /// Whether the bytes prove that the message keeps its rules: without decoding it, a few instructions a field. `false`
+    /// says nothing: it must be decoded and judged then.
+    pub fn proves(&self, message: MessageIndex, bytes: &[u8]) -> bool {
+        self.plan(message).is_none_or(|plan| !plan.active || quick::proves(&self.plans, plan, bytes))
+    }
+
     /// Leaves every judgement to the expressions of `validate.proto`: for the suite that compares both ways.
     pub fn without_native(&mut self) {
         for plan in &mut self.plans {
             plan.fields.iter_mut().for_each(|field| field.value.without_native());
+            plan.quick = None;
         }
     }
 
