@@ -123,6 +123,7 @@ case "${1:-}" in
         node_packages corpus
         node_packages packages/leat/test
         conformance/autobahn/install.sh
+        conformance/protovalidate/install.sh
         node tools/nodes.mjs
         ;;
     bench)
