@@ -12,7 +12,7 @@ const descriptors = `${tools}/echo.binpb`;
 function rules(count) {
   const others = Array.from({ length: count - 1 }, (_, number) =>
     `  - { name: other-${number}, method: bench.v1.Echo/Say, match: { message: { name: other-${number} } }, reply: { message: { text: "${number}" } } }\n`);
-  return `rules:\n${others.join('')}  - { name: echo, method: bench.v1.Echo/Say, match: { message: { name: bench } }, reply: { echo: true } }\n`;
+  return `rules:\n${others.join('')}  - { name: echo, method: bench.v1.Echo/Say, match: { message: { name: bench } }, reply: { message: "{{ request }}" } }\n`;
 }
 
 const mock = (count) => ({ port, leat }) => ({

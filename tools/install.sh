@@ -117,6 +117,10 @@ case "${1:-}" in
         debian nginx nginx-light
         debian redis-server redis-server
         install_h2spec
+        go_program grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4
+        go_program ghz github.com/bojand/ghz/cmd/ghz@v0.93.0
+        python_packages grpcio==1.85.1 grpcio-tools==1.85.1
+        debian chromium chromium
         go_program connectconformance connectrpc.com/conformance/cmd/connectconformance@v1.0.6
         install_miri
         node_packages conformance
