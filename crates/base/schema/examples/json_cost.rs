@@ -1,6 +1,8 @@
 //! What a message of five fields costs between its forms, for callgrind: `json_cost WAY TIMES`, and the difference of two
 //! counts of TIMES. WAY is `to-json`, `to-binary`, `path`, or with `-tree` behind it the way by the library's message.
 
+#![allow(clippy::expect_used, clippy::panic, missing_docs)]
+
 use std::hint::black_box;
 
 use leat_schema::path::Path;

@@ -124,3 +124,110 @@ fn all_files_with_problems_are_told_by_their_paths() {
         assert!(told.iter().any(|problem| problem.contains(file)), "{file}: {told:?}");
     }
 }
+
+/// A descriptor set of edition 2023, as `protoc` or `buf` would make it; protox reads no editions.
+fn editions() -> Bytes {
+    use buffa::Message;
+    use buffa_descriptor::generated::descriptor::field_descriptor_proto::{Label, Type};
+    use buffa_descriptor::generated::descriptor::*;
+
+    let features = |set: FeatureSet| Some(set);
+    let field = |name: &str, number, kind, type_name: Option<&str>| FieldDescriptorProto {
+        name: Some(name.into()),
+        number: Some(number),
+        label: Some(Label::LABEL_OPTIONAL),
+        r#type: Some(kind),
+        type_name: type_name.map(Into::into),
+        ..Default::default()
+    };
+    let with = |mut field: FieldDescriptorProto, set: FeatureSet| {
+        field.options.get_or_insert_default().features = features(set).into();
+        field
+    };
+    let implicit = FeatureSet { field_presence: Some(feature_set::FieldPresence::IMPLICIT), ..Default::default() };
+    let delimited =
+        FeatureSet { message_encoding: Some(feature_set::MessageEncoding::DELIMITED), ..Default::default() };
+    let expanded = FeatureSet {
+        repeated_field_encoding: Some(feature_set::RepeatedFieldEncoding::EXPANDED),
+        ..Default::default()
+    };
+    let closed = FeatureSet { enum_type: Some(feature_set::EnumType::CLOSED), ..Default::default() };
+    let mut list = field("list", 5, Type::TYPE_INT32, None);
+    list.label = Some(Label::LABEL_REPEATED);
+    let mut default = field("default", 6, Type::TYPE_INT32, None);
+    default.default_value = Some("7".into());
+    let value = |name: &str, number| EnumValueDescriptorProto {
+        name: Some(name.into()),
+        number: Some(number),
+        ..Default::default()
+    };
+    let mut kind = EnumDescriptorProto {
+        name: Some("Kind".into()),
+        value: vec![value("ONE", 1), value("TWO", 2)],
+        ..Default::default()
+    };
+    kind.options.get_or_insert_default().features = features(closed).into();
+    let file = FileDescriptorProto {
+        name: Some("e.proto".into()),
+        package: Some("e".into()),
+        syntax: Some("editions".into()),
+        edition: Some(Edition::EDITION_2023),
+        message_type: vec![DescriptorProto {
+            name: Some("M".into()),
+            field: vec![
+                field("plain", 1, Type::TYPE_INT32, None),
+                with(field("implicit", 2, Type::TYPE_INT32, None), implicit),
+                with(field("group", 3, Type::TYPE_MESSAGE, Some(".e.M")), delimited),
+                field("kind", 4, Type::TYPE_ENUM, Some(".e.Kind")),
+                with(list, expanded),
+                default,
+            ],
+            ..Default::default()
+        }],
+        enum_type: vec![kind],
+        ..Default::default()
+    };
+    FileDescriptorSet { file: vec![file], ..Default::default() }.encode_to_vec().into()
+}
+
+#[test]
+fn editions_are_read_from_descriptor_sets() {
+    let mut sources = Sources::new();
+    sources.descriptor_set("e.binpb", editions());
+    let schema = sources.build().unwrap_or_else(|problems| panic!("{problems:?}"));
+    let of = schema.message("e.M").unwrap();
+    let field = |name: &str| of.field_named(name).unwrap();
+    assert_eq!(field("plain").presence(), crate::Presence::Explicit);
+    assert_eq!(field("implicit").presence(), crate::Presence::Implicit);
+    assert!(field("group").is_delimited() && field("kind").is_closed() && !field("list").is_packed());
+    assert_eq!(field("default").default(), Some(&crate::Default::Int(7)));
+    let mut binary = Vec::new();
+    let json = br#"{"plain":0,"implicit":0,"group":{"plain":1},"kind":"TWO","list":[1,2]}"#;
+    of.to_binary_strict(json, &mut binary).unwrap();
+    assert_eq!(binary, [8, 0, 0x1b, 8, 1, 0x1c, 0x20, 2, 0x28, 1, 0x28, 2]);
+    let mut again = Vec::new();
+    of.to_json(&binary, &mut again).unwrap();
+    assert_eq!(again, br#"{"plain":0,"group":{"plain":1},"kind":"TWO","list":[1,2]}"#);
+    let read =
+        |path: &str| crate::path::Path::compile(&of, path).unwrap().read(&binary).map(|seen| format!("{seen:?}"));
+    assert_eq!(read("group.plain").unwrap(), "Seen { value: Int(1), present: true }");
+    assert_eq!(read("group.kind").unwrap(), "Seen { value: Enum(1), present: false }");
+    assert_eq!(read("default").unwrap(), "Seen { value: Int(7), present: false }");
+}
+
+#[test]
+fn images_of_buf_are_descriptor_sets_with_more_in_them() {
+    let set = editions();
+    // Of the file: buf's own extension, field 8042, behind its other fields.
+    let (header, file) = set.split_at(3);
+    assert_eq!(header[0], 0x0a);
+    let mut longer = file.to_vec();
+    crate::wire::put_bytes(&mut longer, 8042, b"\x08\x01");
+    let mut image = Vec::new();
+    crate::wire::put_bytes(&mut image, 1, &longer);
+    let mut sources = Sources::new();
+    sources.descriptor_set("image.binpb", image.into());
+    let schema = sources.build().unwrap_or_else(|problems| panic!("{problems:?}"));
+    assert!(schema.message("e.M").is_some());
+    assert_eq!(schema.files().iter().find(|file| &*file.name == "e.proto").unwrap().bytes, longer);
+}
