@@ -126,6 +126,16 @@ impl Path {
     /// Reads from a message in binary form. Only what leads to the path is looked at; the time is that of passing over the
     /// fields of the messages on the way.
     pub fn read<'a>(&'a self, message: &'a [u8]) -> Result<Seen<'a>, Malformed> {
+        // A scalar at the top is what most rules look at.
+        if let [step @ Step { shape: Shape::One, rivals, single, .. }] = &*self.steps
+            && rivals.is_empty()
+            && !single.closed
+            && !matches!(single.kind, Kind::Message(_))
+        {
+            let found = scan::last(message, single.number, scan::wire_type(single.kind))?;
+            let found = found.map_or(Ok(None), |mut reader| single.scalar(&self.types, &mut reader))?;
+            return Ok(self.or_written(step.counted(&self.types, found)));
+        }
         self.read_parts(Parts::one(message))
     }
 
@@ -140,13 +150,17 @@ impl Path {
                 _ => Parts::none(),
             };
         }
-        let mut seen = last.read(&self.types, parts)?;
+        Ok(self.or_written(last.read(&self.types, parts)?))
+    }
+
+    #[inline]
+    fn or_written<'a>(&'a self, mut seen: Seen<'a>) -> Seen<'a> {
         if !seen.present
             && let Some(default) = self.written_default()
         {
             seen.value = default;
         }
-        Ok(seen)
+        seen
     }
 
     /// The default that the .proto file writes for it, which stands for a field that is not there.
@@ -191,12 +205,17 @@ impl Step {
             let found = scan::message(types, &parts, &self.single, &self.rivals)?;
             return Ok(Seen { present: found.is_some(), value: Value::Message(found.unwrap_or_default()) });
         }
-        let found = scan::scalar(types, &parts, &self.single, &self.rivals)?;
+        Ok(self.counted(types, scan::scalar(types, &parts, &self.single, &self.rivals)?))
+    }
+
+    /// A scalar, by its presence.
+    #[inline]
+    fn counted<'a>(&self, types: &Types, found: Option<Value<'a>>) -> Seen<'a> {
         let mut seen = self.seen(types, found);
         if self.presence == Presence::Implicit && seen.value.is_zero() {
             seen.present = false;
         }
-        Ok(seen)
+        seen
     }
 
     fn seen<'a>(&self, types: &Types, found: Option<Value<'a>>) -> Seen<'a> {

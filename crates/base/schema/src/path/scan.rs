@@ -14,6 +14,20 @@ pub(super) struct Single {
     pub(super) closed: bool,
 }
 
+/// Where the last value of a field begins that is in no oneof.
+pub(super) fn last(message: &[u8], number: u32, wire: WireType) -> Result<Option<Reader<'_>>, Malformed> {
+    let mut found = None;
+    let mut reader = Reader::new(message);
+    while !reader.is_empty() {
+        let tag = reader.tag().ok_or(Malformed)?;
+        if tag == (Tag { number, wire }) {
+            found = Some(reader);
+        }
+        reader.skip(tag).ok_or(Malformed)?;
+    }
+    Ok(found)
+}
+
 /// The last value of a scalar field, unless another member of its oneof came behind it.
 pub(super) fn scalar<'a>(
     types: &Types,
