@@ -142,7 +142,21 @@ impl Trailers {
 
 /// A field for an h2 message; `None` where its name or value can't be one.
 pub(super) fn to_field(name: &[u8], value: &[u8]) -> Option<(http::HeaderName, http::HeaderValue)> {
-    let name = http::HeaderName::from_bytes(name).ok()?;
-    let value = http::HeaderValue::from_maybe_shared(Bytes::copy_from_slice(value)).ok()?;
+    let name = match name {
+        // The crate knows HTTP's own names and allocates for others: here are those that every gRPC call has.
+        b"grpc-status" => http::HeaderName::from_static("grpc-status"),
+        name => http::HeaderName::from_bytes(name).ok()?,
+    };
+    let value = match known(value) {
+        Some(text) => http::HeaderValue::from_static(text),
+        None => http::HeaderValue::from_maybe_shared(Bytes::copy_from_slice(value)).ok()?,
+    };
     Some((name, value))
+}
+
+/// Values that many replies have, and that need no memory of their own.
+fn known(value: &[u8]) -> Option<&'static str> {
+    const KNOWN: [&str; 6] =
+        ["0", "*", "application/grpc", "application/json", "application/proto", "application/grpc-web+proto"];
+    KNOWN.into_iter().find(|text| text.as_bytes() == value)
 }
