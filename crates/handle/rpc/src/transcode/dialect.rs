@@ -14,8 +14,8 @@ const CODINGS: [Coding; 4] = [Coding::Gzip, Coding::Br, Coding::Zstd, Coding::De
 /// In which form a client is told of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tongue {
-    /// gRPC, which passes as it is.
-    Grpc,
+    /// gRPC, which passes as it is where its messages are binary.
+    Grpc(Form),
     GrpcWeb(Form),
     GrpcWebText(Form),
     Connect(Form),
@@ -38,7 +38,7 @@ impl Tongue {
         let media = head.fields().get(Name::ContentType).and_then(MediaType::from_bytes);
         let speaks_connect = head.fields().get_named(b"connect-protocol-version").is_some();
         match media {
-            Some(MediaType::Grpc(_)) => Self::Grpc,
+            Some(MediaType::Grpc(form)) => Self::Grpc(form),
             Some(MediaType::GrpcWeb(form)) => Self::GrpcWeb(form),
             Some(MediaType::GrpcWebText(form)) => Self::GrpcWebText(form),
             Some(MediaType::ConnectStream(form)) => Self::ConnectStream(form),
@@ -53,8 +53,11 @@ impl Tongue {
     /// The form of the messages, both ways.
     pub(super) fn form(self) -> Form {
         match self {
-            Self::Grpc => Form::Binary,
-            Self::GrpcWeb(form) | Self::GrpcWebText(form) | Self::Connect(form) | Self::ConnectStream(form) => form,
+            Self::Grpc(form)
+            | Self::GrpcWeb(form)
+            | Self::GrpcWebText(form)
+            | Self::Connect(form)
+            | Self::ConnectStream(form) => form,
             Self::Rest => Form::Json,
         }
     }
@@ -86,16 +89,18 @@ pub(super) struct Rejected {
     pub(super) http_status: Option<u16>,
     /// What goes with it: `allow` or `accept-post`.
     pub(super) field: Option<(&'static str, String)>,
+    /// Whether the HTTP status says all: a body would have to be of a protocol that the client has not named.
+    pub(super) silent: bool,
 }
 
 impl From<Failure> for Rejected {
     fn from(failure: Failure) -> Self {
-        Self { failure, http_status: None, field: None }
+        Self { failure, http_status: None, field: None, silent: false }
     }
 }
 
 impl<'t> Dialect<'t> {
-    /// Reads a request's head; not of gRPC.
+    /// Reads a request's head.
     pub(super) fn read(transcoder: &'t Transcoder, head: Head<'_>, tongue: Tongue) -> Result<Self, Rejected> {
         if tongue == Tongue::Rest {
             return Self::rest(transcoder, head);
@@ -108,18 +113,19 @@ impl<'t> Dialect<'t> {
         })?;
         let opening = Opening::read(head).map_err(|refused| match refused {
             Refused::Media => media_refused("the content type is none of an RPC protocol"),
-            Refused::Method | Refused::Version => method_refused("POST"),
+            Refused::Method => method_refused("POST"),
+            Refused::Version => Rejected { http_status: Some(505), ..Failure::from(Reason::RpcHttpVersion).into() },
             Refused::Call(_, status) => Failure { reason: Reason::RpcProtocol, status }.into(),
         })?;
         match tongue {
             Tongue::Connect(_) if !method.is_unary() => {
-                return Err(media_refused("the method is a stream, which application/connect+… carries"));
+                return Err(media_refused("the method is a stream: application/connect+proto or +json carries it"));
             }
             Tongue::ConnectStream(_) if method.is_unary() => {
                 return Err(media_refused("the method is no stream: application/proto or application/json carries it"));
             }
             Tongue::Connect(_) if opening.is_get && method.idempotency() != Idempotency::NoSideEffects => {
-                return Err(method_refused("POST"));
+                return Err(Rejected { silent: true, ..method_refused("POST") });
             }
             _ => {}
         }
@@ -145,6 +151,15 @@ impl<'t> Dialect<'t> {
         let binding = match transcoder.bindings().find(head.method_bytes(), head.path()) {
             Bound::Found(binding) => binding,
             Bound::Method(methods) => return Err(method_refused(&methods.join(", "))),
+            // A client of RPC, in a form or by an HTTP method that RPC does not have.
+            Bound::Nothing if transcoder.method(head.path()).is_some() => {
+                return Err(match head.method() {
+                    HttpMethod::Post => {
+                        Rejected { silent: true, ..media_refused("the content type is none of an RPC protocol") }
+                    }
+                    _ => Rejected { silent: true, ..method_refused("POST") },
+                });
+            }
             Bound::Nothing => {
                 let status = Status::new(Code::NotFound, "no method is bound to this path");
                 return Err(Failure { reason: Reason::RpcUnknownMethod, status }.into());
@@ -203,6 +218,7 @@ fn method_refused(allow: &str) -> Rejected {
         failure: Failure { reason: Reason::RpcUnknownMethod, status },
         http_status: Some(405),
         field: Some(("allow", allow.to_owned())),
+        silent: false,
     }
 }
 

@@ -5,7 +5,7 @@ use leat_rpc_wire::{Code, Coding, Form, Metadata, Status, grpc};
 
 use super::dialect::Tongue;
 use super::failure::Failure;
-use super::upload::By;
+use super::upload::{By, with_overhead};
 use crate::CallMetadata;
 
 /// The way of the messages from the upstream: a gRPC response becomes what the client's protocol makes of it. Unary replies are
@@ -32,6 +32,8 @@ pub(super) struct Download {
     /// Bytes for the client that have not gone out from `sent` on.
     pub(super) out: Vec<u8>,
     pub(super) sent: usize,
+    /// What the reply's body ends with, where HTTP carries it.
+    pub(super) http_trailers: Option<OwnedFields>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +64,7 @@ impl Download {
             bytes_type: Vec::new(),
             out: Vec::new(),
             sent: 0,
+            http_trailers: None,
         }
     }
 
@@ -109,8 +112,8 @@ impl Download {
         if self.phase != Phase::Body {
             return Ok(bytes.len());
         }
-        let bytes_max = by.transcoder.settings().message_bytes_max;
-        let (used, found) = self.reader.read(bytes, bytes_max);
+        let bytes_max = by.transcoder.settings().reply_bytes_max;
+        let (used, found) = self.reader.read(bytes, with_overhead(bytes_max));
         match found {
             Found::More => {}
             Found::TooLarge { .. } => return Err(Failure::too_long(bytes_max)),
@@ -162,10 +165,12 @@ impl Download {
         let mut plain = Vec::new();
         let content = match is_compressed {
             true => {
-                by.decompress(self.coding, content, &mut plain).map_err(|failure| match failure.reason {
-                    Reason::RpcMessageBytes => failure,
-                    _ => Failure::upstream("the upstream's message is not what its coding makes"),
-                })?;
+                by.decompress(self.coding, content, by.transcoder.settings().reply_bytes_max, &mut plain).map_err(
+                    |failure| match failure.reason {
+                        Reason::RpcMessageBytes => failure,
+                        _ => Failure::upstream("the upstream's message is not what its coding makes"),
+                    },
+                )?;
                 &plain
             }
             false => content,
@@ -215,9 +220,11 @@ impl Download {
                 envelope::write(flags, content, &mut bytes);
                 text::encode(&bytes, &mut self.out);
             }
-            Tongue::GrpcWeb(_) | Tongue::ConnectStream(_) => envelope::write(flags, content, &mut self.out),
+            Tongue::Grpc(_) | Tongue::GrpcWeb(_) | Tongue::ConnectStream(_) => {
+                envelope::write(flags, content, &mut self.out)
+            }
             // The status is awaited; of two messages none counts.
-            Tongue::Connect(_) | Tongue::Rest | Tongue::Grpc => {
+            Tongue::Connect(_) | Tongue::Rest => {
                 self.message.clear();
                 self.message.extend_from_slice(content);
                 self.message_coding = if is_compressed { self.coding } else { Coding::Identity };

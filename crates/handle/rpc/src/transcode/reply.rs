@@ -1,6 +1,6 @@
 //! What the client gets that is no message: heads, ends and errors, in its own protocol.
 
-use leat_message::{Fields, Length, Name, Reply};
+use leat_message::{Fields, Length, Name, OwnedFields, Reply};
 use leat_rpc_wire::grpc_web::text;
 use leat_rpc_wire::{Coding, Detail, Form, Metadata, Status, connect, field, grpc, grpc_web, rest};
 
@@ -13,6 +13,15 @@ pub(super) struct Refusal<'a> {
     /// The HTTP status, where it is another than the code's.
     pub(super) http_status: Option<u16>,
     pub(super) field: Option<(&'a [u8], &'a [u8])>,
+    /// Whether the HTTP status says all.
+    pub(super) silent: bool,
+}
+
+impl<'a> Refusal<'a> {
+    /// With the HTTP status that belongs to the code.
+    pub(super) fn plain(status: &'a Status) -> Self {
+        Self { status, http_status: None, field: None, silent: false }
+    }
 }
 
 impl<'a> From<&'a Rejected> for Refusal<'a> {
@@ -21,6 +30,7 @@ impl<'a> From<&'a Rejected> for Refusal<'a> {
             status: &rejected.failure.status,
             http_status: rejected.http_status,
             field: rejected.field.as_ref().map(|(name, value)| (name.as_bytes(), value.as_bytes())),
+            silent: rejected.silent,
         }
     }
 }
@@ -36,7 +46,7 @@ pub(super) fn refuse<R: Reply>(
     let mut body = Vec::new();
     error_body(transcoder, tongue, refusal.status, &Metadata::new(), &mut body);
     let (http_status, content_type) = match refusal.http_status {
-        Some(status) if !matches!(tongue, Tongue::Grpc | Tongue::GrpcWeb(_) | Tongue::GrpcWebText(_)) => {
+        Some(status) if !matches!(tongue, Tongue::GrpcWeb(_) | Tongue::GrpcWebText(_)) => {
             // A stream has no end where its head is an error of HTTP.
             if let Tongue::ConnectStream(_) = tongue {
                 body.clear();
@@ -47,11 +57,15 @@ pub(super) fn refuse<R: Reply>(
         _ => error_head(tongue, refusal.status),
     };
     reply.status(http_status);
-    reply.field(b"content-type", content_type.as_bytes());
+    if refusal.silent {
+        body.clear();
+    } else {
+        reply.field(b"content-type", content_type.as_bytes());
+    }
     if let Some((name, value)) = refusal.field {
         reply.field(name, value);
     }
-    if tongue == Tongue::Grpc {
+    if let Tongue::Grpc(_) = tongue {
         grpc::status::write(refusal.status, |name, value| reply.field(name, value));
     }
     added(&mut |name, value| reply.field(name, value));
@@ -80,7 +94,7 @@ pub(super) fn error_body(
         known.is_some_and(|known| known.to_json(&detail.value, out).is_ok())
     };
     match tongue {
-        Tongue::Grpc => {}
+        Tongue::Grpc(_) => {}
         Tongue::GrpcWeb(_) => grpc_web::status::write(status, trailers, out),
         Tongue::GrpcWebText(_) => {
             let mut bytes = Vec::new();
@@ -93,10 +107,20 @@ pub(super) fn error_body(
     }
 }
 
+/// The trailers of a gRPC reply.
+pub(super) fn grpc_trailers(status: &Status, trailers: &Metadata) -> OwnedFields {
+    let mut fields = OwnedFields::default();
+    let mut put = |name: &[u8], value: &[u8]| fields.push(Name::from_bytes(name), name, value);
+    grpc::status::write(status, &mut put);
+    field::write(trailers, "", &mut put);
+    fields
+}
+
 /// The content type of messages and of streams.
 pub(super) const fn content_type(tongue: Tongue) -> &'static str {
     match tongue {
-        Tongue::Grpc => "application/grpc",
+        Tongue::Grpc(Form::Binary) => "application/grpc",
+        Tongue::Grpc(Form::Json) => "application/grpc+json",
         Tongue::GrpcWeb(Form::Binary) => "application/grpc-web+proto",
         Tongue::GrpcWeb(Form::Json) => "application/grpc-web+json",
         Tongue::GrpcWebText(Form::Binary) => "application/grpc-web-text+proto",
@@ -131,9 +155,9 @@ pub(super) fn trailers_in_head<R: Reply>(reply: &mut R, tongue: Tongue, trailers
 /// The field that names the coding of messages.
 pub(super) fn coding_field(tongue: Tongue, coding: Coding) -> Option<(&'static [u8], &'static [u8])> {
     let name: &[u8] = match tongue {
-        Tongue::GrpcWeb(_) | Tongue::GrpcWebText(_) => b"grpc-encoding",
+        Tongue::Grpc(_) | Tongue::GrpcWeb(_) | Tongue::GrpcWebText(_) => b"grpc-encoding",
         Tongue::ConnectStream(_) => b"connect-content-encoding",
-        Tongue::Connect(_) | Tongue::Rest | Tongue::Grpc => b"content-encoding",
+        Tongue::Connect(_) | Tongue::Rest => b"content-encoding",
     };
     (coding != Coding::Identity).then_some((name, coding.name().as_bytes()))
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::task::{Poll, ready};
 
 use leat_message::{BodyLimits, Exchange, Fault, Head, Piece, Reason, Reply};
+use leat_rpc_wire::Form;
 use leat_rpc_wire::rest::{BindingProblem, Bindings, Unknown};
 use leat_schema::{Method, Schema};
 
@@ -11,6 +12,7 @@ use super::dialect::{Dialect, Tongue};
 use super::failure::{Failure, status_as};
 use super::reply::{self, Refusal};
 use super::transcoded::{Call, Transcoded};
+use super::upload::with_overhead;
 
 /// Knows the methods of a schema, and which requests of which protocol call them. Immutable; all cores share it.
 pub struct Transcoder {
@@ -22,17 +24,19 @@ pub struct Transcoder {
 /// What is up to whoever runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The longest message in either direction, in bytes, before and after its compression. What is not streamed is held, and
-    /// of a stream one message at a time: this bounds the memory of a call to a few times as much.
+    /// The longest message of a client, in bytes, in the client's form. What is not streamed is held, and of a stream one
+    /// message at a time: this and the next bound the memory of a call to a few times as much.
     pub message_bytes_max: usize,
+    /// The longest message of an upstream.
+    pub reply_bytes_max: usize,
     /// What becomes of names in a REST request that are no field's.
     pub unknown: Unknown,
 }
 
 impl Default for Settings {
-    /// 4 MiB, as in gRPC's own servers; unknown names are refused.
+    /// 4 MiB, as in gRPC's own servers, and 16 MiB for replies; unknown names are refused.
     fn default() -> Self {
-        Self { message_bytes_max: 4 * 1024 * 1024, unknown: Unknown::Refuse }
+        Self { message_bytes_max: 4 * 1024 * 1024, reply_bytes_max: 16 * 1024 * 1024, unknown: Unknown::Refuse }
     }
 }
 
@@ -74,14 +78,14 @@ impl Transcoder {
     /// It calls none.
     pub fn explain(&self, head: Head<'_>) -> Result<(&'static str, String), Reason> {
         let tongue = self.tongue(head);
-        if tongue == Tongue::Grpc {
+        if let Tongue::Grpc(_) = tongue {
             return Ok(("gRPC", String::from_utf8_lossy(head.path()).into_owned()));
         }
         let dialect = Dialect::read(self, head, tongue).map_err(|rejected| rejected.failure.reason)?;
         let protocol = match tongue {
             Tongue::GrpcWeb(_) | Tongue::GrpcWebText(_) => "gRPC-Web",
             Tongue::Connect(_) | Tongue::ConnectStream(_) => "Connect",
-            Tongue::Rest | Tongue::Grpc => "REST",
+            Tongue::Rest | Tongue::Grpc(_) => "REST",
         };
         Ok((protocol, dialect.method.path().to_owned()))
     }
@@ -99,7 +103,7 @@ impl Transcoder {
         added: Added<'a>,
     ) -> Result<Option<Transcoded<'a, X>>, Fault> {
         let tongue = self.tongue(x.request());
-        if tongue == Tongue::Grpc {
+        if tongue == Tongue::Grpc(Form::Binary) {
             return Ok(Some(Transcoded::new(x, self, tongue, None, added)));
         }
         x.limit_body(limits);
@@ -144,7 +148,7 @@ impl Transcoder {
                 Err(Reason::LimitBodyBytes) => return Ok(Err(Reason::LimitBodyBytes.into())),
                 Err(reason) => return Err(reason.into()),
             }
-            if body.len() > bytes_max {
+            if body.len() > with_overhead(bytes_max) {
                 return Ok(Err(Failure::too_long(bytes_max)));
             }
         }
@@ -160,7 +164,7 @@ impl Transcoder {
     pub fn refuse<R: Reply>(&self, voice: Voice, reply: &mut R, reason: Reason, http_status: u16, added: Added<'_>) {
         reply.record().reason = Some(reason);
         let status = status_as(reason, http_status);
-        reply::refuse(self, reply, voice.0, &Refusal { status: &status, http_status: None, field: None }, added);
+        reply::refuse(self, reply, voice.0, &Refusal::plain(&status), added);
     }
 }
 

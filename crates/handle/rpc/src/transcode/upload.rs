@@ -21,6 +21,8 @@ pub(super) struct Upload {
     made: Vec<u8>,
     lent: usize,
     is_ended: bool,
+    /// Envelopes so far.
+    count: u64,
     plain: Vec<u8>,
 }
 
@@ -50,9 +52,15 @@ impl By<'_, '_> {
     }
 
     /// Appends what a message of this coding is, within the limit.
-    pub(super) fn decompress(&self, coding: Coding, message: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
-        coding.decompress(message, self.bytes_max(), out).map_err(|error| match error {
-            CompressionError::TooLarge => Failure::too_long(self.bytes_max()),
+    pub(super) fn decompress(
+        &self,
+        coding: Coding,
+        message: &[u8],
+        bytes_max: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failure> {
+        coding.decompress(message, bytes_max, out).map_err(|error| match error {
+            CompressionError::TooLarge => Failure::too_long(bytes_max),
             CompressionError::Invalid => {
                 Failure::request(Code::InvalidArgument, format!("a message is not what {} makes", coding.name()))
             }
@@ -68,7 +76,7 @@ impl Upload {
             Tongue::GrpcWebText(_) => Source::Text(reader, Decoder::default(), Vec::new()),
             _ => Source::Envelopes(reader),
         };
-        Self { source, made: Vec::new(), lent: 0, is_ended: false, plain: Vec::new() }
+        Self { source, made: Vec::new(), lent: 0, is_ended: false, count: 0, plain: Vec::new() }
     }
 
     /// Begins a client's stream by REST.
@@ -95,9 +103,10 @@ impl Upload {
         };
         let mut plain = Vec::new();
         let body = match by.dialect.received {
+            Coding::Identity if body.len() > by.bytes_max() => return Err(Failure::too_long(by.bytes_max())),
             Coding::Identity => body,
             coding => {
-                by.decompress(coding, body, &mut plain)?;
+                by.decompress(coding, body, by.bytes_max(), &mut plain)?;
                 &plain
             }
         };
@@ -198,9 +207,9 @@ impl Upload {
         match &mut self.source {
             Source::Whole => {}
             Source::Envelopes(reader) if reader.is_inside() => return Err(cut_off()),
-            Source::Envelopes(_) => {}
+            Source::Envelopes(_) => self.check_count(by)?,
             Source::Text(reader, decoder, _) if reader.is_inside() || !decoder.is_complete() => return Err(cut_off()),
-            Source::Text(..) => {}
+            Source::Text(..) => self.check_count(by)?,
             Source::Elements(elements, parameters) => {
                 if elements.end().map_err(|error| element(error, by))? {
                     let parameters = parameters.take().unwrap_or_default();
@@ -216,10 +225,30 @@ impl Upload {
         Ok(())
     }
 
+    fn check_count(&self, by: By<'_, '_>) -> Result<(), Failure> {
+        if self.count == 0 && !by.dialect.method.client_streams() {
+            return Err(Failure::request(Code::Unimplemented, "the method takes a message, and there is none"));
+        }
+        Ok(())
+    }
+
     fn envelope(&mut self, by: By<'_, '_>, reader: &mut envelope::Reader, bytes: &[u8]) -> Result<usize, Failure> {
-        let (used, found) = reader.read(bytes, by.bytes_max());
+        let bytes_max = match by.dialect.received {
+            Coding::Identity => by.bytes_max(),
+            _ => with_overhead(by.bytes_max()),
+        };
+        let (used, found) = reader.read(bytes, bytes_max);
+        if let Found::Whole { .. } = found {
+            self.count += 1;
+            if self.count > 1 && !by.dialect.method.client_streams() {
+                return Err(Failure::request(Code::Unimplemented, "the method takes one message, and there are more"));
+            }
+        }
         match found {
             Found::More => {}
+            Found::Whole { flags: 0 } if reader.content().len() > by.bytes_max() => {
+                return Err(Failure::too_long(by.bytes_max()));
+            }
             Found::TooLarge { .. } => return Err(Failure::too_long(by.bytes_max())),
             Found::Whole { flags: 0 } => self.put(by, reader.content())?,
             Found::Whole { flags: envelope::COMPRESSED } => match by.dialect.received {
@@ -229,7 +258,7 @@ impl Upload {
                 coding => {
                     let mut plain = std::mem::take(&mut self.plain);
                     plain.clear();
-                    by.decompress(coding, reader.content(), &mut plain)?;
+                    by.decompress(coding, reader.content(), by.bytes_max(), &mut plain)?;
                     self.put(by, &plain)?;
                     self.plain = plain;
                 }
@@ -260,6 +289,11 @@ impl Upload {
             )
         })
     }
+}
+
+/// The longest that a message of so many bytes may be as its coding makes it: what can't be compressed becomes a little longer.
+pub(super) const fn with_overhead(bytes_max: usize) -> usize {
+    bytes_max.saturating_add(bytes_max / 64).saturating_add(1024)
 }
 
 /// Why the body can't be read on.

@@ -47,9 +47,16 @@ pub(super) static TRANSCODE: Section = Section::new(
             "message_bytes_max",
             Kind::Size { min: 1, max: 1 << 30 },
             "4MiB",
-            "The longest message in either direction, before and after its compression. A call holds at most one of each direction at a time.",
+            "The longest message of a client, in its own form and not compressed; above it `resource_exhausted`. A call holds one at a time.",
         )
         .aka(&["max_message_size", "receive_bytes_max"]),
+        Key::default(
+            "reply_bytes_max",
+            Kind::Size { min: 1, max: 1 << 30 },
+            "16MiB",
+            "The longest message of the upstream, where the client does not speak gRPC itself. A call holds one at a time.",
+        )
+        .aka(&["send_bytes_max"]),
         Key::default(
             "unknown_fields",
             Kind::Choice(UNKNOWN),
@@ -82,6 +89,7 @@ pub(super) fn read_transcode(open: &Open<'_>, upstreams: &mut Upstreams) -> Opti
     let proxy = read_proxy(open, upstreams);
     let unknown = open.choice("unknown_fields", &[("refuse", Unknown::Refuse), ("ignore", Unknown::Ignore)]);
     let message_bytes_max = usize::try_from(open.size("message_bytes_max")).unwrap_or(usize::MAX);
+    let reply_bytes_max = usize::try_from(open.size("reply_bytes_max")).unwrap_or(usize::MAX);
     let mut sources = Sources::new();
     for text in open.texts("include") {
         sources.include(open.reader.path(text.value));
@@ -106,7 +114,7 @@ pub(super) fn read_transcode(open: &Open<'_>, upstreams: &mut Upstreams) -> Opti
         open.reader.problem_help(place, "the schema has no service", "name the files that have one");
         return None;
     }
-    let transcoder = match Transcoder::new(schema, Settings { message_bytes_max, unknown: unknown? }) {
+    let transcoder = match Transcoder::new(schema, Settings { message_bytes_max, reply_bytes_max, unknown: unknown? }) {
         Ok(transcoder) => transcoder,
         Err(problems) => {
             for problem in problems {
