@@ -122,6 +122,7 @@ case "${1:-}" in
         python_packages grpcio==1.85.1 grpcio-tools==1.85.1
         debian chromium chromium
         go_program connectconformance connectrpc.com/conformance/cmd/connectconformance@v1.0.6
+        go_program grpcserver connectrpc.com/conformance/cmd/grpcserver@v1.0.6
         install_miri
         node_packages conformance
         node_packages corpus

@@ -52,6 +52,7 @@ export function stages(root) {
         { name: "connect", command: [node, "conformance/connect/run.mjs"], minutes: 5 },
         { name: "clients", command: [node, "--test", "conformance/clients/run.mjs"], minutes: 3 },
         { name: "protovalidate", command: [node, "conformance/protovalidate/run.mjs"], minutes: 5 },
+        { name: "transcode", command: [node, "conformance/transcode/run.mjs"], minutes: 3 },
         { name: "websocket", command: [node, "--test", "conformance/websocket/run.mjs"], minutes: 2 },
         { name: "frameworks", command: [node, "conformance/frameworks/run.mjs"], minutes: 3 },
         { name: "middleware", command: [node, "conformance/middleware/run.mjs"], minutes: 6 },

@@ -1,9 +1,12 @@
 use std::future::poll_fn;
 use std::mem::MaybeUninit;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
-use leat_message::{Blame, BodyLimits, Exchange, Fault, Fields, Fixed, Head, Layer, Length, Name, Piece, Reason};
-use leat_rpc_wire::{Code, Coding, Status};
+use leat_message::{
+    Blame, BodyLimits, Exchange, Fault, Fields, Fixed, Head, Layer, Length, Name, OwnedFields, Piece, Reason, Version,
+};
+use leat_rpc_wire::{Code, Coding, Metadata, Status, grpc};
 use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
 
@@ -11,9 +14,15 @@ use super::dialect::{Dialect, Tongue};
 use super::download::{Download, Phase};
 use super::failure::{Failure, status_of};
 use super::head::MadeHead;
-use super::reply::{self, Refusal, coding_field, content_type, error_body, error_head, pass_fields, trailers_in_head};
+use super::reply::{
+    self, Refusal, coding_field, content_type, error_body, error_head, grpc_trailers, pass_fields, trailers_in_head,
+};
 use super::transcoder::{Added, Transcoder};
 use super::upload::{By, Stopped, Upload};
+
+/// How much earlier than the client's deadline an upstream may end the stream because of it, in milliseconds: its clock began
+/// with the time that was left.
+const DEADLINE_SLACK_MS: u64 = 50;
 
 /// An exchange whose request is gRPC's, whatever the client speaks, and whose response becomes what the client waits for.
 ///
@@ -28,7 +37,16 @@ pub struct Transcoded<'a, X> {
     tongue: Tongue,
     /// `None`: gRPC passes.
     call: Option<Box<Call<'a>>>,
+    passing: Passing,
     added: Added<'a>,
+}
+
+/// What is noted of a call of gRPC that passes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passing {
+    deadline_ms: u64,
+    /// Whether the reply is gRPC's.
+    is_grpc: bool,
 }
 
 /// A call that is made for the client.
@@ -47,9 +65,7 @@ pub(super) struct Call<'t> {
 
 impl<'t> Call<'t> {
     pub(super) fn new(transcoder: &'t Transcoder, dialect: Dialect<'t>, client: Head<'_>) -> Self {
-        let deadline_ms = dialect
-            .timeout
-            .map_or(NEVER, |timeout| now_ms().saturating_add(u64::try_from(timeout.as_millis()).unwrap_or(NEVER)));
+        let deadline_ms = deadline(dialect.timeout);
         Self {
             head: MadeHead::new(client, dialect.method.path(), &dialect.accepted, dialect.timeout),
             upload: Upload::new(dialect.tongue),
@@ -88,7 +104,7 @@ impl<'t> Call<'t> {
     /// Whether the reply's head can go before the end of the call is known.
     fn is_stream(&self) -> bool {
         match self.dialect.tongue {
-            Tongue::Connect(_) | Tongue::Grpc => false,
+            Tongue::Connect(_) => false,
             Tongue::Rest => self.dialect.method.server_streams(),
             _ => true,
         }
@@ -109,7 +125,12 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
         call: Option<Box<Call<'a>>>,
         added: Added<'a>,
     ) -> Self {
-        Self { inner, transcoder, tongue, call, added }
+        let mut passing = Passing { deadline_ms: NEVER, is_grpc: false };
+        if call.is_none() {
+            let timeout = inner.request().fields().get_named(b"grpc-timeout").and_then(grpc::timeout::read);
+            passing.deadline_ms = deadline(timeout);
+        }
+        Self { inner, transcoder, tongue, call, passing, added }
     }
 
     /// Ends a call that never began.
@@ -133,18 +154,13 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
             return result;
         }
         let Some(call) = &mut self.call else {
-            let Err(fault) = result else { return Ok(()) };
-            if self.inner.head_sent() {
-                return result;
-            }
-            self.inner.record().reason = Some(fault.reason);
-            let status = status_of(fault.reason);
-            let refusal = Refusal { status: &status, http_status: None, field: None };
-            reply::refuse(self.transcoder, self.inner, self.tongue, &refusal, self.added);
-            return Ok(());
+            return match result {
+                Ok(()) => Ok(()),
+                Err(fault) => self.pass_on(fault),
+            };
         };
         if let Err(fault) = result {
-            call.fail(fault.reason.into());
+            call.fail(told(fault.reason, call.deadline_ms));
         }
         let mut is_cut_off = false;
         if let Some(failure) = call.failure.take() {
@@ -161,7 +177,25 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
         if is_cut_off {
             return Err(self.inner.record().reason.unwrap_or(Reason::UpstreamRpc).into());
         }
-        self.inner.end(None);
+        let trailers = self.call.as_mut().and_then(|call| call.download.http_trailers.take());
+        self.inner.end(trailers.as_ref().map(OwnedFields::fields));
+        Ok(())
+    }
+
+    /// Tells a client of gRPC, whose call passed as it is, why there is no more of its reply.
+    fn pass_on(&mut self, fault: Fault) -> Result<(), Fault> {
+        let Failure { reason, status } = told(fault.reason, self.passing.deadline_ms);
+        if !self.inner.head_sent() {
+            self.inner.record().reason = Some(reason);
+            reply::refuse(self.transcoder, self.inner, self.tongue, &Refusal::plain(&status), self.added);
+            return Ok(());
+        }
+        // Trailers are the end of a stream of gRPC, also behind half a message. Nobody else would look at them.
+        if !self.passing.is_grpc || self.inner.request().version() != Version::Http2 {
+            return Err(fault);
+        }
+        self.inner.record().reason = Some(reason);
+        self.inner.end(Some(grpc_trailers(&status, &Metadata::new()).fields()));
         Ok(())
     }
 
@@ -208,6 +242,9 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
             self.write_head();
             if let Some(call) = &mut self.call {
                 error_body(call.transcoder, tongue, &status, &trailers, &mut call.download.out);
+                if let Tongue::Grpc(_) = tongue {
+                    call.download.http_trailers = Some(grpc_trailers(&status, &trailers));
+                }
             }
         } else if status.is_ok() {
             self.write_message(&trailers);
@@ -239,7 +276,7 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
     }
 
     /// Writes a unary reply.
-    fn write_message(&mut self, trailers: &leat_rpc_wire::Metadata) {
+    fn write_message(&mut self, trailers: &Metadata) {
         let Some(call) = &mut self.call else { return };
         call.is_begun = true;
         let tongue = call.dialect.tongue;
@@ -263,7 +300,7 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
     }
 
     /// Writes an error that is the whole reply.
-    fn write_error(&mut self, status: &Status, trailers: &leat_rpc_wire::Metadata) {
+    fn write_error(&mut self, status: &Status, trailers: &Metadata) {
         let Some(call) = &mut self.call else { return };
         call.is_begun = true;
         let tongue = call.dialect.tongue;
@@ -290,6 +327,24 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
         download.sent = 0;
         Poll::Ready(Ok(()))
     }
+}
+
+/// When a call is over whose client would wait so long.
+fn deadline(timeout: Option<Duration>) -> u64 {
+    timeout.map_or(NEVER, |timeout| now_ms().saturating_add(u64::try_from(timeout.as_millis()).unwrap_or(NEVER)))
+}
+
+/// What the client is told of a failure. A server that keeps the deadline as well ends the stream about when it passes.
+fn told(reason: Reason, deadline_ms: u64) -> Failure {
+    if reason == Reason::UpstreamReset && deadline_ms <= now_ms().saturating_add(DEADLINE_SLACK_MS) {
+        return late();
+    }
+    reason.into()
+}
+
+fn late() -> Failure {
+    let status = Status::new(Code::DeadlineExceeded, "the deadline that the client set has passed");
+    Failure { reason: Reason::RpcDeadline, status }
 }
 
 /// Whether a stream that has begun has a way to say that it failed.
@@ -377,8 +432,7 @@ impl<X: Exchange> Layer for Transcoded<'_, X> {
         {
             call.timer.set(call.deadline_ms);
             if call.timer.poll_due(cx).is_ready() {
-                let status = Status::new(Code::DeadlineExceeded, "the deadline that the client set has passed");
-                return Poll::Ready(call.fail(Failure { reason: Reason::RpcDeadline, status }));
+                return Poll::Ready(call.fail(late()));
             }
         }
         self.inner.poll_gone(cx)
@@ -401,7 +455,11 @@ impl<X: Exchange> Layer for Transcoded<'_, X> {
     fn field(&mut self, name: &[u8], value: &[u8]) {
         match &mut self.call {
             Some(call) => call.download.fields.push(Name::from_bytes(name), name, value),
-            None => self.inner.field(name, value),
+            None => {
+                self.passing.is_grpc |=
+                    name.eq_ignore_ascii_case(b"content-type") && value.starts_with(b"application/grpc");
+                self.inner.field(name, value);
+            }
         }
     }
 
