@@ -6,9 +6,11 @@ mod connection;
 mod errno;
 mod server;
 mod settings;
+mod speaking;
 mod unshaken;
 
 pub use bind::{BACKLOG, Bound, Place, accepted, open};
 pub use errno::{errno_of, name_of};
 pub use server::{MakeHandler, Server};
-pub use settings::{Settings, Tls, TlsRefusal};
+pub use settings::{Rpc, Settings, Tls, TlsRefusal};
+pub use speaking::Speaking;

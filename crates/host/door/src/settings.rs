@@ -1,5 +1,10 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
 use leat_listen::{CertificateText, ClientAuth, ServeOptions, TlsSettings, TlsTextOptions, TlsVersions};
 use leat_message::{LeftToHandler, Limits, Profile};
+use leat_rpc::transcode::{Behind, Settings as RpcSettings, Transcoder, Unknown};
+use leat_schema::Sources;
 use leat_script::{FIELDS_MAX, HEAD_BYTES_MAX, TRAILER_BYTES_MAX};
 
 /// A time that never comes, in milliseconds: 100 years, which can be added to any clock.
@@ -26,6 +31,7 @@ pub struct Settings {
     pub keep_alive_initial_delay: Option<f64>,
     pub connections_max: Option<f64>,
     pub tls: Option<Tls>,
+    pub rpc: Option<Rpc>,
 }
 
 /// Certificates and keys in PEM form, with the names of `node:https`.
@@ -49,6 +55,39 @@ impl std::fmt::Debug for Tls {
     }
 }
 
+/// A server of RPC: what speaks another protocol than gRPC comes to the program as gRPC.
+#[derive(Clone, Debug)]
+pub struct Rpc {
+    /// The methods.
+    pub transcoder: Arc<Transcoder>,
+    /// Whether the program answers requests that call none of them.
+    pub has_fallback: bool,
+}
+
+impl Rpc {
+    /// Reads a set of descriptors.
+    ///
+    /// # Errors
+    /// What is wrong with it, as sentences.
+    pub fn new(descriptors: Vec<u8>, message_bytes_max: Option<f64>, has_fallback: bool) -> Result<Self, String> {
+        let mut sources = Sources::new();
+        sources.descriptor_set("descriptors", Bytes::from(descriptors));
+        let schema = sources.build().map_err(|problems| sentences(&problems))?;
+        let mut settings = RpcSettings { unknown: Unknown::Ignore, behind: Behind::Program, ..RpcSettings::default() };
+        if let Some(bytes) = count(message_bytes_max) {
+            settings.message_bytes_max = bytes;
+        }
+        // A program's own replies are as long as it wants them.
+        settings.reply_bytes_max = u32::MAX as usize;
+        let transcoder = Transcoder::new(schema, settings).map_err(|problems| sentences(&problems))?;
+        Ok(Self { transcoder: Arc::new(transcoder), has_fallback })
+    }
+}
+
+fn sentences<P: std::fmt::Display>(problems: &[P]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
 /// Why certificates and keys can't be used, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsRefusal(pub String);
@@ -60,7 +99,7 @@ impl Settings {
             ($($key:ident)+) => { $(if newer.$key.is_some() { self.$key = newer.$key; })+ };
         }
         take!(headers_timeout request_timeout keep_alive_timeout max_header_size max_headers_count);
-        take!(http2 no_delay keep_alive keep_alive_initial_delay connections_max tls);
+        take!(http2 no_delay keep_alive keep_alive_initial_delay connections_max tls rpc);
     }
 
     /// The engine's limits. Where Node has none, there is none, or the widest that a lane can carry.

@@ -4,9 +4,10 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use leat_door::{Server, Settings};
+use leat_door::{Server, Settings, Speaking};
 use leat_listen::{Listener, ServeOptions};
-use leat_script::{Lane, LaneSeed, Script};
+use leat_message::Peer;
+use leat_script::{Lane, LaneSeed};
 use socket2::Socket;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::LocalSet;
@@ -108,7 +109,7 @@ impl Engine {
 }
 
 /// A lane, and the server that it takes part in.
-type Member = (Rc<Lane>, Rc<Server<Rc<Script>>>);
+type Member = (Rc<Lane>, Rc<Server<Speaking>>);
 
 /// What the engine's thread owns.
 struct Thread {
@@ -142,8 +143,9 @@ impl Thread {
             }
             Order::Open { lane, server, listener, settings, options, ipv6 } => {
                 if let Some(lane) = self.lanes.get(&lane) {
-                    let opened =
-                        Server::open(listener, *settings, *options, ipv6, Rc::new(|script, _| Rc::new(script)));
+                    let rpc = settings.rpc.clone();
+                    let make = Rc::new(move |script, _: &Peer| Speaking::new(script, rpc.clone()));
+                    let opened = Server::open(listener, *settings, *options, ipv6, make);
                     opened.join(lane, server);
                     self.servers.insert(server, (Rc::clone(lane), opened));
                 }

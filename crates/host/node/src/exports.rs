@@ -92,7 +92,7 @@ pub fn listen(lane: u32, options: Unknown<'_>) -> Result<Listening, Coded> {
     let place = Place::from_unknown(options).map_err(argument)?;
     let lane = port::engine_lane(lane)?;
     let engine = Engine::get()?;
-    let settings = leat_door::Settings::from(settings);
+    let settings = leat_door::Settings::try_from(settings)?;
     let options = Box::new(settings.serve_options().map_err(tls)?);
     let server = engine.next_server();
     let mut shared = engine.shared();
@@ -120,7 +120,7 @@ pub fn listen(lane: u32, options: Unknown<'_>) -> Result<Listening, Coded> {
 pub fn listen_none(lane: u32, settings: Settings) -> Result<Listening, Coded> {
     let lane = port::engine_lane(lane)?;
     let engine = Engine::get()?;
-    let settings = leat_door::Settings::from(settings);
+    let settings = leat_door::Settings::try_from(settings)?;
     let options = Box::new(settings.serve_options().map_err(tls)?);
     let server = engine.next_server();
     engine.order(Order::Open { lane, server, listener: None, settings: Box::new(settings), options, ipv6: true });
@@ -136,7 +136,7 @@ pub fn adopt(server: u32, fd: i32) -> Result<(), Coded> {
 
 #[napi(js_name = "settings")]
 pub fn change(server: u32, settings: Settings) -> Result<(), Coded> {
-    Engine::get()?.order(Order::Change(server.into(), Box::new(settings.into())));
+    Engine::get()?.order(Order::Change(server.into(), Box::new(settings.try_into()?)));
     Ok(())
 }
 

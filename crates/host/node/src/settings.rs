@@ -1,9 +1,12 @@
 use napi::Either;
+use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
+
+use crate::error::{Coded, coded};
 
 /// What a server was told, with the names of `node:http`.
 #[napi(object)]
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Settings {
     pub headers_timeout: Option<f64>,
     pub request_timeout: Option<f64>,
@@ -16,6 +19,15 @@ pub struct Settings {
     pub keep_alive_initial_delay: Option<f64>,
     pub connections_max: Option<f64>,
     pub tls: Option<Tls>,
+    pub rpc: Option<Rpc>,
+}
+
+/// A server of RPC.
+#[napi(object)]
+pub struct Rpc {
+    pub descriptors: Uint8Array,
+    pub read_max_bytes: Option<f64>,
+    pub has_fallback: Option<bool>,
 }
 
 /// Certificates and keys in PEM form.
@@ -33,9 +45,11 @@ pub struct Tls {
     pub alpn_protocols: Option<Vec<String>>,
 }
 
-impl From<Settings> for leat_door::Settings {
-    fn from(given: Settings) -> Self {
-        Self {
+impl TryFrom<Settings> for leat_door::Settings {
+    type Error = Coded;
+
+    fn try_from(given: Settings) -> Result<Self, Coded> {
+        Ok(Self {
             headers_timeout: given.headers_timeout,
             request_timeout: given.request_timeout,
             keep_alive_timeout: given.keep_alive_timeout,
@@ -47,7 +61,8 @@ impl From<Settings> for leat_door::Settings {
             keep_alive_initial_delay: given.keep_alive_initial_delay,
             connections_max: given.connections_max,
             tls: given.tls.map(Into::into),
-        }
+            rpc: given.rpc.map(rpc).transpose()?,
+        })
     }
 }
 
@@ -71,4 +86,9 @@ fn list(text: Either<String, Vec<String>>) -> Vec<String> {
         Either::A(one) => vec![one],
         Either::B(many) => many,
     }
+}
+
+fn rpc(given: Rpc) -> Result<leat_door::Rpc, Coded> {
+    leat_door::Rpc::new(given.descriptors.to_vec(), given.read_max_bytes, given.has_fallback == Some(true))
+        .map_err(|problem| coded("LEAT_RPC", problem))
 }

@@ -26,6 +26,8 @@ export interface RpcSettings {
     descriptors: Uint8Array;
     /** Longest message of a client after decompression, in bytes; the engine's default unless told. */
     readMaxBytes?: number;
+    /** Whether requests that call none of the methods come as they are. */
+    hasFallback: boolean;
 }
 
 /** Certificates and keys as PEM text. What the engine cannot serve is refused by name before it comes here. */

@@ -50,6 +50,16 @@ impl Tongue {
         }
     }
 
+    /// What programs call the protocol, as @connectrpc/connect has it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Grpc(_) => "grpc",
+            Self::GrpcWeb(_) | Self::GrpcWebText(_) => "grpc-web",
+            Self::Connect(_) | Self::ConnectStream(_) => "connect",
+            Self::Rest => "rest",
+        }
+    }
+
     /// The form of the messages, both ways.
     pub(super) fn form(self) -> Form {
         match self {

@@ -1,7 +1,9 @@
 use std::time::Duration;
 
-use leat_message::{Field, Head, Length, Method, Name, RequestLines, Span};
+use leat_message::{Field, Head, Length, Method, Name, RequestLines, Span, Version};
 use leat_rpc_wire::{Coding, grpc};
+
+use super::transcoder::{METHOD_FIELD, PROTOCOL_FIELD};
 
 /// The head of a gRPC request that stands for a client's: its fields pass, but for those of the client's protocol.
 #[derive(Debug)]
@@ -12,7 +14,14 @@ pub(super) struct MadeHead {
 
 impl MadeHead {
     /// `path` is the method's, `accepted` what the client's replies may be compressed by.
-    pub(super) fn new(client: Head<'_>, path: &str, accepted: &[Coding], timeout: Option<Duration>) -> Self {
+    /// `program` is who is told how the client has called, if that is one.
+    pub(super) fn new(
+        client: Head<'_>,
+        path: &str,
+        accepted: &[Coding],
+        timeout: Option<Duration>,
+        program: Option<&str>,
+    ) -> Self {
         let mut made = Self { bytes: Vec::with_capacity(client.bytes().len() + 128), lines: RequestLines::default() };
         let method_span = made.put(b"POST");
         let target = made.put(path.as_bytes());
@@ -23,7 +32,7 @@ impl MadeHead {
             target,
             authority,
             path: target,
-            version: client.version(),
+            version: if program.is_some() { Version::Http2 } else { client.version() },
             length: Length::Stream,
             keep_alive: true,
             ..RequestLines::default()
@@ -40,7 +49,10 @@ impl MadeHead {
             grpc::timeout::write(timeout, &mut text);
             made.field(Name::Other, b"grpc-timeout", text.as_bytes());
         }
-        if !accepted.is_empty() {
+        if let Some(protocol) = program {
+            made.field(Name::Other, PROTOCOL_FIELD.as_bytes(), protocol.as_bytes());
+            made.field(Name::Other, METHOD_FIELD.as_bytes(), client.method_bytes());
+        } else if !accepted.is_empty() {
             let names: Vec<&str> = accepted.iter().map(|coding| coding.name()).collect();
             made.field(Name::Other, b"grpc-accept-encoding", names.join(",").as_bytes());
         }
@@ -83,7 +95,10 @@ fn is_of_protocol(id: Name, name: &[u8]) -> bool {
         | Name::Te => true,
         Name::Other => {
             let digest = [&b"digest"[..], b"content-digest", b"repr-digest", b"content-md5", b"x-grpc-web"];
-            starts(b"grpc-") || starts(b"connect-") || digest.iter().any(|own| name.eq_ignore_ascii_case(own))
+            starts(b"grpc-")
+                || starts(b"leat-rpc-")
+                || starts(b"connect-")
+                || digest.iter().any(|own| name.eq_ignore_ascii_case(own))
         }
         id => id.is_hop_by_hop(),
     }

@@ -9,8 +9,9 @@ mod reply;
 mod transcoded;
 mod transcoder;
 mod upload;
+mod verbatim;
 
 pub use failure::status_of;
 pub use leat_rpc_wire::rest::Unknown;
 pub use transcoded::Transcoded;
-pub use transcoder::{Added, Settings, Transcoder, Voice};
+pub use transcoder::{Added, Behind, METHOD_FIELD, PROTOCOL_FIELD, Settings, Transcoder, Voice};

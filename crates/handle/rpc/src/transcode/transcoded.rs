@@ -17,8 +17,9 @@ use super::head::MadeHead;
 use super::reply::{
     self, Refusal, coding_field, content_type, error_body, error_head, grpc_trailers, pass_fields, trailers_in_head,
 };
-use super::transcoder::{Added, Transcoder};
+use super::transcoder::{Added, Behind, Transcoder};
 use super::upload::{By, Stopped, Upload};
+use super::verbatim;
 
 /// How much earlier than the client's deadline an upstream may end the stream because of it, in milliseconds: its clock began
 /// with the time that was left.
@@ -66,8 +67,9 @@ pub(super) struct Call<'t> {
 impl<'t> Call<'t> {
     pub(super) fn new(transcoder: &'t Transcoder, dialect: Dialect<'t>, client: Head<'_>) -> Self {
         let deadline_ms = deadline(dialect.timeout);
+        let program = (transcoder.settings().behind == Behind::Program).then(|| dialect.tongue.name());
         Self {
-            head: MadeHead::new(client, dialect.method.path(), &dialect.accepted, dialect.timeout),
+            head: MadeHead::new(client, dialect.method.path(), &dialect.accepted, dialect.timeout, program),
             upload: Upload::new(dialect.tongue),
             download: Download::new(),
             failure: None,
@@ -533,8 +535,11 @@ impl<X: Exchange> Layer for Transcoded<'_, X> {
 
     fn verbatim(&mut self, status: u16, head: &[u8]) {
         if self.call.is_none() {
-            self.inner.verbatim(status, head);
+            return self.inner.verbatim(status, head);
         }
+        Layer::status(self, status);
+        let length = verbatim::each_field(head, |name, value| Layer::field(self, name, value));
+        Layer::length(self, length);
     }
 
     fn take_over(&mut self) -> bool {

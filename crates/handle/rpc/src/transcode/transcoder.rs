@@ -5,7 +5,7 @@ use std::task::{Poll, ready};
 
 use leat_message::{BodyLimits, Exchange, Fault, Head, Piece, Reason, Reply};
 use leat_rpc_wire::Form;
-use leat_rpc_wire::rest::{BindingProblem, Bindings, Unknown};
+use leat_rpc_wire::rest::{BindingProblem, Bindings, Bound, Unknown};
 use leat_schema::{Method, Schema};
 
 use super::dialect::{Dialect, Tongue};
@@ -31,12 +31,35 @@ pub struct Settings {
     pub reply_bytes_max: usize,
     /// What becomes of names in a REST request that are no field's.
     pub unknown: Unknown,
+    /// Who gets the calls.
+    pub behind: Behind,
 }
+
+/// Who stands behind a transcoded exchange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Behind {
+    /// A server that speaks gRPC: what is gRPC already passes as it is.
+    #[default]
+    Server,
+    /// A program of this process: every call comes as gRPC over HTTP/2 whose messages are neither JSON nor compressed, and says
+    /// in two fields, [`PROTOCOL_FIELD`] and [`METHOD_FIELD`], how its client has made it.
+    Program,
+}
+
+/// Names the client's protocol to a program: `grpc`, `grpc-web`, `connect` or `rest`. What a client sends under this name is left out.
+pub const PROTOCOL_FIELD: &str = "leat-rpc-protocol";
+/// The method of the client's HTTP request, by the same rules.
+pub const METHOD_FIELD: &str = "leat-rpc-method";
 
 impl Default for Settings {
     /// 4 MiB, as in gRPC's own servers, and 16 MiB for replies; unknown names are refused.
     fn default() -> Self {
-        Self { message_bytes_max: 4 * 1024 * 1024, reply_bytes_max: 16 * 1024 * 1024, unknown: Unknown::Refuse }
+        Self {
+            message_bytes_max: 4 * 1024 * 1024,
+            reply_bytes_max: 16 * 1024 * 1024,
+            unknown: Unknown::Refuse,
+            behind: Behind::Server,
+        }
     }
 }
 
@@ -66,6 +89,12 @@ impl Transcoder {
 
     pub(super) fn method(&self, path: &[u8]) -> Option<&Method> {
         self.schema.method(std::str::from_utf8(path).ok()?)
+    }
+
+    /// Whether a request calls one of the methods, by its path. No allocation but for REST's parameters.
+    pub fn knows(&self, head: Head<'_>) -> bool {
+        self.method(head.path()).is_some()
+            || !matches!(self.bindings.find(head.method_bytes(), head.path()), Bound::Nothing)
     }
 
     fn tongue(&self, head: Head<'_>) -> Tongue {
@@ -103,7 +132,7 @@ impl Transcoder {
         added: Added<'a>,
     ) -> Result<Option<Transcoded<'a, X>>, Fault> {
         let tongue = self.tongue(x.request());
-        if tongue == Tongue::Grpc(Form::Binary) {
+        if tongue == Tongue::Grpc(Form::Binary) && self.settings.behind == Behind::Server {
             return Ok(Some(Transcoded::new(x, self, tongue, None, added)));
         }
         x.limit_body(limits);

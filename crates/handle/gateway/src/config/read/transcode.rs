@@ -114,7 +114,10 @@ pub(super) fn read_transcode(open: &Open<'_>, upstreams: &mut Upstreams) -> Opti
         open.reader.problem_help(place, "the schema has no service", "name the files that have one");
         return None;
     }
-    let transcoder = match Transcoder::new(schema, Settings { message_bytes_max, reply_bytes_max, unknown: unknown? }) {
+    let transcoder = match Transcoder::new(
+        schema,
+        Settings { message_bytes_max, reply_bytes_max, unknown: unknown?, ..Settings::default() },
+    ) {
         Ok(transcoder) => transcoder,
         Err(problems) => {
             for problem in problems {
