@@ -190,8 +190,9 @@ fn put_bare(of: &MessageType, field: &Field, kind: Kind, random: &mut Random, wi
         4 => random.below(1 << 40),
         _ => random.below(5).wrapping_neg(),
     };
-    let double = [0.0, -0.0, 1.5, -1e300, 1e-7, 123_456.789, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e21]
-        [random.below(10) as usize];
+    let double =
+        [0.0, -0.0, 1.5, -1e300, 1e-7, 123_456.789, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e21, f32::MAX.into()]
+            [random.below(11) as usize];
     match kind {
         Kind::Double => out.extend_from_slice(&double.to_le_bytes()),
         Kind::Float => out.extend_from_slice(&(double as f32).to_le_bytes()),

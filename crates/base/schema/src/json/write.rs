@@ -214,7 +214,12 @@ impl Writer<'_, '_> {
             }
             Kind::Float => {
                 let value = f32::from_bits(number as u32);
-                self.float(value.into(), |out| serde_json::to_writer(out, &value))
+                // The shortest text of the largest `float` is, as a `double`, beyond it: some readers refuse that.
+                let largest = value.abs() == f32::MAX;
+                self.float(value.into(), |out| match largest {
+                    true => serde_json::to_writer(out, &f64::from(value)),
+                    false => serde_json::to_writer(out, &value),
+                })
             }
             Kind::Bool => {
                 self.out.extend_from_slice(if number == 0 { b"false" } else { b"true" });
