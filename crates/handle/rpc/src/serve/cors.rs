@@ -34,10 +34,15 @@ pub(super) fn answer_preflight<R: Reply>(head: Head<'_>, cors: &Cors, reply: &mu
 
 /// Appends what lets a page of `origin` read the reply.
 pub(super) fn write<R: Reply>(origin: Option<&[u8]>, reply: &mut R) {
+    each(origin, &mut |name, value| reply.field(name, value));
+}
+
+/// The same fields, one after the other.
+pub(super) fn each(origin: Option<&[u8]>, put: &mut dyn FnMut(&[u8], &[u8])) {
     let Some(origin) = origin else { return };
-    reply.field(b"access-control-allow-origin", origin);
-    reply.field(b"access-control-expose-headers", EXPOSED);
+    put(b"access-control-allow-origin", origin);
+    put(b"access-control-expose-headers", EXPOSED);
     if origin != b"*" {
-        reply.field(b"vary", b"origin");
+        put(b"vary", b"origin");
     }
 }

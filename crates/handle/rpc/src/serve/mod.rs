@@ -6,6 +6,7 @@
 
 mod answering;
 mod breaking;
+mod calling;
 mod cors;
 mod encode;
 mod head;
@@ -15,40 +16,43 @@ mod settings;
 mod talk;
 mod wire;
 
-use std::cell::RefCell;
-use std::future::poll_fn;
-use std::pin::pin;
-use std::task::{Poll, ready};
+use std::sync::Arc;
 
 use leat_message::{
     BodyLimits, Exchange, Fault, Handler, Head, Length, Method as HttpMethod, Peer, Reason, Reply, Step,
 };
 use leat_rpc_wire::connect::query::Query;
+use leat_rpc_wire::rest::Bound;
 use leat_rpc_wire::{Code, MediaType, Opening, Refused, Status};
 use leat_schema::{Idempotency, Method};
-use leat_stream::Timer;
-use leat_stream::clock::TICK_MS;
 
 pub use settings::{Cors, Settings};
 
-use crate::call::{Answer as _, Call, Message, Outcome, Protocol, Service};
+use crate::call::{Answer as _, Call, Message, Protocol, Service};
 use crate::metadata::CallMetadata;
-use answering::{Answering, Later};
-use head::CallHead;
-use receiving::{Bad, Receiving};
-use talk::Talk;
-use wire::Wire;
+use crate::transcode::Transcoder;
+use answering::Answering;
 
 /// Serves the calls of a service by every protocol.
 #[derive(Debug)]
 pub struct Rpc<S> {
     service: S,
     settings: Settings,
+    rest: Option<Arc<Transcoder>>,
 }
 
 /// What the raw step found out.
 #[derive(Debug)]
-pub struct Plan<P> {
+pub enum Plan<P> {
+    /// A call of gRPC, gRPC-Web or Connect.
+    Call(CallPlan<P>),
+    /// A request that `google.api.http` makes a call.
+    Rest,
+}
+
+/// What the raw step found out of a call.
+#[derive(Debug)]
+pub struct CallPlan<P> {
     opening: Opening,
     /// What the service said to the request, which was whole then, and the request without envelope and compression.
     asked: Option<(P, Vec<u8>)>,
@@ -60,7 +64,13 @@ const REQUEST_TIME_MS: u64 = 60_000;
 impl<S: Service> Rpc<S> {
     /// Serves `service`.
     pub fn new(service: S, settings: Settings) -> Self {
-        Self { service, settings }
+        Self { service, settings, rest: None }
+    }
+
+    /// Serves HTTP and JSON too, by the bindings of the service's schema.
+    pub fn with_rest(mut self, transcoder: Arc<Transcoder>) -> Self {
+        self.rest = Some(transcoder);
+        self
     }
 
     /// The service.
@@ -74,12 +84,72 @@ impl<S: Service> Rpc<S> {
     /// # Errors
     /// As [`Handler::exchange`].
     pub async fn answer<X: Exchange>(&self, exchange: &mut X) -> Result<(), Fault> {
+        match self.is_rest(exchange.request()) {
+            true => self.exchange_rest(exchange).await,
+            false => self.answer_call(exchange).await,
+        }
+    }
+
+    async fn answer_call<X: Exchange>(&self, exchange: &mut X) -> Result<(), Fault> {
         let (head, peer) = (exchange.request(), exchange.peer().clone());
         let (bytes, lines) = (head.bytes().to_vec(), head.lines().clone());
-        match self.raw(Head::new(&bytes, &lines), &peer, exchange) {
+        match self.raw_call(Head::new(&bytes, &lines), None, &peer, exchange) {
             Step::Done => Ok(()),
-            Step::Exchange(plan) => self.exchange(plan, exchange).await,
+            Step::Exchange(plan) => self.exchange_call(plan, exchange).await,
         }
+    }
+
+    /// Whether a request is no call of an RPC protocol's, and is bound to a method by its path.
+    fn is_rest(&self, head: Head<'_>) -> bool {
+        self.rest.as_ref().is_some_and(|rest| {
+            let path = std::str::from_utf8(head.path()).unwrap_or_default();
+            self.service.method(path).is_none()
+                && !matches!(rest.bindings().find(head.method_bytes(), head.path()), Bound::Nothing)
+        })
+    }
+
+    /// Answers a REST request: to what stands behind the transcoder it is a call of gRPC.
+    async fn exchange_rest<X: Exchange>(&self, exchange: &mut X) -> Result<(), Fault> {
+        let Some(rest) = &self.rest else { return Err(Reason::HandlerFailed.into()) };
+        let origin = self.settings.cors.allowed(exchange.request()).map(<[u8]>::to_vec);
+        let added = |put: &mut dyn FnMut(&[u8], &[u8])| cors::each(origin.as_deref(), put);
+        let limits = BodyLimits { bytes_max: u64::MAX, time_ms: Some(REQUEST_TIME_MS) };
+        let Some(mut transcoded) = rest.open(exchange, limits, &added).await? else { return Ok(()) };
+        let result = self.answer_call(&mut transcoded).await;
+        transcoded.finish(result).await
+    }
+
+    /// The raw step of a call, with its body where that is at hand.
+    fn raw_call<R: Reply>(
+        &self,
+        request: Head<'_>,
+        body: Option<&[u8]>,
+        peer: &Peer,
+        reply: &mut R,
+    ) -> Step<CallPlan<S::Plan>> {
+        let Some(opened) = self.open(request, reply) else { return Step::Done };
+        let (opening, method) = opened;
+        if opening.is_get {
+            return scratch::with_bytes(|room| {
+                if Query::read(request.query().unwrap_or_default()).decode(room).is_ok() {
+                    return self.whole(opened, request, peer, room, reply);
+                }
+                reply.record().reason = Some(Reason::RpcProtocol);
+                let status =
+                    Status::new(Code::InvalidArgument, "protocol error: the message in the query is malformed");
+                Answering::new(reply, opening, Some(method), self.origin(request)).fail(&status);
+                Step::Done
+            });
+        }
+        let is_empty = matches!(request.length(), Length::None | Length::Known(0));
+        let Some(body) = body.or_else(|| is_empty.then_some(&[])).filter(|_| method.is_unary()) else {
+            return Step::Exchange(CallPlan { opening, asked: None });
+        };
+        let step = self.whole(opened, request, peer, body, reply);
+        if matches!(step, Step::Done) {
+            reply.record().bytes_in = body.len() as u64;
+        }
+        step
     }
 
     /// Reads the head; `None` where it was answered.
@@ -154,7 +224,7 @@ impl<S: Service> Rpc<S> {
         peer: &Peer,
         body: &[u8],
         reply: &mut R,
-    ) -> Step<Plan<S::Plan>> {
+    ) -> Step<CallPlan<S::Plan>> {
         let origin = self.origin(head);
         let step = scratch::with_bytes(|room| {
             match receiving::only_message(opening, body, self.settings.receive_bytes_max, room) {
@@ -171,7 +241,7 @@ impl<S: Service> Rpc<S> {
         });
         match step {
             Step::Done => Step::Done,
-            Step::Exchange(asked) => Step::Exchange(Plan { opening, asked: Some(asked) }),
+            Step::Exchange(asked) => Step::Exchange(CallPlan { opening, asked: Some(asked) }),
         }
     }
 }
@@ -180,164 +250,32 @@ impl<S: Service> Handler for Rpc<S> {
     type Plan = Plan<S::Plan>;
 
     fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
-        let Some(opened) = self.open(request, reply) else { return Step::Done };
-        let (opening, method) = opened;
-        if opening.is_get {
-            return scratch::with_bytes(|room| {
-                if Query::read(request.query().unwrap_or_default()).decode(room).is_ok() {
-                    return self.whole(opened, request, peer, room, reply);
-                }
-                reply.record().reason = Some(Reason::RpcProtocol);
-                let status =
-                    Status::new(Code::InvalidArgument, "protocol error: the message in the query is malformed");
-                Answering::new(reply, opening, Some(method), self.origin(request)).fail(&status);
-                Step::Done
-            });
+        match self.is_rest(request) {
+            true => Step::Exchange(Plan::Rest),
+            false => called(self.raw_call(request, None, peer, reply)),
         }
-        if method.is_unary() && matches!(request.length(), Length::None | Length::Known(0)) {
-            return self.whole(opened, request, peer, &[], reply);
-        }
-        Step::Exchange(Plan { opening, asked: None })
     }
 
     fn raw_with_body<R: Reply>(&self, request: Head<'_>, body: &[u8], peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
-        let Some((opening, method)) = self.open(request, reply) else { return Step::Done };
-        if !method.is_unary() {
-            return Step::Exchange(Plan { opening, asked: None });
+        match self.is_rest(request) {
+            true => Step::Exchange(Plan::Rest),
+            false => called(self.raw_call(request, Some(body), peer, reply)),
         }
-        let step = self.whole((opening, method), request, peer, body, reply);
-        if matches!(step, Step::Done) {
-            reply.record().bytes_in = body.len() as u64;
-        }
-        step
     }
 
     async fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> Result<(), Fault> {
-        let opening = plan.opening;
-        let path = exchange.request().path();
-        let Some(method) = self.service.method(std::str::from_utf8(path).unwrap_or_default()) else {
-            return Err(Reason::HandlerFailed.into());
-        };
-        let time_ms = (!method.client_streams()).then_some(REQUEST_TIME_MS);
-        exchange.limit_body(BodyLimits { bytes_max: u64::MAX, time_ms });
-        let mut deadline = Timer::default();
-        if let Some(timeout) = opening.timeout {
-            // The core's clock may be a tick behind: a deadline is never kept too early.
-            let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-            deadline.set_after(ms.saturating_add(TICK_MS));
+        match plan {
+            Plan::Call(plan) => self.exchange_call(plan, exchange).await,
+            Plan::Rest => self.exchange_rest(exchange).await,
         }
-        let mut receiving = Receiving::new(opening, self.settings.receive_bytes_max);
-        if let Some((plan, message)) = plan.asked {
-            receiving.put_only(message);
-            return self.converse(Some(plan), (opening, method), receiving, deadline, exchange).await;
-        }
-        if method.client_streams() {
-            return self.converse(None, (opening, method), receiving, deadline, exchange).await;
-        }
-        match poll_fn(|cx| {
-            if let Poll::Ready(done) = receiving.poll_only(exchange, cx) {
-                return Poll::Ready(done);
-            }
-            deadline.poll_due(cx).map(|()| Err(Bad::Status(deadline_exceeded())))
-        })
-        .await
-        {
-            Ok(()) => {}
-            Err(Bad::Transport(reason)) => return Err(reason.into()),
-            Err(Bad::Status(status)) => {
-                let head = CallHead::new(exchange, self.settings.cors.allowed(exchange.request()));
-                exchange.record().reason = Some(reason_of(&status));
-                // More may be on its way than would be read off: HTTP/1 must not promise to go on behind it.
-                exchange.keep_alive(false);
-                let mut later = Later::default();
-                Answering::new(exchange, opening, Some(method), head.origin()).leaving(&mut later).fail(&status);
-                return send_later(later, exchange).await;
-            }
-        }
-        let plan = if method.is_unary() {
-            let head = CallHead::new(exchange, self.settings.cors.allowed(exchange.request()));
-            let call = head.call(opening, method);
-            let mut later = Later::default();
-            let mut answering = Answering::new(exchange, opening, Some(method), head.origin()).leaving(&mut later);
-            match self.service.whole(&call, receiving.message(), &mut answering) {
-                Step::Done => return send_later(later, exchange).await,
-                Step::Exchange(plan) => Some(plan),
-            }
-        } else {
-            None
-        };
-        receiving.again();
-        self.converse(plan, (opening, method), receiving, deadline, exchange).await
     }
 }
 
-impl<S: Service> Rpc<S> {
-    /// Runs the service's future beside the connection.
-    async fn converse<X: Exchange>(
-        &self,
-        plan: Option<S::Plan>,
-        (opening, method): (Opening, &Method),
-        receiving: Receiving,
-        mut deadline: Timer,
-        exchange: &mut X,
-    ) -> Result<(), Fault> {
-        let head = CallHead::new(exchange, self.settings.cors.allowed(exchange.request()));
-        let wire = RefCell::new(Wire::new(exchange, opening, method, head.origin()));
-        let mut talk = Talk::new(&wire, &head, opening, method, receiving);
-        let ended = {
-            let mut future = pin!(self.service.converse(plan, &mut talk));
-            poll_fn(|cx| {
-                let polled = future.as_mut().poll(cx);
-                let mut wire = wire.borrow_mut();
-                if let Some(reason) = wire.broken() {
-                    return Poll::Ready(Err(reason));
-                }
-                if let Poll::Ready(outcome) = polled {
-                    return Poll::Ready(Ok(outcome));
-                }
-                if let Poll::Ready(Err(reason)) = wire.poll_push(cx) {
-                    return Poll::Ready(Err(reason));
-                }
-                if let Poll::Ready(reason) = wire.poll_gone(cx) {
-                    return Poll::Ready(Err(reason));
-                }
-                deadline.poll_due(cx).map(|()| {
-                    wire.note(Reason::RpcDeadline);
-                    Ok(Outcome::from(deadline_exceeded()))
-                })
-            })
-            .await
-        };
-        let mut outcome = ended?;
-        let (has_received_all, violation) = talk.into_parts();
-        let mut wire = wire.into_inner();
-        if !has_received_all {
-            wire.exchange.keep_alive(false);
-        }
-        if let Some(status) = violation {
-            wire.note(reason_of(&status));
-            outcome.status = status;
-        }
-        wire.finish(&outcome);
-        Ok(poll_fn(|cx| wire.poll_end(cx)).await?)
+fn called<P>(step: Step<CallPlan<P>>) -> Step<Plan<P>> {
+    match step {
+        Step::Done => Step::Done,
+        Step::Exchange(plan) => Step::Exchange(Plan::Call(plan)),
     }
-}
-
-/// Sends what the answer to a unary call left to be sent.
-async fn send_later<X: Exchange>(later: Later, exchange: &mut X) -> Result<(), Fault> {
-    let mut rest = later.body.as_slice();
-    poll_fn(|cx| {
-        while !rest.is_empty() {
-            let count = ready!(exchange.poll_send(cx, rest))?;
-            rest = rest.get(count..).unwrap_or_default();
-        }
-        Poll::Ready(Ok::<(), Reason>(()))
-    })
-    .await?;
-    if let Some((status, trailers)) = &later.end {
-        answering::with_trailers(status, trailers, |fields| exchange.end(Some(fields.fields())));
-    }
-    Ok(())
 }
 
 /// The protocol of a type.
@@ -351,10 +289,6 @@ fn protocol(media: MediaType) -> Protocol {
 
 fn unknown(path: &str) -> Status {
     Status::new(Code::Unimplemented, format!("there is no method {}", path.escape_debug()))
-}
-
-fn deadline_exceeded() -> Status {
-    Status::new(Code::DeadlineExceeded, "the deadline of the call has passed")
 }
 
 /// What the record says of a status that serve itself made of a request.

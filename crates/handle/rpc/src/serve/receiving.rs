@@ -209,6 +209,19 @@ impl Receiving {
     }
 }
 
+/// Reads off a body that was answered, or is known.
+pub(super) fn poll_skip<X: Exchange>(exchange: &mut X, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
+    loop {
+        match ready!(exchange.poll_body(cx))? {
+            Piece::End => return Poll::Ready(Ok(())),
+            Piece::Data(bytes) => {
+                let count = bytes.len();
+                exchange.consume(count);
+            }
+        }
+    }
+}
+
 /// The one message of a body that is whole: by reference, where it is neither compressed nor text.
 pub(super) fn only_message<'b>(
     opening: Opening,
