@@ -6,6 +6,7 @@
  *
  * - "```sh test": commands that must succeed; "```sh test NAME…" with these packages from npm.
  * - "```js NAME", "```ts NAME": a program, left as that file for later blocks.
+ * - "```proto NAME", "```yaml rules NAME": a schema or rules of a mock, left as that file for later blocks.
  * - "```yaml": a whole configuration, which must be right; "```yaml NAME" also leaves it as that file for later blocks.
  * - "```yaml part": a part of a configuration, not checked; every other fence is for people only.
  */
@@ -24,7 +25,10 @@ export function blocks(text) {
         const [first, ...needs] = word.split(/\s+/);
         if (language === "sh" && first === "test") found.push({ kind: "commands", line: start, body, needs });
         if ((language === "js" || language === "ts") && word !== "") found.push({ kind: "program", line: start, body, file: word });
-        if (language === "yaml" && word !== "part") found.push({ kind: "config", line: start, body, file: word || undefined });
+        if (language === "proto" && word !== "") found.push({ kind: "program", line: start, body, file: word });
+        const isRules = language === "yaml" && first === "rules" && needs.length === 1;
+        if (isRules) found.push({ kind: "program", line: start, body, file: needs[0] });
+        if (language === "yaml" && word !== "part" && !isRules) found.push({ kind: "config", line: start, body, file: word || undefined });
     }
     return found;
 }
