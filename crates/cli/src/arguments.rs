@@ -77,7 +77,7 @@ Exit codes: 0, 2 the app has mistakes, or a file can't be read or written.")]
     Build(BuildArguments),
     /// Look configurations and apps over: file:line:column, what is wrong, what to write
     #[command(
-        after_help = "Example:\n  leat check leat.yaml other.yaml\n  leat check app.js          what it imports is looked over too; nothing is run\n  leat check --plugins auth.js log.ts   loaded as one plan, which is printed; their top level runs"
+        after_help = "Example:\n  leat check leat.yaml other.yaml\n  leat check app.js          what it imports is looked over too; nothing is run\n  leat check --plugins auth.js log.ts   loaded as one plan, which is printed; their top level runs\n  leat check --proto protos rules    rules of a mock, compiled against their schema"
     )]
     Check(CheckArguments),
     /// Say what would act on a request to the gateway, in its order, and where the file says so; nothing runs or is counted
@@ -209,6 +209,9 @@ pub(crate) struct CheckArguments {
     /// The files are plug-ins: load them as one plan, in this order, and print it
     #[arg(long)]
     pub(crate) plugins: bool,
+    /// The files are rules of mocks: compile them against this schema (.proto, a folder, descriptors); may be given several times
+    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::AnyPath, conflicts_with = "plugins")]
+    pub(crate) proto: Vec<PathBuf>,
     /// The files
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,

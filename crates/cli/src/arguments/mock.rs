@@ -91,7 +91,7 @@ pub(crate) struct MockArguments {
 pub(crate) enum ValidateArgument {
     /// Where the schema has some
     Auto,
-    /// Every request must be one of its type at least, and a schema whose constraints can't be compiled is refused
+    /// Every request, also one whose type has none: it must be one of its type
     On,
     /// Never
     Off,

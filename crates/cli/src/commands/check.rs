@@ -19,8 +19,18 @@ pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
     if arguments.plugins {
         return if check_plugins(&arguments.paths) { ExitCode::SUCCESS } else { ExitCode::from(BAD_CONFIG) };
     }
+    if !arguments.proto.is_empty() {
+        let good = super::check_rules::check(&arguments.paths, &arguments.proto);
+        return if good { ExitCode::SUCCESS } else { ExitCode::from(BAD_CONFIG) };
+    }
     let mut good = true;
     for path in &arguments.paths {
+        if super::check_rules::are_rules(path) {
+            let name = path.display();
+            say(format_args!("{name}: these are rules of a mock\n  help: say for which schema: leat check --proto PATH {name}"));
+            good = false;
+            continue;
+        }
         good &= if is_app(path) { check_app(path) } else { check(&ConfigSource::File(path.clone())).is_some() };
     }
     if good { ExitCode::SUCCESS } else { ExitCode::from(BAD_CONFIG) }
@@ -102,7 +112,14 @@ pub(crate) type Read = (Arc<Config>, Vec<PathBuf>);
 /// # Errors
 /// What is wrong, which was said.
 pub(crate) fn read(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec<Problem>> {
-    look(source, lasting).inspect_err(|problems| report(&source.name(), problems))
+    let looked = look(source, lasting).map_err(|mut problems| {
+        if let ConfigSource::Text { name, .. } = source {
+            // Nobody sees this text: its places would lead nowhere.
+            problems.iter_mut().filter(|problem| problem.file() == name).for_each(|problem| problem.place = None);
+        }
+        problems
+    });
+    looked.inspect_err(|problems| report(&source.name(), problems))
 }
 
 fn look(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec<Problem>> {
@@ -187,6 +204,6 @@ fn summary(config: &Config) -> String {
     )
 }
 
-fn count(number: usize, what: &str) -> String {
+pub(super) fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod build;
 pub(crate) mod check;
+mod check_rules;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod doctor;

@@ -49,6 +49,20 @@ fn what_flags_name_must_be_there() {
 }
 
 #[test]
+fn check_takes_rules_with_their_schema() {
+    let folder = folder(RULES);
+    let good = Leat::run(folder.path(), &["check", "--proto", "protos", "rules/orders.yaml"]);
+    assert_eq!((good.code, good.stdout.as_str()), (Some(0), "rules/orders.yaml: good; 5 rules\n"), "{}", good.stderr);
+    let alone = Leat::run(folder.path(), &["check", "rules/orders.yaml"]);
+    assert_eq!(alone.code, Some(2));
+    assert!(alone.stderr.contains("leat check --proto PATH rules/orders.yaml"), "{}", alone.stderr);
+    folder.write("rules/orders.yaml", RULES.replace("id: \"8\"", "idd: \"8\""));
+    let wrong = Leat::run(folder.path(), &["check", "--proto", "protos", "rules/orders.yaml"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.stderr.contains("rules/orders.yaml:8:"), "{}", wrong.stderr);
+}
+
+#[test]
 fn a_good_mock_is_said_to_be_good() {
     let folder = folder(RULES);
     let output = Leat::run(folder.path(), &["mock", "--proto", "protos", "--rules", "rules", "--check"]);

@@ -9,7 +9,7 @@ fn good_rules_replace_the_old_ones_and_bad_ones_do_not() {
     assert_eq!(message(&leat, "Get", r#"{"id":"7"}"#)["customer"], "Grace");
     leat.folder().write("rules/orders.yaml", RULES.replace("customer: Ada", "custmer: Ada"));
     let (status, problem) = change(&mut leat, "/reload", "");
-    assert_eq!(status, 409, "{problem:#}");
+    assert_eq!(status, 422, "{problem:#}");
     let wrong = &problem["problems"][0];
     assert_eq!((&wrong["line"], wrong["help"].is_string()), (&5.into(), true), "{problem:#}");
     assert_eq!(message(&leat, "Get", r#"{"id":"7"}"#)["customer"], "Grace");

@@ -10,6 +10,8 @@ pub(super) fn write(folder: &Path, listen: SocketAddr, admin: SocketAddr, upstre
     std::fs::create_dir_all(&public)?;
     std::fs::write(public.join("index.html"), PAGE)?;
     std::fs::write(folder.join("once.mjs"), ONCE)?;
+    std::fs::write(folder.join("orders.proto"), PROTO)?;
+    std::fs::write(folder.join("orders.yaml"), RULES)?;
     let config = format!(
         "# The demo's configuration. Change it and save: the gateway takes it over without losing a request.
 listeners:
@@ -42,6 +44,9 @@ routes:
     rate_limits: per_partner
     plugins: once
     proxy: {{ upstream: demo }}
+  - name: orders
+    match: {{ prefix: /shop.v1.Orders/ }}
+    mock: {{ proto: orders.proto, rules: orders.yaml }}
   - name: site
     match: {{ prefix: / }}
     files: {{ root: public }}
@@ -80,6 +85,8 @@ Leat demo: a gateway on {gateway} in front of an upstream on {upstream}
   curl -i http://{gateway}/partners                   401: only with a key
   curl -i http://{gateway}/partners -H 'x-api-key: mill-key'        let in, and told to the upstream; five at once, then 429
   curl -i http://{gateway}/partners -H 'x-api-key: mill-key' -d 1   400, by a plug-in in JavaScript: once.mjs beside the configuration
+  curl http://{gateway}/shop.v1.Orders/Get --json '{{\"id\":\"7\"}}'   a mock: rules answer gRPC, gRPC-Web and Connect (orders.yaml)
+  curl http://{admin}/mock/calls                      what it was asked
   curl http://{admin}/metrics                         what the gateway counts
   curl http://{admin}/upstreams                       breakers and retries, as they stand
 
@@ -151,6 +158,10 @@ An Express app in TypeScript without Node.js, by `leat run`, on {base} (examples
 
 /// Answers orders that have no number of the client's own.
 const ONCE: &str = include_str!("../../../../../examples/gateway/plugins/once.mjs");
+
+/// The schema and the rules of the mock.
+const PROTO: &str = include_str!("../../../../../examples/mock/protos/shop/v1/orders.proto");
+const RULES: &str = include_str!("../../../../../examples/mock/rules/orders.yaml");
 
 const PAGE: &str = "<!doctype html>
 <html lang=\"en\">

@@ -14,7 +14,7 @@ use super::Backend;
 /// The longest message that is taken from a server, in bytes: four times gRPC's usual limit, since large fixtures are recorded.
 pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Metadata of a call that HTTP or gRPC itself writes, and that is never passed on.
-const OWN: [&str; 12] = [
+const OWN: [&str; 16] = [
     "host",
     "connection",
     "content-type",
@@ -27,6 +27,10 @@ const OWN: [&str; 12] = [
     "keep-alive",
     "accept-encoding",
     "accept",
+    "content-encoding",
+    "expect",
+    "origin",
+    "upgrade",
 ];
 
 /// Makes calls to one server, over the core's connections.

@@ -4,10 +4,11 @@ use std::sync::{Arc, OnceLock};
 use leat_config::table::Open;
 use leat_schema::Method;
 
-use super::constraints::Constraints;
 use super::counts::Counts;
+use super::noted::timestamp;
 use super::reply::{Replies, Target};
 use super::rules::{self, Gate, Info, Rule};
+use crate::validate::Guard;
 use super::state::{Blocked, Claim, Draws, RuleId, Session, State, Step};
 
 /// What a rule answers a method with, and what it wants of the state. Shared: a call keeps it over a reload.
@@ -46,7 +47,7 @@ impl Answering {
 /// Compiles what rules answer with.
 pub(super) struct Compiler<'s> {
     pub(super) state: &'s State,
-    pub(super) constraints: &'s Constraints,
+    pub(super) guard: &'s Guard,
 }
 
 impl rules::Replies for Compiler<'_> {
@@ -56,7 +57,7 @@ impl rules::Replies for Compiler<'_> {
         let replies = Replies::compile(&rule.section("reply"), &Target::new(method))?;
         let mut is_right = true;
         for (place, message) in replies.fixed_messages() {
-            if let Err(broken) = self.constraints.check_reply(method, message) {
+            if let Some(broken) = self.guard.reply(method.output(), message, timestamp()) {
                 let text = format!("the reply breaks the constraints of {}: {broken}", method.output().full_name());
                 rule.reader.problem_help(place, text, "mend it, or validate nothing (`--validate off`)");
                 is_right = false;

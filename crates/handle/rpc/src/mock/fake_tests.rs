@@ -6,8 +6,8 @@ use leat_schema::{Schema, Sources};
 use serde_json::Value;
 
 use super::message;
-use crate::mock::constraints::Constraints;
-use crate::validate::Mode;
+use crate::mock::noted::timestamp;
+use crate::validate::{Guard, Mode};
 
 const PROTO: &str = r#"syntax = "proto3";
 package shop.v1;
@@ -44,11 +44,10 @@ fn schema() -> Arc<Schema> {
 }
 
 fn made(schema: &Arc<Schema>, method: &str, number: u64) -> Result<Value, String> {
-    let (constraints, problems) = Constraints::new(Mode::Auto, schema);
-    assert_eq!(problems, Vec::<String>::new());
+    let guard = Guard::new(Mode::Auto, schema).unwrap();
     let method = schema.method_named(&format!("shop.v1.Orders/{method}")).unwrap();
-    let valid = |bytes: &[u8]| constraints.check_reply(method, bytes);
-    let bytes = message(method.output(), constraints.validators(), (7, number), valid)?;
+    let valid = |bytes: &[u8]| guard.reply(method.output(), bytes, timestamp()).map_or(Ok(()), Err);
+    let bytes = message(method.output(), Some(guard.validators()), (7, number), valid)?;
     let mut json = Vec::new();
     method.output().to_json(&bytes, &mut json).unwrap();
     Ok(serde_json::from_slice(&json).unwrap())

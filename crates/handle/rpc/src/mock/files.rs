@@ -34,7 +34,7 @@ pub(super) fn read_rules(paths: &[PathBuf]) -> Result<Vec<(String, String)>, Vec
     let mut read = Vec::with_capacity(found.files.len());
     for path in &found.files {
         match text(path) {
-            Ok(text) => read.push((path.display().to_string(), text)),
+            Ok(text) => read.push((named(path), text)),
             Err(message) => found.problems.push(about(path, message, None)),
         }
     }
@@ -90,6 +90,12 @@ impl Found {
     }
 }
 
+/// How problems call a file: below the current directory, if it is there.
+fn named(path: &Path) -> String {
+    let current = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(&current).unwrap_or(path).display().to_string()
+}
+
 fn text(path: &Path) -> Result<String, String> {
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path);
@@ -102,7 +108,7 @@ fn text(path: &Path) -> Result<String, String> {
 }
 
 fn about(path: &Path, message: String, help: Option<String>) -> Problem {
-    Problem { file: path.display().to_string().into(), place: None, message, help }
+    Problem { file: named(path).into(), place: None, message, help }
 }
 
 #[cfg(test)]

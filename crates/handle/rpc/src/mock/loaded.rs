@@ -7,10 +7,11 @@ use leat_rpc_wire::Status;
 use leat_schema::{Method, Schema, Sources};
 
 use super::answering::{Answering, Compiler};
-use super::constraints::{Constraints, as_problems};
+use super::noted::timestamp;
 use super::rules::Set;
 use super::{Mock, Settings, files};
-use crate::validate::Mode;
+use crate::Message;
+use crate::validate::Guard;
 
 /// A schema and rules that were read, compiled, and found good. What is added to the rules at run time is swapped in here, and
 /// the schema stays.
@@ -21,7 +22,7 @@ pub struct Loaded {
     /// The files of rules, by name: what is added at run time is compiled together with them.
     files: Vec<(String, String)>,
     warnings: Vec<Problem>,
-    constraints: Constraints,
+    guard: Guard,
     live: ArcSwap<Set<Arc<Answering>>>,
 }
 
@@ -45,21 +46,19 @@ impl Loaded {
         let schema = sources.build()?;
         let files = files::read_rules(&settings.rules)?;
         let all = files.iter().cloned().chain(mock.added()).collect::<Vec<_>>();
-        let (constraints, found) = Constraints::new(settings.validate, &schema);
-        let found = as_problems(found, about);
-        if settings.validate == Mode::On && !found.is_empty() {
-            return Err(found);
-        }
-        let (set, mut warnings) = compile(&all, &schema, &constraints, mock)?;
-        warnings.extend(found);
+        let guard = Guard::new(settings.validate, &schema).map_err(|found| {
+            let wrong = found.iter().map(|problem| about(format!("a constraint of the schema is wrong: {problem}")));
+            wrong.collect::<Vec<_>>()
+        })?;
+        let (set, warnings) = compile(&all, &schema, &guard, mock)?;
         let live = ArcSwap::from_pointee(set);
-        Ok(Self { settings: settings.clone(), schema, files, warnings, constraints, live })
+        Ok(Self { settings: settings.clone(), schema, files, warnings, guard, live })
     }
 
     /// The same files with these rules beside them; nothing changes unless all of it is good.
     pub(super) fn add(&self, added: &[(String, String)], mock: &Mock) -> Result<Vec<Problem>, Vec<Problem>> {
         let all: Vec<_> = self.files.iter().chain(added).cloned().collect();
-        let (set, warnings) = compile(&all, &self.schema, &self.constraints, mock)?;
+        let (set, warnings) = compile(&all, &self.schema, &self.guard, mock)?;
         self.live.store(Arc::new(set));
         Ok(warnings)
     }
@@ -93,8 +92,8 @@ impl Loaded {
     ///
     /// # Errors
     /// `invalid_argument` with what it breaks.
-    pub(super) fn validate(&self, method: &Method, message: &[u8]) -> Result<(), Status> {
-        self.constraints.check(method, message)
+    pub(super) fn validate(&self, method: &Method, message: &[u8]) -> Result<(), Box<Status>> {
+        self.guard.request(method, Message::binary(message), timestamp)
     }
 
     /// A made-up answer, which the `number`th call gets.
@@ -102,8 +101,8 @@ impl Loaded {
     /// # Errors
     /// Why there is none, in words.
     pub(super) fn fake(&self, method: &Method, number: u64) -> Result<Vec<u8>, String> {
-        let valid = |bytes: &[u8]| self.constraints.check_reply(method, bytes);
-        super::fake::message(method.output(), self.constraints.validators(), (self.settings.seed, number), valid)
+        let valid = |bytes: &[u8]| self.guard.reply(method.output(), bytes, timestamp()).map_or(Ok(()), Err);
+        super::fake::message(method.output(), Some(self.guard.validators()), (self.settings.seed, number), valid)
     }
 
     /// The names of all rules.
@@ -119,11 +118,11 @@ impl Loaded {
 fn compile(
     files: &[(String, String)],
     schema: &Arc<Schema>,
-    constraints: &Constraints,
+    guard: &Guard,
     mock: &Mock,
 ) -> Result<(Set<Arc<Answering>>, Vec<Problem>), Vec<Problem>> {
     let named: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    let read = Set::load(&named, schema, &mut Compiler { state: &mock.state, constraints });
+    let read = Set::load(&named, schema, &mut Compiler { state: &mock.state, guard });
     match read.set {
         Some(set) => Ok((set, read.warnings)),
         None => Err(read.problems),

@@ -2,7 +2,6 @@
 
 mod admin;
 mod answering;
-mod constraints;
 mod counts;
 mod fake;
 mod files;

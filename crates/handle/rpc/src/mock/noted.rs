@@ -10,6 +10,7 @@ use super::journal::{Begun, Frame, Unmatched, Way};
 use super::reply::WallTime;
 use super::secret::masked;
 use crate::call::{Call, Form, Message, Outcome};
+use crate::cel::Timestamp;
 
 /// A call in the counts, and in the journal where one is kept. Dropped before its end, it was given up.
 pub(super) struct Noted<'n> {
@@ -119,6 +120,11 @@ pub(super) fn peer(call: &Call<'_>) -> String {
 pub(super) fn wall_time() -> WallTime {
     let since = since_1970();
     WallTime { seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), nanos: since.subsec_nanos() }
+}
+
+/// The time that constraints of the schema compare with.
+pub(super) fn timestamp() -> Timestamp {
+    Timestamp(i128::try_from(since_1970().as_nanos()).unwrap_or(i128::MAX))
 }
 
 fn since_1970() -> Duration {

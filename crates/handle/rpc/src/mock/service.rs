@@ -58,6 +58,16 @@ enum Chosen {
     Fail(Status, Unmatched),
 }
 
+impl Chosen {
+    /// The rule that answers, or why none does.
+    fn rule(&self) -> Result<&Arc<str>, &Unmatched> {
+        match self {
+            Self::Rule { answering, .. } => Ok(&answering.name),
+            Self::Forward(unmatched) | Self::Fake(unmatched, _) | Self::Fail(_, unmatched) => Err(unmatched),
+        }
+    }
+}
+
 impl MockService {
     /// One core's part. `keeps_calls`: whether somebody can look at the journal, so that it is worth its cost.
     ///
@@ -94,7 +104,7 @@ impl MockService {
     fn choose(&self, call: &Call<'_>, message: &[u8]) -> Chosen {
         if let Err(status) = self.loaded.validate(call.method, message) {
             let unmatched = Unmatched { why: status.message.as_str().into(), faked: false };
-            return Chosen::Fail(status, unmatched);
+            return Chosen::Fail(*status, unmatched);
         }
         let live = self.loaded.live();
         let mut held = Held::new(&self.mock.state, self.session_key(call));
@@ -135,33 +145,29 @@ impl MockService {
     }
 
     /// Puts a call into the journal, if there is one.
-    fn note(&self, noted: &mut Noted<'_>, call: &Call<'_>, chosen: &Chosen) {
+    fn note(&self, noted: &mut Noted<'_>, call: &Call<'_>, rule: Result<&Arc<str>, &Unmatched>) {
         if self.keeps_calls {
-            let rule = match chosen {
-                Chosen::Rule { answering, .. } => Ok(Arc::clone(&answering.name)),
-                Chosen::Forward(unmatched) | Chosen::Fake(unmatched, _) | Chosen::Fail(_, unmatched) => {
-                    Err(unmatched.clone())
-                }
-            };
+            let rule = rule.map(Arc::clone).map_err(Unmatched::clone);
             noted.begin(begun(call, self.session_key(call), rule, self.redact()));
         }
     }
 
-    /// Answers by the rule where that takes neither time nor templates.
+    /// Answers by the rule where that takes neither time nor templates; says whether it did.
     fn at_once<A: Answer>(
         &self,
-        noted: Noted<'_>,
+        mut noted: Noted<'_>,
         (answering, number): (&Answering, u64),
         session: Option<&Session>,
-        request: Message<'_>,
+        (call, request): (&Call<'_>, Message<'_>),
         answer: &mut A,
-    ) -> Option<()> {
+    ) -> bool {
         let mut draws = answering.draws(&self.mock.state, session, number);
-        let reply = answering.replies.pick(number, &mut draws).at_once();
-        let Some(reply) = reply else {
+        let Some(reply) = answering.replies.pick(number, &mut draws).at_once() else {
             noted.forget();
-            return None;
+            return false;
         };
+        self.note(&mut noted, call, Ok(&answering.name));
+        noted.message(Way::In, request);
         reply.headers.iter().for_each(|(name, value)| answer.header(name, value));
         reply.trailers.iter().for_each(|(name, value)| answer.trailer(name, value));
         let mut status = &Status::OK;
@@ -184,7 +190,7 @@ impl MockService {
         } else {
             noted.end(&Outcome { status: status.clone(), trailers: reply.trailers.clone() }, self.redact());
         }
-        Some(())
+        true
     }
 
     /// Gives a rule's reply, step by step.
@@ -317,29 +323,21 @@ impl Service for MockService {
         });
         match chosen {
             Chosen::Rule { answering, call: number, session } => {
-                let chosen = Chosen::Rule { answering: Arc::clone(&answering), call: number, session: session.clone() };
-                if self.keeps_calls && answering.replies.all().iter().all(|reply| reply.at_once().is_some()) {
-                    self.note(&mut noted, call, &chosen);
-                    noted.message(Way::In, request);
+                let rule = (&*answering, number);
+                if self.at_once(noted, rule, session.as_deref(), (call, request), answer) {
+                    return Step::Done;
                 }
-                match self.at_once(noted, (&answering, number), session.as_deref(), request, answer) {
-                    Some(()) => Step::Done,
-                    None => Step::Exchange(MockPlan(chosen)),
-                }
+                Step::Exchange(MockPlan(Chosen::Rule { answering, call: number, session }))
             }
             Chosen::Fail(status, unmatched) => {
-                let chosen = Chosen::Fail(status, unmatched);
-                self.note(&mut noted, call, &chosen);
+                self.note(&mut noted, call, Err(&unmatched));
                 noted.message(Way::In, request);
-                if let Chosen::Fail(status, _) = &chosen {
-                    answer.fail(status);
-                    noted.end_with(status);
-                }
+                answer.fail(&status);
+                noted.end_with(&status);
                 Step::Done
             }
             Chosen::Fake(unmatched, message) => {
-                let chosen = Chosen::Fake(unmatched, Vec::new());
-                self.note(&mut noted, call, &chosen);
+                self.note(&mut noted, call, Err(&unmatched));
                 noted.message(Way::In, request);
                 noted.message(Way::Out, Message::binary(&message));
                 answer.message(Message::binary(&message));
@@ -376,7 +374,7 @@ impl Service for MockService {
             Some(MockPlan(chosen)) => chosen,
             None => self.choose(&conversation.call(), &first),
         };
-        self.note(&mut noted, &conversation.call(), &chosen);
+        self.note(&mut noted, &conversation.call(), chosen.rule());
         if requests > 0 {
             noted.message(Way::In, conversation.message());
         }
@@ -392,7 +390,7 @@ impl Service for MockService {
             }
             (Chosen::Forward(_), Some(forward)) => {
                 let first = (requests > 0).then_some(&*first);
-                forward.converse(first, conversation).await
+                forward.converse(first, conversation, &|way, message| noted.message(way, message)).await
             }
             (Chosen::Forward(unmatched), None) => Status::new(Code::Unimplemented, &*unmatched.why).into(),
         };

@@ -10,6 +10,7 @@ use leat_schema::Schema;
 use super::{Answered, Recorded, Recorder};
 use crate::call::{Conversation, Message, Outcome};
 use crate::client::Client;
+use crate::mock::journal::Way;
 use crate::mock::secret::is_secret_name;
 
 /// Bytes of requests that wait for the backend; then the client waits.
@@ -24,6 +25,9 @@ pub struct Forward {
     schema: Arc<Schema>,
     redact: Vec<String>,
 }
+
+/// Who is told of messages that pass.
+pub type Seen<'s> = &'s dyn Fn(Way, Message<'_>);
 
 enum Event {
     /// The client has sent a message, or all.
@@ -40,9 +44,14 @@ impl Forward {
 
     /// Answers with what the backend answers. A call that the client gives up is not recorded.
     ///
-    /// `first` is the first message, where it was taken already.
-    pub async fn converse<C: Conversation>(&self, first: Option<&[u8]>, conversation: &mut C) -> Outcome {
-        match self.pass(first, conversation).await {
+    /// `first` is the first message, where it was taken already; `seen` is told of the others, both ways.
+    pub async fn converse<C: Conversation>(
+        &self,
+        first: Option<&[u8]>,
+        conversation: &mut C,
+        seen: Seen<'_>,
+    ) -> Outcome {
+        match self.pass(first, conversation, seen).await {
             Ok((outcome, None)) => outcome,
             Ok((outcome, Some(recorded))) => match self.recorder.note(Arc::clone(&self.schema), recorded).await {
                 Ok(()) => outcome,
@@ -57,6 +66,7 @@ impl Forward {
         &self,
         first: Option<&[u8]>,
         conversation: &mut C,
+        seen: Seen<'_>,
     ) -> Result<(Outcome, Option<Recorded>), Status> {
         let asked = conversation.call();
         let (method, metadata, time) = (asked.method.clone(), asked.metadata.to_owned(), asked.timeout);
@@ -87,6 +97,7 @@ impl Forward {
             match event {
                 Event::Asked(true) => {
                     let message = conversation.message();
+                    seen(Way::In, message);
                     let bytes = message.request_binary(&method, &mut room)?;
                     call.send(bytes);
                     requests.push(Bytes::copy_from_slice(bytes));
@@ -99,6 +110,7 @@ impl Forward {
                 Event::Answered(Some(message)) => {
                     answers.push((message.into(), waited_ms(&mut last)));
                     if let Some((message, _)) = answers.last() {
+                        seen(Way::Out, Message::binary(message));
                         conversation.send(Message::binary(message))?;
                     }
                     conversation.room().await?;

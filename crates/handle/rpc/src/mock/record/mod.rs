@@ -9,7 +9,7 @@ mod write;
 
 pub use difference::{Difference, compare};
 pub use drift::{Compared, Drift};
-pub use forward::Forward;
+pub use forward::{Forward, Seen};
 pub use recorded::{Answered, Recorded};
 pub use recorder::Recorder;
 pub(crate) use write::json;
