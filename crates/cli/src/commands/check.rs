@@ -27,7 +27,9 @@ pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
     for path in &arguments.paths {
         if super::check_rules::are_rules(path) {
             let name = path.display();
-            say(format_args!("{name}: these are rules of a mock\n  help: say for which schema: leat check --proto PATH {name}"));
+            say(format_args!(
+                "{name}: these are rules of a mock\n  help: say for which schema: leat check --proto PATH {name}"
+            ));
             good = false;
             continue;
         }
@@ -196,12 +198,18 @@ fn plugins(config: &Arc<Config>, file: &str) -> Result<Vec<PathBuf>, Problem> {
 }
 
 fn summary(config: &Config) -> String {
-    format!(
+    let mocks: Vec<_> = config.mocks().filter_map(|(_, mock)| mock.loaded()).collect();
+    let rules: usize = mocks.iter().map(|loaded| loaded.rules()).sum();
+    let mut out = format!(
         "{}, {}, {}",
         count(config.listeners().len(), "listener"),
         count(config.routes().len(), "route"),
         count(config.upstreams().len(), "upstream")
-    )
+    );
+    if !mocks.is_empty() {
+        out.push_str(&format!(", {} of mocks", count(rules, "rule")));
+    }
+    out
 }
 
 pub(super) fn count(number: usize, what: &str) -> String {

@@ -30,7 +30,8 @@ pub(super) fn check(rules: &[PathBuf], proto: &[PathBuf]) -> bool {
 
 /// Whether a file is rules by the look of it: they have methods and replies, and a gateway's configuration has not both.
 pub(super) fn are_rules(path: &std::path::Path) -> bool {
-    let is_text = path.extension().and_then(|end| end.to_str()).is_some_and(|end| ["yaml", "yml", "json"].contains(&end));
+    let is_text =
+        path.extension().and_then(|end| end.to_str()).is_some_and(|end| ["yaml", "yml", "json"].contains(&end));
     let text = if is_text { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() };
     let has = |key: &str| text.contains(&format!("{key}:")) || text.contains(&format!("\"{key}\""));
     has("method") && has("reply") && !has("routes")

@@ -8,8 +8,8 @@ use super::counts::Counts;
 use super::noted::timestamp;
 use super::reply::{Replies, Target};
 use super::rules::{self, Gate, Info, Rule};
-use crate::validate::Guard;
 use super::state::{Blocked, Claim, Draws, RuleId, Session, State, Step};
+use crate::validate::Guard;
 
 /// What a rule answers a method with, and what it wants of the state. Shared: a call keeps it over a reload.
 #[derive(Debug)]

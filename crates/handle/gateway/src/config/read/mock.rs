@@ -18,10 +18,7 @@ const NAME: Kind = Kind::Text { what: "a name of metadata", example: "x-session"
 
 const VALIDATE: &[(&str, &str)] = &[
     ("auto", "where the schema has constraints"),
-    (
-        "on",
-        "every request, also one whose type has none: it must be one of its type",
-    ),
+    ("on", "every request, also one whose type has none: it must be one of its type"),
     ("off", "never"),
 ];
 
