@@ -6,9 +6,10 @@ use std::rc::Rc;
 use super::arithmetic::{self, Arithmetic};
 use super::compare::{equal, order, ordered, weight};
 use super::node::{Constant, Loop, Node, Relation};
+use super::value::take_unpacked_bytes;
 use super::{List, Text, Timestamp, Value, build, call};
 
-/// Steps of one evaluation: operations, elements that are looked at, eights of bytes that are read or written. A hundred
+/// Steps of one evaluation: operations, elements that are looked at, eighths of bytes that are read, written or unpacked. A hundred
 /// thousand elements under a dozen operations stay below; nested loops over a large message do not.
 pub const STEPS_MAX: u64 = 4_000_000;
 
@@ -94,6 +95,8 @@ pub(super) struct Evaluation<'a> {
 
 impl<'a> Evaluation<'a> {
     pub(super) fn new(activation: &Activation<'a>) -> Evaluation<'a> {
+        // What the caller unpacked for the variables is not this evaluation's.
+        take_unpacked_bytes();
         Evaluation { slots: activation.slots, locals: Vec::new(), left: activation.steps }
     }
 
@@ -104,7 +107,7 @@ impl<'a> Evaluation<'a> {
     }
 
     pub(super) fn value(&mut self, node: &'a Node) -> Result<Value<'a>, Error> {
-        self.charge(1)?;
+        self.charge(1 + take_unpacked_bytes() / 8)?;
         match node {
             Node::Constant(constant) => Ok(literal(constant)),
             Node::Variable(slot) => self.slots.get(*slot).cloned().ok_or(Error::Index),

@@ -308,6 +308,57 @@ fn work_is_bounded() {
 }
 
 #[test]
+fn what_a_sender_nests_is_bounded() {
+    let mut sources = Sources::new();
+    sources.proto("shop.proto", SCHEMA);
+    let schema = sources.build().expect("the schema");
+    let kind = schema.message("shop.Order").expect("the message");
+    let field = |number: u8, bytes: &[u8]| {
+        let mut out = vec![number << 3 | 2];
+        leat_schema::wire::put_varint(&mut out, bytes.len() as u64);
+        out.extend_from_slice(bytes);
+        out
+    };
+    let any = |name: &str, value: &[u8]| [field(1, format!("t/{name}").as_bytes()), field(2, value)].concat();
+    let mut nested = any("shop.Item", b"");
+    for _ in 0..2_000 {
+        nested = any("google.protobuf.Any", &nested);
+    }
+    let large = any("shop.Item", &field(1, &[b'x'; 100_000]));
+    let mut names = Declarations::new(schema.pool());
+    names.variable("request", Type::Message(kind.index()));
+    let run = |source: &str, any: &[u8], rest: &[u8]| {
+        // Field 21 takes two bytes of a tag.
+        let mut bytes = vec![0xaa, 0x01];
+        leat_schema::wire::put_varint(&mut bytes, any.len() as u64);
+        let bytes = [&bytes, any, rest].concat();
+        let message = kind.decode(&bytes).expect("a message");
+        let slots = [Value::message(&message)];
+        Program::compile(source, &names)
+            .expect(source)
+            .evaluate(&Activation::new(&slots))
+            .map(|value| call::text_of(&value))
+    };
+    assert_eq!(run("type(request.any) == google.protobuf.Any", &nested, b"").as_deref(), Ok("true"));
+    assert_eq!(run("request.any.sku.size() == 100000", &large, b"").as_deref(), Ok("true"));
+    let numbers = field(10, &[1; 1_000]);
+    assert_eq!(run("request.numbers.all(n, request.any.count < n)", &large, &numbers), Err(Error::Steps));
+    // Seconds of a timestamp that no calendar has.
+    let at = [&[0x9a, 0x01, 10, 8][..], &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]].concat();
+    assert!(run("request.at.getFullYear('+10:00') == 9999 || true", b"", &at).is_ok());
+}
+
+#[test]
+fn deep_expressions_are_evaluated_up_to_the_bound() {
+    assert_eq!(evaluated(&vec!["1"; 95].join("+")).as_deref(), Ok("95"));
+    assert_eq!(evaluated(&("!".repeat(90) + "true")).as_deref(), Ok("true"));
+    assert_eq!(
+        evaluated(&format!("{}1{}", "[".repeat(90), "][0]".repeat(90).replace("][0]", "]"))).as_deref(),
+        Ok("list")
+    );
+}
+
+#[test]
 fn deep_expressions_are_refused() {
     let pool = Sources::new().build().expect("an empty schema").pool().clone();
     let names = Declarations::new(&pool);

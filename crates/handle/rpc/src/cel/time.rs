@@ -114,7 +114,8 @@ impl Timestamp {
 
     /// The calendar's view, `offset` seconds east of UTC.
     pub(super) fn civil(self, offset: i64) -> Civil {
-        let seconds = self.seconds() + offset;
+        // A message may carry any number.
+        let seconds = self.seconds().clamp(FIRST_SECOND, LAST_SECOND) + offset;
         let days = seconds.div_euclid(DAY_SECONDS);
         let of_day = seconds.rem_euclid(DAY_SECONDS);
         let (year, month, day) = civil_from_days(days);

@@ -1,5 +1,6 @@
 //! Values: what an expression computes with, borrowed from protobuf messages where it can be.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -145,9 +146,9 @@ impl<'a> Value<'a> {
                 _ => Value::List(List::Field(&[])),
             },
             "Value" => dynamic(message).map_or(Value::Null, Value::of),
-            "Any" => match message.unpack_any() {
-                Ok(inner) => Value::owned(inner),
-                Err(_) => Value::Message(Message::Borrowed(message)),
+            "Any" => match unpacked(message) {
+                Some(inner) => Value::owned(inner),
+                None => Value::Message(Message::Borrowed(message)),
             },
             _ => match (wrapped(known), first) {
                 (None, _) => Value::Message(Message::Borrowed(message)),
@@ -157,7 +158,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A message that the value keeps.
+    /// A message that the value keeps. An `Any` is not unpacked.
     pub fn owned(message: DynamicMessage) -> Value<'static> {
         let name = message.pool().message(message.message_index()).full_name();
         let Some(known) = name.strip_prefix("google.protobuf.") else {
@@ -173,10 +174,8 @@ impl<'a> Value<'a> {
                 None => Value::List(List::Field(&[])),
             },
             "Value" => dynamic(&message).map_or(Value::Null, Value::copied),
-            "Any" => match message.unpack_any() {
-                Ok(inner) => Value::owned(inner),
-                Err(_) => Value::Message(Message::Shared(Rc::new(message))),
-            },
+            // An Any in an Any stays packed: its sender could nest them as deep as bytes allow.
+            "Any" => Value::Message(Message::Shared(Rc::new(message))),
             _ => match (wrapped(known), first) {
                 (None, _) => Value::Message(Message::Shared(Rc::new(message))),
                 (Some(_), Some(value)) => Value::copied(value),
@@ -217,7 +216,10 @@ impl<'a> Value<'a> {
         match value {
             Proto::String(text) => Value::String(Text::Shared(text.as_str().into())),
             Proto::Bytes(bytes) => Value::Bytes(Blob::Shared(bytes.as_slice().into())),
-            Proto::Message(message) => Value::owned(message.clone()),
+            Proto::Message(message) => match unpacked(message) {
+                Some(inner) => Value::owned(inner),
+                None => Value::owned(message.clone()),
+            },
             Proto::List(items) => Value::list(items.iter().map(Value::copied).collect()),
             Proto::Map(map) => {
                 let key = |key| match Value::of_key(key) {
@@ -308,6 +310,27 @@ impl<'a> Value<'a> {
 }
 
 static EMPTY: MapValue = MapValue::new();
+
+thread_local! {
+    /// Bytes that were unpacked out of `Any`s and not charged to an evaluation yet.
+    static UNPACKED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The bytes that were unpacked since the last call: selecting an `Any` decodes it, each time that it is selected.
+pub(super) fn take_unpacked_bytes() -> u64 {
+    UNPACKED.take()
+}
+
+/// What an `Any` holds, if this is one, and its type is one of the schema's.
+fn unpacked(message: &DynamicMessage) -> Option<DynamicMessage> {
+    if message.pool().message(message.message_index()).full_name() != "google.protobuf.Any" {
+        return None;
+    }
+    if let Some(Proto::Bytes(bytes)) = message.field_by_number(2) {
+        UNPACKED.set(UNPACKED.get().saturating_add(bytes.len() as u64));
+    }
+    message.unpack_any().ok()
+}
 
 /// What `google.protobuf.Value` holds, if anything but null.
 fn dynamic(message: &DynamicMessage) -> Option<&Proto> {
