@@ -27,6 +27,7 @@ mod query_edits;
 mod rate_limit;
 mod read;
 mod regex_rewrite;
+mod secrets;
 mod source;
 
 mod template;

@@ -142,9 +142,17 @@ impl Receive {
                     Err(reason) => return Poll::Ready(Err(self.refuse(reason))),
                 }
             }
-            match ready!(self.buffer.poll_fill(socket, cx, limits.head_bytes_max.saturating_add(BULK_BYTES))) {
-                Ok(0) | Err(_) => return Poll::Ready(Err(self.fail(Reason::UpstreamReset))),
-                Ok(_) => self.started = true,
+            match self.buffer.poll_fill(socket, cx, limits.head_bytes_max.saturating_add(BULK_BYTES)) {
+                Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(Err(self.fail(Reason::UpstreamReset))),
+                Poll::Ready(Ok(_)) => self.started = true,
+                Poll::Pending => {
+                    // Whoever waits for an answer holds no memory for it: all that wait take turns with few blocks, which are
+                    // then in the processor's caches.
+                    if self.buffer.is_empty() {
+                        self.buffer.release();
+                    }
+                    return Poll::Pending;
+                }
             }
         };
         self.buffer.pin(len);

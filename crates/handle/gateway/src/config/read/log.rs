@@ -1,9 +1,9 @@
-use leat_message::Name;
-
+use super::auth::Schemes;
 use super::share::{SHARE, read_share};
 use super::{edits, file};
 use crate::config::access_log::{AccessLog, LogFormat, LogTarget};
 use crate::config::log_level::LogLevel;
+use crate::config::secrets::{PARAMETERS, carries_credentials};
 use crate::config::table::{Key, Kind, Open, Section, Text, shorten};
 
 const FORMATS: &[(&str, &str)] =
@@ -50,7 +50,7 @@ pub(super) static ACCESS_LOG: Section = Section::new(
         Key::default(
             "redact",
             Kind::List { of: &PARAMETER, one: true },
-            "[access_token, api_key, apikey, auth, client_secret, code, id_token, jwt, key, passwd, password, pwd, refresh_token, secret, sig, signature, token, x-amz-credential, x-amz-security-token, x-amz-signature, x-goog-signature]",
+            PARAMETERS,
             "Parameters of queries whose values are not written down; the case of a name does not count.",
         )
         .aka(&["redact_query", "mask"]),
@@ -71,7 +71,8 @@ pub(super) fn read_log_level(open: &Open<'_>) -> Option<LogLevel> {
     open.choice("log_level", &[("info", LogLevel::Info), ("warn", LogLevel::Warn), ("error", LogLevel::Error)])
 }
 
-pub(super) fn read_access_log(open: &Open<'_>) -> Option<AccessLog> {
+/// `schemes` say which fields carry credentials besides those that always do.
+pub(super) fn read_access_log(open: &Open<'_>, schemes: &Schemes) -> Option<AccessLog> {
     let target = open.text("path").and_then(|text| match text.value {
         "off" => Some(LogTarget::Off),
         "stderr" => Some(LogTarget::Stderr),
@@ -82,18 +83,21 @@ pub(super) fn read_access_log(open: &Open<'_>) -> Option<AccessLog> {
     let format = open.choice("format", &options);
     let sample = read_share(open, "sample");
     let slow_ms = open.time("slow");
-    let fields = read_fields(open);
+    let fields = read_fields(open, schemes);
     let redact = read_redacted(open);
     let phases = open.flag("phases");
     Some(AccessLog { target: target?, format: format?, sample: sample?, slow_ms, fields, redact, phases })
 }
 
-fn read_fields(open: &Open<'_>) -> Vec<String> {
+fn read_fields(open: &Open<'_>, schemes: &Schemes) -> Vec<String> {
     let mut fields = Vec::new();
     for text in open.texts("fields") {
         let Some(name) = edits::name(open.reader, text) else { continue };
-        if is_credential(&name) {
+        if carries_credentials(&name) {
             let message = format!("the field `{name}` carries credentials and is never written down");
+            open.reader.problem_help(text.place, message, "leave it out");
+        } else if let Some(scheme) = schemes.with_field(&name) {
+            let message = format!("the field `{name}` carries the keys of `{scheme}` and is never written down");
             open.reader.problem_help(text.place, message, "leave it out");
         } else if fields.len() == leat_observe::access_log::FIELDS_MAX {
             let message = format!("there are more than {} fields", leat_observe::access_log::FIELDS_MAX);
@@ -104,18 +108,6 @@ fn read_fields(open: &Open<'_>) -> Vec<String> {
         }
     }
     fields
-}
-
-/// Whether a field is one that clients put credentials into.
-fn is_credential(name: &str) -> bool {
-    let known = matches!(
-        Name::from_bytes(name.as_bytes()),
-        Name::Authorization | Name::Cookie | Name::ProxyAuthorization | Name::SetCookie
-    );
-    known
-        || ["x-api-key", "x-auth-token", "x-csrf-token", "x-xsrf-token"]
-            .iter()
-            .any(|own| name.eq_ignore_ascii_case(own))
 }
 
 fn read_redacted(open: &Open<'_>) -> Vec<String> {

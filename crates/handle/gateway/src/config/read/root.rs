@@ -133,7 +133,6 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
         Some(count) => Workers::Count(count),
         None => Workers::Auto,
     };
-    let access_log = read_access_log(&open.section("access_log"));
     let log_level = read_log_level(open);
     let observation = read_observation(open);
     let limits = read_limits(&open.section("limits"));
@@ -146,6 +145,7 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
     let mut rate_limits = RateLimits::read(open, &mut servers);
     servers.warn_unused(open);
     let mut schemes = Schemes::read(open);
+    let access_log = read_access_log(&open.section("access_log"), &schemes);
     let mut plugins = PluginSets::read(open);
     let routes = Routes::read(open, &limits, &mut upstreams, &mut rate_limits, &mut schemes, &mut plugins);
     rate_limits.warn_unused(open);

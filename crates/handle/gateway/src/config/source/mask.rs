@@ -2,12 +2,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
 use super::{MASK, Shown, Source, Value};
+use crate::config::secrets::sounds_secret;
 use crate::config::table::{Kind, Section};
 use crate::config::yaml::{self, Node};
 
-/// Parts of names whose values are likely to be secrets.
-const SECRET_NAMES: [&str; 12] =
-    ["auth", "code", "cookie", "credential", "jwt", "key", "passw", "pwd", "secret", "session", "sig", "token"];
 /// How values begin that are credentials, whatever their name (RFC 9110 section 11.4).
 const SECRET_VALUES: [&str; 3] = ["bearer ", "basic ", "-----begin"];
 
@@ -54,12 +52,12 @@ impl<'t> Rule<'t> {
             },
             Self::Named(of) => match Self::of(of) {
                 // What fields and parameters must be like is as good as what they are.
-                Self::Section(section) if section.name == "test" && is_secret_name(key) => Self::Secret,
-                Self::Open | Self::Kind(_) if is_secret_name(key) => Self::Secret,
+                Self::Section(section) if section.name == "test" && sounds_secret(key) => Self::Secret,
+                Self::Open | Self::Kind(_) if sounds_secret(key) => Self::Secret,
                 rule => rule,
             },
             Self::Kind(kind) => Self::of(kind).below(key),
-            Self::Open if is_secret_name(key) => Self::Secret,
+            Self::Open if sounds_secret(key) => Self::Secret,
             Self::Open => Self::Open,
             Self::Secret => Self::Secret,
         }
@@ -102,11 +100,6 @@ fn scalar(text: &str, rule: Rule<'_>, open: impl Fn(String) -> Value) -> Value {
             _ => open(text.to_owned()),
         },
     }
-}
-
-fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
 /// A URL without user, password and query; nothing of it where it is not clear what is which.

@@ -101,6 +101,15 @@ impl Schemes {
         scheme.is_none_or(|scheme| matches!(scheme.kind, AuthKind::Jwt(_)))
     }
 
+    /// The scheme whose keys come in this field, where one has it.
+    pub(super) fn with_field(&self, field: &str) -> Option<&str> {
+        let carries = |scheme: &&AuthScheme| match &scheme.kind {
+            AuthKind::ApiKeys(keys) => keys.header.eq_ignore_ascii_case(field),
+            _ => false,
+        };
+        self.read.iter().flatten().find(carries).map(AuthScheme::name)
+    }
+
     /// Certificates are only looked at where a listener asks for them.
     pub(super) fn check_certificates(&self, open: &Open<'_>, listeners: &[Listener]) {
         let asks = |listener: &Listener| listener.tls().is_some_and(|tls| tls.clients().is_some());
