@@ -92,10 +92,14 @@ impl Sources {
         }
         let Compiled { files: compiled, problems: found } = compile::compile(texts, includes, &sets);
         problems.extend(found);
+        problems.dedup();
         if !problems.is_empty() {
             return Err(problems);
         }
-        let names = || sets.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(", ");
+        let names = || match sets.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(", ") {
+            names if names.is_empty() => "the .proto files together".to_owned(),
+            names => names,
+        };
         let whole = |message: String| vec![Problem { file: names().into(), place: None, message, help: None }];
         let mut linked = Linked::default();
         for file in split(&compiled).unwrap_or_default().into_iter().chain(given) {
@@ -118,9 +122,12 @@ impl Sources {
         // The order of a folder differs between file systems; what is told first should not.
         paths.sort();
         for path in paths {
-            let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-            if hidden || self.texts.len() >= FILES_MAX {
+            if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
                 continue;
+            }
+            if self.texts.len() >= FILES_MAX {
+                let message = format!("there are more than {FILES_MAX} .proto files below this folder");
+                return self.problem(root, message, Some("give the folders that are needed".into()));
             }
             if path.is_dir() {
                 if depth > 0 {
