@@ -19,7 +19,7 @@ mod wire;
 use std::sync::Arc;
 
 use leat_message::{
-    BodyLimits, Exchange, Fault, Handler, Head, Length, Method as HttpMethod, Peer, Reason, Reply, Step,
+    BodyLimits, Exchange, Fault, Handler, Head, Length, Method as HttpMethod, Peer, Reason, Reply, Step, Version,
 };
 use leat_rpc_wire::connect::query::Query;
 use leat_rpc_wire::rest::Bound;
@@ -58,6 +58,12 @@ pub struct CallPlan<P> {
     asked: Option<(P, Vec<u8>)>,
 }
 
+impl<P> From<Opening> for CallPlan<P> {
+    fn from(opening: Opening) -> Self {
+        Self { opening, asked: None }
+    }
+}
+
 /// How long the request of a call that streams nothing may take, in milliseconds.
 const REQUEST_TIME_MS: u64 = 60_000;
 
@@ -86,14 +92,18 @@ impl<S: Service> Rpc<S> {
     pub async fn answer<X: Exchange>(&self, exchange: &mut X) -> Result<(), Fault> {
         match self.is_rest(exchange.request()) {
             true => self.exchange_rest(exchange).await,
-            false => self.answer_call(exchange).await,
+            false => self.answer_call(exchange, exchange.request().version()).await,
         }
     }
 
-    async fn answer_call<X: Exchange>(&self, exchange: &mut X) -> Result<(), Fault> {
+    async fn answer_call<X: Exchange>(&self, exchange: &mut X, version: Version) -> Result<(), Fault> {
         let (head, peer) = (exchange.request(), exchange.peer().clone());
-        let (bytes, lines) = (head.bytes().to_vec(), head.lines().clone());
-        match self.raw_call(Head::new(&bytes, &lines), None, &peer, exchange) {
+        let (bytes, mut lines) = (head.bytes().to_vec(), head.lines().clone());
+        lines.version = version;
+        let head = Head::new(&bytes, &lines);
+        let Some((opening, _)) = self.open(head, exchange) else { return Ok(()) };
+        // Only the query of a GET is looked at here: the raw step's replies go past layers.
+        match if opening.is_get { self.raw_call(head, None, &peer, exchange) } else { Step::Exchange(opening.into()) } {
             Step::Done => Ok(()),
             Step::Exchange(plan) => self.exchange_call(plan, exchange).await,
         }
@@ -115,7 +125,7 @@ impl<S: Service> Rpc<S> {
         let added = |put: &mut dyn FnMut(&[u8], &[u8])| cors::each(origin.as_deref(), put);
         let limits = BodyLimits { bytes_max: u64::MAX, time_ms: Some(REQUEST_TIME_MS) };
         let Some(mut transcoded) = rest.open(exchange, limits, &added).await? else { return Ok(()) };
-        let result = self.answer_call(&mut transcoded).await;
+        let result = self.answer_call(&mut transcoded, Version::Http2).await;
         transcoded.finish(result).await
     }
 
@@ -143,7 +153,7 @@ impl<S: Service> Rpc<S> {
         }
         let is_empty = matches!(request.length(), Length::None | Length::Known(0));
         let Some(body) = body.or_else(|| is_empty.then_some(&[])).filter(|_| method.is_unary()) else {
-            return Step::Exchange(CallPlan { opening, asked: None });
+            return Step::Exchange(opening.into());
         };
         let step = self.whole(opened, request, peer, body, reply);
         if matches!(step, Step::Done) {

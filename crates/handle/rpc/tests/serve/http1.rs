@@ -167,6 +167,21 @@ fn requests_are_answered_as_their_protocol_says() {
         ("DELETE /test.Texts/Echo", JSON, b"", 405, "allow: POST", "route.method_not_allowed"),
         ("GET /test.Texts/Echo", "", b"", 405, "allow: POST", "route.method_not_allowed"),
         ("GET /", "", b"", 404, "", "route.not_found"),
+        // REST.
+        ("GET /v1/texts/hello", "", b"", 200, "content-type: application/json", "{\"text\":\"hello\"}"),
+        (
+            "GET /v1/texts/hello",
+            "origin: https://a.example",
+            b"",
+            200,
+            "access-control-allow-origin: https://a.example",
+            "hello",
+        ),
+        ("GET /v1/texts/hello?nope=1", "", b"", 400, "", "nope"),
+        ("POST /v1/fail", JSON, b"{}", 404, "", "\"message\":\"no ☺\""),
+        ("POST /v1/fail", JSON, b"{", 400, "", "\"code\":3"),
+        ("DELETE /v1/fail", "", b"", 405, "allow: POST", ""),
+        ("GET /v1/nothing", "", b"", 404, "", "route.not_found"),
         // Connect, GET.
         (&format!("{get}%7B%22text%22%3A%22a%22%7D"), "", b"", 200, "", "{\"text\":\"a\"}"),
         (&format!("{get}eyJ0ZXh0IjoiYSJ9&base64=1"), "", b"", 200, "", "{\"text\":\"a\"}"),
@@ -271,9 +286,9 @@ fn requests_are_answered_as_their_protocol_says() {
         let mut client = server.connect();
         let reply = client.ask(line, fields, body);
         let what = format!("{line} {fields} {}", String::from_utf8_lossy(body).chars().take(60).collect::<String>());
-        assert!(reply.head.starts_with(&format!("HTTP/1.1 {status} ")), "{what}: {}", reply.head);
-        assert!(reply.head.contains(head), "{what}: {}", reply.head);
         let found = String::from_utf8_lossy(&reply.body);
+        assert!(reply.head.starts_with(&format!("HTTP/1.1 {status} ")), "{what}: {} {found}", reply.head);
+        assert!(reply.head.contains(head), "{what}: {}", reply.head);
         assert!(found.contains(part), "{what}: {found}");
         if !reply.head.contains("connection: close") {
             let again = client.ask("POST /test.Texts/Echo", JSON, b"{\"text\":\"still here\"}");

@@ -12,12 +12,16 @@ use leat_schema::{Method, Schema, Sources};
 const PROTO: &str = r#"
     syntax = "proto3";
     package test;
+    import "google/api/annotations.proto";
     message Text { string text = 1; }
     service Texts {
         rpc Echo(Text) returns (Text);
-        rpc Get(Text) returns (Text) { option idempotency_level = NO_SIDE_EFFECTS; }
+        rpc Get(Text) returns (Text) {
+            option idempotency_level = NO_SIDE_EFFECTS;
+            option (google.api.http) = { get: "/v1/texts/{text}" };
+        }
         rpc Ready(Text) returns (Text);
-        rpc Fail(Text) returns (Text);
+        rpc Fail(Text) returns (Text) { option (google.api.http) = { post: "/v1/fail" body: "*" }; }
         rpc Wait(Text) returns (Text);
         rpc Break(Text) returns (Text);
         rpc Count(Text) returns (stream Text);
@@ -26,6 +30,12 @@ const PROTO: &str = r#"
         rpc Chat(stream Text) returns (stream Text);
     }
 "#;
+
+pub(crate) fn schema() -> Arc<Schema> {
+    let mut sources = Sources::new();
+    sources.proto("test.proto", PROTO);
+    sources.build().unwrap()
+}
 
 /// What a test sees of the calls.
 #[derive(Default)]
@@ -43,11 +53,9 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    pub(crate) fn new(seen: Arc<Seen>) -> Self {
-        let mut sources = Sources::new();
-        sources.proto("test.proto", PROTO);
+    pub(crate) fn new(schema: Arc<Schema>, seen: Arc<Seen>) -> Self {
         let ready = Prepared { binary: text("ready").into(), json: (&br#"{"text":"ready"}"#[..]).into() };
-        Self { schema: sources.build().unwrap(), ready, seen }
+        Self { schema, ready, seen }
     }
 }
 

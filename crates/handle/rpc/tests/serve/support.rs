@@ -13,11 +13,12 @@ use h2::client::SendRequest;
 use http::{HeaderMap, Request};
 use leat_message::{Address, Limits, Peer, Profile, Scheme};
 use leat_rpc::serve::{Cors, Rpc, Settings};
+use leat_rpc::transcode::Transcoder;
 use leat_rpc_wire::envelope;
 use leat_serve::{OnError, Protocol, Service, Site, serve};
 use tokio::task::{LocalSet, spawn_local};
 
-use crate::service::{Seen, Texts};
+use crate::service::{Seen, Texts, schema};
 
 /// Longest message that the server takes, in bytes.
 pub(crate) const RECEIVE_BYTES_MAX: usize = 2000;
@@ -39,8 +40,10 @@ impl Server {
                 spawn_local(leat_stream::clock::run());
                 let cors = Cors::Origins(vec!["https://a.example".into()]);
                 let settings = Settings { receive_bytes_max: RECEIVE_BYTES_MAX, cors };
+                let schema = schema();
+                let rest = Transcoder::new(Arc::clone(&schema), Default::default()).unwrap();
                 let service = Service::new(Site {
-                    handler: Rpc::new(Texts::new(of_service), settings),
+                    handler: Rpc::new(Texts::new(Arc::clone(&schema), of_service), settings).with_rest(Arc::new(rest)),
                     limits: Limits::default(),
                     profile: Profile::Compatible,
                     on_error: OnError::Close,
