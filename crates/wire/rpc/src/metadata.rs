@@ -26,15 +26,25 @@ impl Metadata {
 
     /// The first value of this name, which is given in lower case.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
-        self.iter().find(|(found, _)| *found == name).map(|(_, value)| value)
+        self.values(name).next()
+    }
+
+    /// All values of this name, which is given in lower case.
+    pub fn values<'m, 'n>(&'m self, name: &'n str) -> impl Iterator<Item = &'m [u8]> + use<'m, 'n> {
+        self.parts().filter(move |(found, _)| *found == name.as_bytes()).map(|(_, value)| value)
     }
 
     /// All of them, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|&(_, end)| end));
-        starts.zip(&self.ends).map(|(start, &(name_end, end))| {
+        self.parts().map(|(name, value)| (std::str::from_utf8(name).unwrap_or_default(), value))
+    }
+
+    #[inline]
+    fn parts(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(name_end, end)| {
             let part = |from: u32, to: u32| self.bytes.get(from as usize..to as usize).unwrap_or_default();
-            (std::str::from_utf8(part(start, name_end)).unwrap_or_default(), part(name_end, end))
+            (part(std::mem::replace(&mut start, end), name_end), part(name_end, end))
         })
     }
 
@@ -74,6 +84,7 @@ mod tests {
         assert_eq!(all, [("x-a", &b"1"[..]), ("x-bin", &[0, 255][..]), ("x-a", &b""[..])]);
         assert_eq!(metadata.get("x-a"), Some(&b"1"[..]));
         assert_eq!(metadata.get("x-b"), None);
+        assert_eq!(metadata.values("x-a").collect::<Vec<_>>(), [&b"1"[..], b""]);
         metadata.clear();
         assert!(metadata.is_empty());
     }

@@ -78,7 +78,7 @@ pub trait Fields {
 
 impl Fields for leat_rpc_wire::Metadata {
     fn any(&self, name: &str, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
-        self.iter().filter(|(found, _)| *found == name).any(|(_, value)| test(value))
+        self.values(name).any(test)
     }
 
     fn names(&self, each: &mut dyn FnMut(&str)) {

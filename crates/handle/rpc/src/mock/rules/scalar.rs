@@ -213,7 +213,10 @@ mod tests {
         for (i, one) in values.iter().enumerate() {
             for (j, two) in values.iter().enumerate() {
                 assert_eq!(one.equals(*two), i == j, "{one:?} {two:?}");
-                assert_eq!(one.hash() == two.hash(), i == j, "{one:?} {two:?}");
+                // Values of different kinds are never in one table.
+                if std::mem::discriminant(one) == std::mem::discriminant(two) {
+                    assert_eq!(one.hash() == two.hash(), i == j, "{one:?} {two:?}");
+                }
             }
         }
         assert!(Scalar::Float(0.0).equals(Scalar::Float(-0.0)));

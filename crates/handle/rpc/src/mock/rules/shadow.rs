@@ -16,62 +16,81 @@ use super::test::Test;
 /// Rules with more conditions than this are compared with those of one less, of one, and of none, only.
 const SUBSETS_OF_MAX: usize = 8;
 /// Comparisons of rules by what their conditions mean, for a method.
-const COMPARED_MAX: usize = 4_000_000;
+const COMPARED_MAX: usize = 1_000_000;
 /// Rules that are told of, for a method.
 const TOLD_MAX: usize = 100;
+
+/// A rule, and what is compared of it.
+struct Known<'r, R> {
+    rule: &'r Rule<R>,
+    /// What tells its conditions apart, in their order.
+    identities: Vec<u64>,
+}
 
 /// The rules of a method that can never answer.
 pub(super) fn find<R>(rules: &MethodRules<R>, method: &Method) -> Vec<Problem> {
     let mut found = Vec::new();
-    // By the hashes of all their conditions; the first by rank. A rule that steps aside at some time shadows nothing.
+    // By all their conditions; the first by rank. A rule that steps aside at some time shadows nothing.
     let mut steady: HashMap<u64, &Rule<R>> = HashMap::new();
-    let mut loose: Vec<&Rule<R>> = Vec::new();
+    // Those with conditions on fields that many values pass: what others want exactly may pass them too.
+    let mut loose: Vec<Known<'_, R>> = Vec::new();
     let mut compared = 0;
     for rule in &rules.rules {
         if found.len() == TOLD_MAX {
             break;
         }
         if let Some(text) = at_odds(rule) {
-            found.push(problem(rule, method, format!("can never match: {text}"), "change one of the two".to_owned()));
+            found.push(problem(rule, method, format!("can never match: {text}"), "change one of the two"));
             continue;
         }
-        let hashes: Vec<u64> = rule.conditions.iter().map(identity).collect();
-        let by_identity = subsets(&hashes).into_iter().filter_map(|set| steady.get(&set).copied()).next();
+        let known = Known { rule, identities: rule.conditions.iter().map(identity).collect() };
+        let by_identity = subsets(&known.identities).into_iter().find_map(|set| steady.get(&set).copied());
         let shadow = by_identity.or_else(|| {
             compared += loose.len();
-            let fits = |other: &&&Rule<R>| other.conditions.iter().all(|wide| implied(wide, &rule.conditions));
-            loose.iter().filter(|_| compared <= COMPARED_MAX).find(fits).copied()
+            let others = loose.iter().filter(|_| compared <= COMPARED_MAX);
+            others.into_iter().find(|other| other.covers(&known)).map(|other| other.rule)
         });
         if let Some(other) = shadow {
-            let (place, name) = (other.info.place(), other.name());
-            let text = format!(
-                "never answers: `{name}` ({}:{place}) is asked first and matches all that it matches",
-                other.info.file()
-            );
-            found.push(problem(
-                rule,
-                method,
-                text,
-                "give it a higher `priority`, or another condition; or remove it".to_owned(),
-            ));
+            let (name, file, place) = (other.name(), other.info.file(), other.info.place());
+            let text =
+                format!("never answers: `{name}` ({file}:{place}) is asked first and matches all that it matches");
+            found.push(problem(rule, method, text, "give it a higher `priority`, or another condition; or remove it"));
             continue;
         }
         if rule.head().times.is_none() && rule.head().scenario.is_none() {
-            steady.entry(sum(&hashes)).or_insert(rule);
-            if rule.conditions.iter().any(|condition| literal(condition).is_none()) {
-                loose.push(rule);
+            steady.entry(sum(&known.identities)).or_insert(rule);
+            let is_wide =
+                |condition: &Condition| matches!(condition, Condition::Slot { test, .. } if test.literal().is_none());
+            if rule.conditions.iter().any(is_wide) {
+                loose.push(known);
             }
         }
     }
     found
 }
 
-fn problem<R>(rule: &Rule<R>, method: &Method, text: String, help: String) -> Problem {
+impl<R> Known<'_, R> {
+    /// Whether what passes the other's conditions passes these: each is one of the other's, or the value that the other
+    /// wants passes it.
+    fn covers(&self, other: &Self) -> bool {
+        self.rule.conditions.iter().zip(&self.identities).all(|(wide, identity)| {
+            other.identities.contains(identity)
+                || matches!(wide, Condition::Slot { slot, test } if other.wants(*slot).is_some_and(|wanted| test.holds(Some(wanted.scalar()))))
+        })
+    }
+
+    /// The value that it wants of a field.
+    fn wants(&self, wanted: u16) -> Option<&Literal> {
+        self.rule.conditions.iter().filter_map(literal).find(|(slot, _)| *slot == wanted).map(|(_, literal)| literal)
+    }
+}
+
+fn problem<R>(rule: &Rule<R>, method: &Method, text: String, help: &str) -> Problem {
     Problem {
         file: rule.info.file().into(),
         place: Some(rule.info.place()),
         message: format!("the rule `{}` {text} (for {})", rule.name(), method.full_name()),
-        help: Some(help),
+        help: Some(help.to_owned()),
     }
 }
 
@@ -94,17 +113,6 @@ fn at_odds<R>(rule: &Rule<R>) -> Option<String> {
     }
     let excluded = bounds.values().any(|tests| tests.iter().any(|one| tests.iter().any(|two| one.excludes(two))));
     excluded.then(|| "two of its bounds on one field leave no value between them".to_owned())
-}
-
-/// Whether a rule's conditions say that `wide` holds: it is one of them, or the value that they want passes it.
-fn implied(wide: &Condition, conditions: &[Condition]) -> bool {
-    let hash = identity(wide);
-    conditions.iter().any(|narrow| match (wide, literal(narrow)) {
-        (Condition::Slot { slot, test }, Some((narrow, wanted))) if *slot == narrow => {
-            test.holds(Some(wanted.scalar()))
-        }
-        _ => identity(narrow) == hash,
-    })
 }
 
 fn literal(condition: &Condition) -> Option<(u16, &Literal)> {
