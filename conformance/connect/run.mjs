@@ -1,5 +1,6 @@
-// Runs the Connect conformance suite against the shared RPC handler: its default cases, and all that config.yaml adds to them
-// (client certificates, every compression, half-duplex streams over HTTP/1). No case is known to fail.
+// Runs the Connect conformance suite against the shared RPC handler, with a native service and with the same service as rules of a
+// mock (rules.yaml): its default cases, and all that config.yaml adds to them (client certificates, every compression, half-duplex
+// streams over HTTP/1). No case is known to fail.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,10 +11,14 @@ const root = dirname(dirname(here));
 const MODULE = "connectrpc.com/conformance@v1.0.6";
 const RUN_MS_MAX = 150_000;
 
+const ALL = ["--conf", join(here, "config.yaml")];
+const BY_RULES = [join(here, "rules.yaml")];
 /** `cases` is what the suite has of them: one that runs fewer would prove less. */
 const RUNS = [
-    { name: "default cases", flags: [], cases: 3620 },
-    { name: "all compressions and client certificates", flags: ["--conf", join(here, "config.yaml")], cases: 9022 },
+    { name: "default cases", flags: [], service: [], cases: 3620 },
+    { name: "all compressions and client certificates", flags: ALL, service: [], cases: 9022 },
+    { name: "default cases, by rules", flags: [], service: BY_RULES, cases: 3620 },
+    { name: "all compressions and client certificates, by rules", flags: ALL, service: BY_RULES, cases: 9022 },
 ];
 
 /** Output and exit code of a program, which may be missing. */
@@ -42,8 +47,8 @@ if (folder === undefined) {
     console.log("SKIP connect: connectconformance or its .proto files are not installed; run tools/install.sh test");
 } else {
     const program = server();
-    for (const { name, flags, cases } of RUNS) {
-        const { stdout, stderr, status } = run("connectconformance", [...flags, "--trace", "--mode", "server", "--", program, folder]);
+    for (const { name, flags, service, cases } of RUNS) {
+        const { stdout, stderr, status } = run("connectconformance", [...flags, "--trace", "--mode", "server", "--", program, folder, ...service]);
         const [, passed, failed] = /^(\d+) passed, (\d+) failed$/m.exec(stdout) ?? [undefined, "0", String(cases)];
         total.passed += Number(passed);
         total.failed += Number(failed);

@@ -1,11 +1,13 @@
-//! The server that the Connect conformance suite tests: `connectrpc.conformance.v1.ConformanceService`, natively.
+//! The server that the Connect conformance suite tests: `connectrpc.conformance.v1.ConformanceService`, natively or as a
+//! mock that runs a file of rules.
 //!
-//! `conformance_server FOLDER`, with the folder of the suite's .proto files. The suite says on stdin what it wants (a
+//! `conformance_server FOLDER [RULES]`, with the folder of the suite's .proto files. The suite says on stdin what it wants (a
 //! `ServerCompatRequest` behind its length) and is told on stdout where it is served.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod message;
+mod rules;
 mod service;
 
 use std::io::{Read, Write};
@@ -34,17 +36,27 @@ struct Wanted {
 }
 
 fn main() {
-    let protos = std::env::args().nth(1).expect("the folder of the suite's .proto files");
-    let mut sources = Sources::new();
-    sources.include(&protos).path(format!("{protos}/connectrpc/conformance/v1/service.proto"));
-    let schema = sources.build().expect("the suite's .proto files");
+    let mut arguments = std::env::args().skip(1);
+    let protos = arguments.next().expect("the folder of the suite's .proto files");
     let wanted = read_request();
+    match arguments.next() {
+        Some(rules) => run(move || rules::service(&protos, &rules), wanted),
+        None => {
+            let mut sources = Sources::new();
+            sources.include(&protos).path(format!("{protos}/connectrpc/conformance/v1/service.proto"));
+            run(|| Conformance::new(sources.build().expect("the suite's .proto files")), wanted);
+        }
+    }
+}
+
+/// Serves what `make` makes, which is called on the core that it is for.
+fn run<S: leat_rpc::Service>(make: impl FnOnce() -> S, wanted: Wanted) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     LocalSet::new().block_on(&runtime, async move {
         spawn_local(leat_stream::clock::run());
         let settings = Settings { receive_bytes_max: wanted.receive_bytes_max, ..Settings::default() };
         let service = Service::new(Site {
-            handler: Rpc::new(Conformance::new(schema), settings),
+            handler: Rpc::new(make(), settings),
             limits: Limits::default(),
             profile: Profile::Compatible,
             on_error: OnError::Close,

@@ -426,6 +426,7 @@ struct Told {
     peer: String,
     timeout_ms: Option<u64>,
     session: String,
+    query: Option<String>,
 }
 
 impl Told {
@@ -437,6 +438,7 @@ impl Told {
             peer: peer(call),
             timeout_ms: call.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
             session: String::from_utf8_lossy(session.unwrap_or_default()).into_owned(),
+            query: call.get_query.and_then(text),
         }
     }
 }
@@ -448,5 +450,9 @@ impl RequestFields for Told {
 
     fn all(&self) -> Vec<(&str, &str)> {
         self.metadata.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+
+    fn query(&self) -> Option<&str> {
+        self.query.as_deref()
     }
 }
