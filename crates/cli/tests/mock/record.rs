@@ -73,6 +73,8 @@ fn the_schema_of_a_live_server_is_told_by_its_reflection() {
         Leat::spawn(folder(RULES), &["mock", "--reflect", &address, "--rules", "rules", "--listen", "127.0.0.1:0"])
             .ready(1);
     assert_eq!(message(&leat, "Get", r#"{"id":"7"}"#)["customer"], "Ada");
+    let health = super::support::post(leat.connect(), "/grpc.health.v1.Health/Check", "", "{}");
+    assert_eq!((health.status, health.text()), (200, r#"{"status":"SERVING"}"#), "it is the mock's own");
     drop(server);
     let gone = Leat::run(leat.folder().path(), &["mock", "--reflect", &address, "--check"]);
     assert_eq!(gone.code, Some(2));

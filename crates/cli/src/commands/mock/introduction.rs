@@ -27,6 +27,7 @@ impl Shown {
 pub(super) fn text(shown: &Shown, addresses: &[String], config: &Config) -> String {
     let Some(loaded) = config.mocks().find_map(|(_, mock)| mock.loaded()) else { return String::new() };
     let schema = loaded.schema();
+    let services: Vec<_> = schema.services().iter().filter(|service| is_own(service.full_name())).collect();
     let address = addresses.first().map_or("", String::as_str);
     let scheme = if shown.is_tls { "https" } else { "http" };
     let mut out = String::new();
@@ -34,15 +35,15 @@ pub(super) fn text(shown: &Shown, addresses: &[String], config: &Config) -> Stri
     let _ = writeln!(
         out,
         "Leat mock on {address}: {}, {}",
-        count(schema.services().len(), "service"),
+        count(services.len(), "service"),
         count(loaded.rules(), "rule")
     );
-    for service in schema.services().iter().take(LISTED_MAX) {
+    for service in services.iter().take(LISTED_MAX) {
         let methods: Vec<&str> = schema.methods_of(service).iter().map(leat_schema::Method::name).collect();
         let _ = writeln!(out, "  {}: {}", service.full_name(), methods.join(", "));
     }
-    if schema.services().len() > LISTED_MAX {
-        let _ = writeln!(out, "  and {} more", schema.services().len() - LISTED_MAX);
+    if services.len() > LISTED_MAX {
+        let _ = writeln!(out, "  and {} more", services.len() - LISTED_MAX);
     }
     if let Some(method) = example(&loaded) {
         let _ = writeln!(out, "\nTry:");
@@ -70,8 +71,13 @@ pub(super) fn text(shown: &Shown, addresses: &[String], config: &Config) -> Stri
 
 /// A method to try: unary, and best one that a rule answers.
 fn example(loaded: &Loaded) -> Option<&leat_schema::Method> {
-    let unary = || loaded.schema().methods().iter().filter(|method| method.is_unary());
+    let unary = || loaded.schema().methods().iter().filter(|method| method.is_unary() && is_own(method.full_name()));
     unary().find(|method| loaded.has_rules(method)).or_else(|| unary().next())
+}
+
+/// Whether a service is one of the schema's own: a server tells of reflection and health too.
+fn is_own(name: &str) -> bool {
+    !name.starts_with("grpc.health.") && !name.starts_with("grpc.reflection.")
 }
 
 fn count(number: usize, what: &str) -> String {

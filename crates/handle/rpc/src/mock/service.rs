@@ -293,7 +293,12 @@ impl Service for MockService {
     type Plan = MockPlan;
 
     fn method(&self, path: &str) -> Option<&Method> {
-        self.loaded.schema().method(path)
+        let method = self.loaded.schema().method(path)?;
+        // A schema that a server told has reflection and health too: ours answer, unless there are rules for them.
+        if path.starts_with("/grpc.") && is_builtin(path) && !self.loaded.has_rules(method) {
+            return None;
+        }
+        Some(method)
     }
 
     fn unknown(&self, path: &str) -> Option<Status> {
@@ -399,6 +404,10 @@ impl Service for MockService {
     }
 }
 
+fn is_builtin(path: &str) -> bool {
+    ["/grpc.health.v1.", "/grpc.reflection.v1.", "/grpc.reflection.v1alpha."].iter().any(|start| path.starts_with(start))
+}
+
 /// Lends the core's room for a request; a room of its own where it is lent already.
 fn with_room<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
     ROOM.with(|room| match room.try_borrow_mut() {
@@ -446,6 +455,10 @@ impl Told {
 impl RequestFields for Told {
     fn first(&self, name: &str) -> Option<&str> {
         self.metadata.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
+    fn query(&self) -> Option<&str> {
+        self.query.as_deref()
     }
 
     fn all(&self) -> Vec<(&str, &str)> {
