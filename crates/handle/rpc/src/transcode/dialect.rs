@@ -123,7 +123,7 @@ impl<'t> Dialect<'t> {
         })?;
         let opening = Opening::read(head).map_err(|refused| match refused {
             Refused::Media => media_refused("the content type is none of an RPC protocol"),
-            Refused::Method => method_refused("POST"),
+            Refused::Method => Rejected { silent: true, ..method_refused("POST") },
             Refused::Version => Rejected { http_status: Some(505), ..Failure::from(Reason::RpcHttpVersion).into() },
             Refused::Call(_, status) => Failure { reason: Reason::RpcProtocol, status }.into(),
         })?;

@@ -164,6 +164,10 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
         if let Err(fault) = result {
             call.fail(told(fault.reason, call.deadline_ms));
         }
+        // More may be on its way than would be read off: HTTP/1 must not promise to go on behind this reply.
+        if !call.upload.has_all() {
+            self.inner.keep_alive(false);
+        }
         let mut is_cut_off = false;
         if let Some(failure) = call.failure.take() {
             self.inner.record().reason = Some(failure.reason);

@@ -165,6 +165,11 @@ impl Upload {
         }))
     }
 
+    /// Whether the client's body was read to its end.
+    pub(super) fn has_all(&self) -> bool {
+        self.is_ended || matches!(self.source, Source::Whole)
+    }
+
     /// Gives back what was lent.
     pub(super) fn consume(&mut self, count: usize) {
         self.lent = self.lent.saturating_add(count).min(self.made.len());
