@@ -1,4 +1,4 @@
-//! What an exchange over a pooled HTTP/1.1 connection costs: no allocation, and nothing held between exchanges.
+//! What an exchange over a pooled HTTP/1.1 connection costs: no allocation, and nothing held between exchanges or while an answer is waited for.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod scripted;
@@ -116,5 +116,21 @@ fn a_pooled_exchange_allocates_nothing_and_holds_nothing_afterwards() {
         }
         assert_eq!(pools.stats_of(&endpoint).idle, 100);
         assert!(leat_stream::memory::in_use() <= before + 256 * 1024);
+
+        // 100 that wait for an answer hold no memory for it.
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = h1(silent.local_addr().unwrap());
+        let mut calls = Vec::new();
+        for _ in 0..100 {
+            let mut call = pools.lease(&endpoint).await.unwrap();
+            call.request(b"GET", b"up.example", "http", b"/path");
+            call.length(Length::None);
+            std::future::poll_fn(|cx| call.poll_flush(cx)).await.unwrap();
+            let answer = std::future::poll_fn(|cx| Poll::Ready(call.poll_response(cx))).await;
+            assert!(answer.is_pending());
+            calls.push(call);
+        }
+        assert!(leat_stream::memory::in_use() <= before + 256 * 1024);
+        drop(calls);
     });
 }
