@@ -405,7 +405,9 @@ impl Service for MockService {
 }
 
 fn is_builtin(path: &str) -> bool {
-    ["/grpc.health.v1.", "/grpc.reflection.v1.", "/grpc.reflection.v1alpha."].iter().any(|start| path.starts_with(start))
+    ["/grpc.health.v1.", "/grpc.reflection.v1.", "/grpc.reflection.v1alpha."]
+        .iter()
+        .any(|start| path.starts_with(start))
 }
 
 /// Lends the core's room for a request; a room of its own where it is lent already.
