@@ -4,6 +4,7 @@
 mod bind;
 mod connection;
 mod errno;
+mod rpc;
 mod server;
 mod settings;
 mod speaking;
@@ -11,6 +12,7 @@ mod unshaken;
 
 pub use bind::{BACKLOG, Bound, Place, accepted, open};
 pub use errno::{errno_of, name_of};
+pub use rpc::{Rpc, descriptors};
 pub use server::{MakeHandler, Server};
-pub use settings::{Rpc, Settings, Tls, TlsRefusal};
+pub use settings::{Settings, Tls, TlsRefusal};
 pub use speaking::Speaking;

@@ -1,11 +1,8 @@
-use std::sync::Arc;
-
-use bytes::Bytes;
 use leat_listen::{CertificateText, ClientAuth, ServeOptions, TlsSettings, TlsTextOptions, TlsVersions};
 use leat_message::{LeftToHandler, Limits, Profile};
-use leat_rpc::transcode::{Behind, Settings as RpcSettings, Transcoder, Unknown};
-use leat_schema::Sources;
 use leat_script::{FIELDS_MAX, HEAD_BYTES_MAX, TRAILER_BYTES_MAX};
+
+use crate::rpc::Rpc;
 
 /// A time that never comes, in milliseconds: 100 years, which can be added to any clock.
 const NEVER_MS: u64 = 3_155_760_000_000;
@@ -53,39 +50,6 @@ impl std::fmt::Debug for Tls {
         // Keys are nobody's to print.
         out.debug_struct("Tls").finish_non_exhaustive()
     }
-}
-
-/// A server of RPC: what speaks another protocol than gRPC comes to the program as gRPC.
-#[derive(Clone, Debug)]
-pub struct Rpc {
-    /// The methods.
-    pub transcoder: Arc<Transcoder>,
-    /// Whether the program answers requests that call none of them.
-    pub has_fallback: bool,
-}
-
-impl Rpc {
-    /// Reads a set of descriptors.
-    ///
-    /// # Errors
-    /// What is wrong with it, as sentences.
-    pub fn new(descriptors: Vec<u8>, message_bytes_max: Option<f64>, has_fallback: bool) -> Result<Self, String> {
-        let mut sources = Sources::new();
-        sources.descriptor_set("descriptors", Bytes::from(descriptors));
-        let schema = sources.build().map_err(|problems| sentences(&problems))?;
-        let mut settings = RpcSettings { unknown: Unknown::Ignore, behind: Behind::Program, ..RpcSettings::default() };
-        if let Some(bytes) = count(message_bytes_max) {
-            settings.message_bytes_max = bytes;
-        }
-        // A program's own replies are as long as it wants them.
-        settings.reply_bytes_max = u32::MAX as usize;
-        let transcoder = Transcoder::new(schema, settings).map_err(|problems| sentences(&problems))?;
-        Ok(Self { transcoder: Arc::new(transcoder), has_fallback })
-    }
-}
-
-fn sentences<P: std::fmt::Display>(problems: &[P]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Why certificates and keys can't be used, as a sentence.

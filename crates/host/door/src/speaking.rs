@@ -3,7 +3,7 @@ use std::rc::Rc;
 use leat_message::{BodyLimits, Ended, Exchange, Fault, Handler, Head, Peer, Reason, Reply, Step};
 use leat_script::{Plan, Script};
 
-use crate::settings::Rpc;
+use crate::rpc::Rpc;
 
 /// A connection's way to a program; that of a server of RPC makes gRPC of what its clients speak.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 
 use leat_message::{Method, Name, Reason};
 use leat_script::SLABS_MAX;
-use napi::bindgen_prelude::{FromNapiValue, Unknown};
+use napi::bindgen_prelude::{FromNapiValue, Uint8Array, Unknown};
 use napi::{Env, JsValue};
 use napi_derive::napi;
 use tokio::sync::oneshot;
@@ -249,4 +249,10 @@ fn listening(server: u64, address: Option<std::net::SocketAddr>) -> Listening {
         family: address.map(|address| if address.is_ipv6() { "IPv6" } else { "IPv4" }.to_owned()),
         port: address.map(|address| address.port()),
     }
+}
+
+#[napi]
+pub fn descriptors(paths: Vec<String>, includes: Vec<String>) -> Result<Uint8Array, Coded> {
+    let set = leat_door::descriptors(&paths, &includes).map_err(|problem| coded("LEAT_RPC", problem))?;
+    Ok(set.into())
 }

@@ -137,6 +137,11 @@ export interface Addon {
     fatal(error: unknown): void;
     /** What `leat doctor` prints of the app in `folder`, and ends with. */
     doctor(folder: string, json: boolean): DoctorOutcome;
+    /**
+     * A `google.protobuf.FileDescriptorSet` of the files that `paths` stand for (.proto files, folders of them, descriptor sets), and of
+     * all that they import. Throws `LEAT_RPC`.
+     */
+    descriptors(paths: string[], includes: string[]): Uint8Array;
     /** The engine's counters in Prometheus' text format. */
     metrics(): string;
     /** Known field names in lower case; the index is the `name_id` of a record and 0 is none of them. */
