@@ -258,6 +258,8 @@ fn every_line_of_the_demo_works() {
             _ if command.contains("mill-key") => "[\"x-partner\",\"mill\"]",
             _ if command.contains("/partners") => "\"code\":\"auth.missing\"",
             _ if command.contains("/upstreams") => "\"breaker\"",
+            _ if command.contains("/shop.v1.Orders/") => "\"item\":\"flour\"",
+            _ if command.contains("/mock/calls") => "\"rule\": \"flour\"",
             _ if command.contains("/metrics") => "leat_requests_total",
             _ if command.contains("--http2-prior-knowledge") => "HTTP/2 200",
             _ if command.contains("/notices --json") => "HTTP/1.1 201 Created",
@@ -267,7 +269,7 @@ fn every_line_of_the_demo_works() {
         assert!(text.contains(wanted), "curl {command}: {text}");
         tried += 1;
     }
-    assert_eq!(tried, 13);
+    assert_eq!(tried, 15);
     let missing = missing.unwrap();
     assert!(missing.contains(folder.path().to_str().unwrap()) && missing.contains("make build"), "{missing}");
 }

@@ -110,6 +110,8 @@ fn settings_of(options: &Object<'_>) -> Result<Settings> {
         keep_alive_initial_delay: options.get("keepAliveInitialDelay")?,
         connections_max: options.get("connectionsMax")?,
         tls: tls.map(|tls| tls_of(&tls)).transpose()?,
+        // Node.js's: nothing of this host makes RPC of requests.
+        rpc: None,
     })
 }
 
