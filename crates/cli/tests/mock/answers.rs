@@ -62,6 +62,18 @@ fn made_up_messages_follow_from_the_seed() {
 }
 
 #[test]
+fn what_the_schema_binds_to_http_is_answered_there() {
+    let leat = mock(folder(RULES), &[]);
+    let mut client = leat.connect();
+    let reply = client.get("/v1/orders/7").response();
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let order: serde_json::Value = serde_json::from_str(reply.text()).unwrap();
+    assert_eq!(order["customer"], "Ada");
+    assert_eq!(client.get("/v1/orders/8").response().status, 403);
+    assert_eq!(client.get("/v1/nothing").response().status, 404);
+}
+
+#[test]
 fn a_stream_of_the_server_comes_with_its_end() {
     let leat = mock(folder(RULES), &[]);
     let body = b"\0\0\0\0\x0a{\"id\":\"7\"}";

@@ -6,8 +6,9 @@ pub(crate) const TOKEN: &str = "correct-horse-battery-staple";
 const PROTO: &str = r#"syntax = "proto3";
 package shop.v1;
 import "buf/validate/validate.proto";
+import "google/api/annotations.proto";
 service Orders {
-  rpc Get(GetRequest) returns (Order);
+  rpc Get(GetRequest) returns (Order) { option (google.api.http) = { get: "/v1/orders/{id}" }; }
   rpc Place(Order) returns (Order);
   rpc Watch(GetRequest) returns (stream Order);
   rpc Total(stream Order) returns (Order);

@@ -337,7 +337,7 @@ impl<P: PluginHost> Gateway<P> {
                 Box::pin(crate::files::serve(&mut edited, files, rewrite, params)).await
             }
             (Some(Compiled::Mock(rpc, edits)), _) => {
-                Box::pin(crate::mock::answer(rpc, &mut Edited::new(exchange, edits, added))).await
+                Box::pin(rpc.answer(&mut Edited::new(exchange, edits, added))).await
             }
             (Some(Compiled::Respond), Some(Action::Respond(fixed))) => {
                 Edited::new(exchange, &self.no_edits, added).fixed(fixed);

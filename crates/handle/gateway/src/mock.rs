@@ -4,7 +4,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use leat_dial::Pools;
-use leat_message::{Exchange, Fault, Handler, Head, Step};
 use leat_rpc::builtin::Builtin;
 use leat_rpc::health::{self, Health, Statuses};
 use leat_rpc::mock::MockService;
@@ -46,18 +45,9 @@ pub(crate) fn compile(
     let service = Builtin::new(service, Some(reflection), Some(Health::new(Statuses::serving(names))));
     // A route that says who may call answers browsers itself.
     let cors = if route.cors().is_some() { Cors::Off } else { Cors::Any };
-    Ok(Rpc::new(service, serve::Settings { cors, ..serve::Settings::default() }))
-}
-
-/// Answers a request that no raw step has seen: checks that wait, or plug-ins, came first. Copies the head.
-pub(crate) async fn answer<X: Exchange>(route: &MockRoute, exchange: &mut X) -> Result<(), Fault> {
-    let step = {
-        let (bytes, lines) = (exchange.request().bytes().to_vec(), exchange.request().lines().clone());
-        let peer = exchange.peer().clone();
-        route.raw(Head::new(&bytes, &lines), &peer, exchange)
-    };
-    match step {
-        Step::Done => Ok(()),
-        Step::Exchange(plan) => route.exchange(plan, exchange).await,
-    }
+    let rpc = Rpc::new(service, serve::Settings { cors, ..serve::Settings::default() });
+    Ok(match loaded.rest() {
+        Some(rest) => rpc.with_rest(Arc::clone(rest)),
+        None => rpc,
+    })
 }

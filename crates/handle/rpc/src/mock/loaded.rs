@@ -11,7 +11,11 @@ use super::noted::timestamp;
 use super::rules::Set;
 use super::{Mock, Settings, files};
 use crate::Message;
+use crate::transcode::{self, Transcoder};
 use crate::validate::Guard;
+
+/// Rules with what they answer.
+pub(super) type Rules = Set<Arc<Answering>>;
 
 /// A schema and rules that were read, compiled, and found good. What is added to the rules at run time is swapped in here, and
 /// the schema stays.
@@ -23,7 +27,9 @@ pub struct Loaded {
     files: Vec<(String, String)>,
     warnings: Vec<Problem>,
     guard: Guard,
-    live: ArcSwap<Set<Arc<Answering>>>,
+    /// Where the schema has bindings to HTTP (`google.api.http`).
+    rest: Option<Arc<Transcoder>>,
+    live: ArcSwap<Rules>,
 }
 
 impl Loaded {
@@ -50,9 +56,10 @@ impl Loaded {
             let wrong = found.iter().map(|problem| about(format!("a constraint of the schema is wrong: {problem}")));
             wrong.collect::<Vec<_>>()
         })?;
+        let rest = rest(&schema).map_err(|found| found.into_iter().map(about).collect::<Vec<_>>())?;
         let (set, warnings) = compile(&all, &schema, &guard, mock)?;
         let live = ArcSwap::from_pointee(set);
-        Ok(Self { settings: settings.clone(), schema, files, warnings, guard, live })
+        Ok(Self { settings: settings.clone(), schema, files, warnings, guard, rest, live })
     }
 
     /// The same files with these rules beside them; nothing changes unless all of it is good.
@@ -71,6 +78,11 @@ impl Loaded {
     /// The schema.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
+    }
+
+    /// The bindings of the schema to HTTP, if it has some.
+    pub fn rest(&self) -> Option<&Arc<Transcoder>> {
+        self.rest.as_ref()
     }
 
     /// What is doubtful about the rules.
@@ -110,9 +122,20 @@ impl Loaded {
         self.live.load().rules().map(|rule| rule.name().to_string()).collect()
     }
 
-    pub(super) fn live(&self) -> arc_swap::Guard<Arc<Set<Arc<Answering>>>> {
+    pub(super) fn live(&self) -> arc_swap::Guard<Arc<Rules>> {
         self.live.load()
     }
+}
+
+/// The bindings of a schema to HTTP; `None` where it has none, so that no call is held against them.
+fn rest(schema: &Arc<Schema>) -> Result<Option<Arc<Transcoder>>, Vec<String>> {
+    if schema.methods().iter().all(|method| method.option(leat_schema::bundled::HTTP).is_none()) {
+        return Ok(None);
+    }
+    let made = Transcoder::new(Arc::clone(schema), transcode::Settings::default());
+    made.map(|rest| Some(Arc::new(rest))).map_err(|found| {
+        found.into_iter().map(|problem| format!("a binding of the schema to HTTP is wrong: {problem}")).collect()
+    })
 }
 
 fn compile(
@@ -120,7 +143,7 @@ fn compile(
     schema: &Arc<Schema>,
     guard: &Guard,
     mock: &Mock,
-) -> Result<(Set<Arc<Answering>>, Vec<Problem>), Vec<Problem>> {
+) -> Result<(Rules, Vec<Problem>), Vec<Problem>> {
     let named: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let read = Set::load(&named, schema, &mut Compiler { state: &mock.state, guard });
     match read.set {

@@ -52,7 +52,7 @@ static JOURNAL: Section = Section::new(
 pub(super) static MOCK: Section = Section::new(
     "mock",
     "the `mock` section",
-    "Answers RPC calls (gRPC, gRPC-Web and Connect) by rules, in the place of services.",
+    "Answers RPC calls (gRPC, gRPC-Web, Connect, and HTTP by `google.api.http`) by rules, in the place of services.",
     &[
         Key::optional(
             "proto",
