@@ -459,10 +459,6 @@ impl RequestFields for Told {
         self.metadata.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    fn query(&self) -> Option<&str> {
-        self.query.as_deref()
-    }
-
     fn all(&self) -> Vec<(&str, &str)> {
         self.metadata.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
