@@ -18,6 +18,7 @@ pub struct Schema {
     methods: Box<[Method]>,
     by_path: HashMap<Box<str>, u32>,
     files: Box<[File]>,
+    file_places: HashMap<Arc<str>, u32>,
 }
 
 /// A file of the schema.
@@ -68,7 +69,8 @@ impl Schema {
             services.push(Service { full_name: service.full_name().into(), methods: start..methods.len() as u32 });
         }
         let by_path = methods.iter().map(|method| (method.path.clone(), method.id)).collect();
-        Self { types, services: services.into(), methods: methods.into(), by_path, files }
+        let file_places = files.iter().map(|file| Arc::clone(&file.name)).zip(0..).collect();
+        Self { types, services: services.into(), methods: methods.into(), by_path, files, file_places }
     }
 
     /// The method of a request's path, `/package.Service/Name`. One map access.
@@ -126,6 +128,11 @@ impl Schema {
     /// All files, imported ones too; those that others import come in any order.
     pub fn files(&self) -> &[File] {
         &self.files
+    }
+
+    /// The file of this name. One map access.
+    pub fn file(&self, name: &str) -> Option<&File> {
+        self.files.get(*self.file_places.get(name)? as usize)
     }
 
     /// The library's pool, for dynamic messages and what else it finds.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use leat_message::Step;
 use leat_rpc_wire::{Code, Status};
+use leat_schema::buffa_descriptor::generated::descriptor::FileDescriptorProto;
 use leat_schema::{MessageType, Method, Schema};
 
 pub use client::{BYTES_MAX, Collector, Error, FILES_MAX};
@@ -54,7 +55,7 @@ impl Reflection {
         response::begin(&ask, request, out);
         match &ask.what {
             Ask::Services => response::services(&self.services, out),
-            Ask::File(name) => match self.schemas.iter().find(|schema| has_file(schema, name)) {
+            Ask::File(name) => match self.schemas.iter().find(|schema| schema.file(name).is_some()) {
                 Some(schema) => self.files(schema, name, sent, out),
                 None => not_found(&format!("there is no file {name}"), out),
             },
@@ -94,8 +95,8 @@ impl Reflection {
     /// The name of the file that declares `symbol`: a message, field, enum, value, service, method or extension.
     fn file_of(&self, symbol: &str) -> Option<(&Arc<Schema>, String)> {
         self.schemas.iter().find_map(|schema| {
-            let file = schema.pool().file_containing_symbol(bare(symbol))?;
-            Some((schema, file.name.clone()?))
+            let file = schema.pool().file_containing_symbol(bare(symbol));
+            Some((schema, file.or_else(|| file_of_bare_value(schema, bare(symbol)))?.name.clone()?))
         })
     }
 
@@ -105,7 +106,7 @@ impl Reflection {
         let mut wanted = vec![name.to_owned()];
         let mut seen = HashSet::new();
         while let Some(name) = wanted.pop() {
-            let Some(file) = schema.files().iter().find(|file| *file.name == *name) else { continue };
+            let Some(file) = schema.file(&name) else { continue };
             if !seen.insert(Arc::clone(&file.name)) {
                 continue;
             }
@@ -120,8 +121,14 @@ impl Reflection {
     }
 }
 
-fn has_file(schema: &Schema, name: &str) -> bool {
-    schema.pool().file_by_name(name).is_some()
+/// The file of an enum's value that stands in no package and no message: the library keeps those by a name with a dot.
+fn file_of_bare_value<'s>(schema: &'s Schema, name: &str) -> Option<&'s FileDescriptorProto> {
+    let has = |file: &&FileDescriptorProto| {
+        let mut values = file.enum_type.iter().flat_map(|found| &found.value);
+        file.package.as_deref().unwrap_or_default().is_empty()
+            && values.any(|value| value.name.as_deref() == Some(name))
+    };
+    schema.pool().files().iter().find(has)
 }
 
 /// Some clients write full names with a dot before them.

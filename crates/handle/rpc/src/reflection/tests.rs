@@ -17,6 +17,7 @@ const ORDERS: &str = "syntax = 'proto3'; package shop; import 'item.proto'; impo
 fn schema() -> Arc<Schema> {
     let mut sources = Sources::new();
     sources.proto("item.proto", ITEM).proto("orders.proto", ORDERS);
+    sources.proto("bare.proto", "syntax = 'proto3'; enum Bare { ALONE = 0; }");
     sources.build().unwrap_or_else(|problems| panic!("{problems:?}"))
 }
 
@@ -94,6 +95,7 @@ fn files_come_by_name_symbol_and_extension_with_what_they_import() {
         (r#"{"fileContainingSymbol":"shop.Order.one"}"#, "orders.proto", &orders),
         (r#"{"fileContainingSymbol":"shop.Order.State"}"#, "orders.proto", &orders),
         (r#"{"fileContainingSymbol":"shop.Item"}"#, "item.proto", &item),
+        (r#"{"fileContainingSymbol":"ALONE"}"#, "bare.proto", &["bare.proto"]),
         (r#"{"fileContainingSymbol":"shop.colour"}"#, "item.proto", &item),
         (r#"{"fileContainingExtension":{"containingType":"shop.Item","extensionNumber":150}}"#, "item.proto", &item),
         (
