@@ -26,7 +26,8 @@ pub(super) static STEP: Section = Section::new(
         Key::optional(
             "optional",
             Kind::Flag,
-            "Beside `expect`: goes on where the client has sent all. Without it the call fails then.",
+            "Beside `expect`: goes on where the client has sent all. Without it the call fails then, unless a loop without an \
+             end is around it, which ends.",
         ),
         Key::optional("collect", Kind::Flag, "Takes requests until the client has sent all.").aka(&["half_close"]),
         Key::optional("send", Kind::Json, "Sends a message: its JSON form, with templates.").aka(&["message", "reply"]),
@@ -43,7 +44,8 @@ pub(super) static STEP: Section = Section::new(
         Key::optional(
             "repeat",
             Kind::NumberOr { min: 0, max: 1_000_000_000, word: "forever" },
-            "Does `do` so many times, or until the call ends.",
+            "Does `do` so many times, or `forever`: until the call ends, or an `expect` in it finds that the client has sent \
+             all.",
         )
         .aka(&["loop"]),
         Key::optional(

@@ -5,7 +5,7 @@ use leat_rpc_wire::{Code, Metadata, Status};
 use super::body::{Body, encoded};
 use super::facts::Facts;
 use super::fault::Planned;
-use super::program::Instruction;
+use super::program::{Instruction, ROUNDS_MAX};
 use super::received::Received;
 use super::single::Reply;
 use super::template::{Failure, Frame, Moment, Scope, Uses, WallTime};
@@ -288,6 +288,7 @@ impl<'r> Steps<'r> {
                 }
                 (false, false) => Turn::Receive,
                 (false, true) if *optional => Turn::On,
+                (false, true) if self.leave() => Turn::On,
                 (false, true) => {
                     let message = format!("the script expects another request after {}", self.received.count());
                     Turn::Finish(Status::new(Code::FailedPrecondition, message))
@@ -344,6 +345,23 @@ impl<'r> Steps<'r> {
             }
             Instruction::Close => Turn::Finish(Status::OK),
         })
+    }
+
+    /// Ends the innermost loop that has no end of its own, since no further request will come. Whether there was one.
+    fn leave(&mut self) -> bool {
+        let program = &self.reply.program;
+        let end = |round: &Round| match round {
+            Round::Repeat { start, .. } => match program.get(*start) {
+                Some(Instruction::Repeat { rounds: ROUNDS_MAX, end }) => Some(*end),
+                _ => None,
+            },
+            _ => None,
+        };
+        let found = self.loops.iter().enumerate().rev().find_map(|(index, round)| Some((index, end(round)?)));
+        let Some((index, end)) = found else { return false };
+        self.loops.truncate(index);
+        self.at = end - 1;
+        true
     }
 
     /// Sets the place before the loop's next round, or leaves it where the loop is over.

@@ -140,6 +140,14 @@ fn scripts_do_their_steps() {
             "made1 receive made2 ok",
         ),
         (
+            "[ { repeat: forever, do: [ { expect: any }, { send: '{{ last }}' } ] }, { send: { id: 8 } } ]",
+            "echo receive echo half closed fixed8 ok",
+        ),
+        (
+            "[ { repeat: forever, do: { repeat: 2, do: { expect: any } } }, { send: { id: 8 } } ]",
+            "receive half closed fixed8 ok",
+        ),
+        (
             "[ { repeat: forever, do: { expect: any, optional: true } } ]",
             "receive half closed internal: the mock cannot make its reply: the script runs in circles without doing anything",
         ),
