@@ -14,7 +14,7 @@ use crate::cel::Value;
 use crate::mock::state::Draws;
 
 /// Instructions without anything to do for the caller, after which a script is taken to run in circles.
-const IDLE_MAX: u32 = 1_000_000;
+const IDLE_MAX: u32 = 100_000;
 
 /// What comes next in a reply.
 #[derive(Debug)]
