@@ -1,13 +1,35 @@
 //! Addresses of mail, as HTML's `input type=email` accepts them.
 
+use super::host::is_label_list;
+
 /// Whether the text is an address: a local part of common characters, `@`, labels of letters, digits and inner hyphens.
 pub fn is_email(text: &str) -> bool {
-    let Some((local, domain)) = text.split_once('@') else { return false };
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(&byte);
-    !local.is_empty() && local.bytes().all(allowed) && domain.split('.').all(label)
+    let bytes = text.as_bytes();
+    let Some((local, domain)) =
+        bytes.iter().position(|byte| *byte == b'@').and_then(|at| Some((bytes.get(..at)?, bytes.get(at + 1..)?)))
+    else {
+        return false;
+    };
+    !local.is_empty()
+        && local.iter().all(|byte| LOCAL.get(usize::from(*byte)).is_some_and(|allowed| *allowed))
+        && is_label_list(domain)
 }
 
-fn label(label: &str) -> bool {
-    let inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    (1..=63).contains(&label.len()) && label.bytes().all(inner) && !label.starts_with('-') && !label.ends_with('-')
-}
+/// The bytes of a local part.
+static LOCAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        #[allow(clippy::cast_possible_truncation)]
+        let each = byte as u8;
+        let marks = b".!#$%&'*+/=?^_`{|}~-";
+        let mut at = 0;
+        while at < marks.len() {
+            table[byte] |= marks[at] == each;
+            at += 1;
+        }
+        table[byte] |= each.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};

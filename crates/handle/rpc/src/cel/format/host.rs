@@ -4,6 +4,8 @@ use super::ip::{Version, is_ip};
 
 /// The longest name, in characters.
 const HOSTNAME_MAX: usize = 253;
+/// The longest label.
+const LABEL_MAX: usize = 63;
 
 /// Whether the text is a name by RFC 1034 with digits first allowed: labels of 1 to 63 letters, digits and inner hyphens,
 /// a dot at the end if one likes, and a last label that is no number.
@@ -12,19 +14,27 @@ pub fn is_hostname(text: &str) -> bool {
         return false;
     }
     let text = text.strip_suffix('.').unwrap_or(text);
-    let mut digits_only = false;
-    for label in text.split('.') {
-        let inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-        let valid = (1..=63).contains(&label.len())
-            && label.bytes().all(inner)
-            && !label.starts_with('-')
-            && !label.ends_with('-');
-        if !valid {
+    let last = text.rsplit('.').next().unwrap_or_default();
+    is_label_list(text.as_bytes()) && !last.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether the bytes are labels with dots between them: 1 to 63 letters, digits and inner hyphens each.
+pub(super) fn is_label_list(bytes: &[u8]) -> bool {
+    let (mut length, mut before) = (0, b'.');
+    for byte in bytes.iter().copied() {
+        match byte {
+            b'.' if length == 0 || before == b'-' => return false,
+            b'.' => length = 0,
+            b'-' if length == 0 => return false,
+            b'-' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => length += 1,
+            _ => return false,
+        }
+        if length > LABEL_MAX {
             return false;
         }
-        digits_only = label.bytes().all(|byte| byte.is_ascii_digit());
+        before = byte;
     }
-    !digits_only
+    length > 0 && before != b'-'
 }
 
 /// Whether the text is a name or an address, with a port behind a colon; IPv6 in brackets.

@@ -2,11 +2,13 @@
 
 /// Whether the text is a UUID of 8-4-4-4-12 hexadecimal digits.
 pub fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(place, byte)| match place {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
+    let Ok(bytes) = <&[u8; 36]>::try_from(text.as_bytes()) else { return false };
+    let dashes = bytes[8] == b'-' && bytes[13] == b'-' && bytes[18] == b'-' && bytes[23] == b'-';
+    let mut digits = 0;
+    for byte in bytes {
+        digits += u32::from(byte.is_ascii_hexdigit());
+    }
+    dashes && digits == 32
 }
 
 /// Whether the text is a UUID without its hyphens.
