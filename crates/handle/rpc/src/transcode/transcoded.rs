@@ -164,10 +164,6 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
         if let Err(fault) = result {
             call.fail(told(fault.reason, call.deadline_ms));
         }
-        // More may be on its way than would be read off: HTTP/1 must not promise to go on behind this reply.
-        if !call.upload.has_all() {
-            self.inner.keep_alive(false);
-        }
         let mut is_cut_off = false;
         if let Some(failure) = call.failure.take() {
             self.inner.record().reason = Some(failure.reason);
@@ -272,6 +268,7 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
             Some(_) => call.dialect.stream.content_type().as_bytes(),
             None => content_type(tongue).as_bytes(),
         };
+        promise(self.inner, call);
         self.inner.status(200);
         self.inner.field(b"content-type", kind);
         if let Some((name, value)) = call.download.told_coding(by).and_then(|coding| coding_field(tongue, coding)) {
@@ -290,6 +287,7 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
             Some(binding) if binding.gives_bytes() => bytes_type(&call.download.bytes_type),
             _ => content_type(tongue).as_bytes(),
         };
+        promise(self.inner, call);
         self.inner.status(200);
         self.inner.field(b"content-type", kind);
         if let Some((name, value)) = coding_field(tongue, call.download.message_coding) {
@@ -313,6 +311,7 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
         let mut body = Vec::new();
         error_body(call.transcoder, tongue, status, trailers, &mut body);
         let (http_status, kind) = error_head(tongue, status);
+        promise(self.inner, call);
         self.inner.status(http_status);
         self.inner.field(b"content-type", kind.as_bytes());
         pass(self.inner, &call.download, self.added);
@@ -332,6 +331,14 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
         download.out.clear();
         download.sent = 0;
         Poll::Ready(Ok(()))
+    }
+}
+
+/// HTTP/1 promises to go on behind the reply only where all of the request is here: what is still on its way may be more than
+/// would be read off.
+fn promise<X: Exchange>(inner: &mut X, call: &Call<'_>) {
+    if !call.upload.has_all() {
+        inner.keep_alive(false);
     }
 }
 
