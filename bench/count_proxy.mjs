@@ -3,21 +3,15 @@
 // usage: node bench/count_proxy.mjs [NAME…] [--requests N] [--functions N] [--path /] [--leat PATH]
 // The upstream is a server in this process, before which two endpoints stand. Kernel instructions are not counted.
 
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { each, parseCallgrind } from './engine/callgrind.mjs';
-import { has } from './engine/machine.mjs';
-import { ask, get, open } from './engine/one_by_one.mjs';
+import { join } from 'node:path';
+import { commandLine, counted, print } from './engine/count.mjs';
+import { ask, get } from './engine/one_by_one.mjs';
 import { freePort } from './engine/process.mjs';
 
-const REQUESTS_MAX = 100_000;
 const WARM = 200;
-const START_MS_MAX = 60_000;
 
 /** Keys of the upstream, by name; with `mirror`, keys of that section of the route. */
 const cases = {
@@ -58,40 +52,24 @@ tracing: { sample: 1% }
 otlp: { url: COLLECTOR, metrics: 60s }`,
 };
 
-const names = [...Object.keys(cases), ...Object.keys(routes), ...Object.keys(roots)];
-
-const at = (path) => fileURLToPath(new URL(path, import.meta.url));
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    requests: { type: 'string', default: '2000' },
-    functions: { type: 'string', default: '0' },
-    path: { type: 'string', default: '/' },
-    leat: { type: 'string', default: process.env.LEAT_BIN ?? at('../target/release/leat') },
-  },
+const asked = commandLine({
+  program: 'count_proxy.mjs',
+  what: 'a proxied request',
+  cases: [...Object.keys(cases), ...Object.keys(routes), ...Object.keys(roots)],
+  requests: 2000,
+  options: { path: { type: 'string', default: '/' } },
+  usage: ' [--path /]',
 });
-const [requests, shown] = [Number(values.requests), Number(values.functions)];
-const unknown = positionals.filter((name) => !names.includes(name));
-if (!(Number.isInteger(requests) && requests >= 1 && requests <= REQUESTS_MAX && Number.isInteger(shown)) || unknown.length > 0) {
-  console.error(`usage: node bench/count_proxy.mjs [${names.join('|')}…] [--requests 1..${REQUESTS_MAX}] [--functions N]`);
-  process.exit(2);
-}
-if (!has('valgrind')) {
-  console.log('SKIP instructions of a proxied request: valgrind is missing (apt-get install valgrind)');
-  process.exit(0);
-}
-const leat = resolve(values.leat);
-if (!existsSync(leat)) {
-  console.error(`${leat} is missing: make build, or --leat PATH`);
-  process.exit(2);
-}
 
 const reply = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const upstreams = await Promise.all([serve(), serve()]);
 const collector = await serve();
 const folder = mkdtempSync(join(tmpdir(), 'leat-count-'));
 try {
-  for (const name of positionals.length > 0 ? positionals : names) await count(name);
+  for (const name of asked.names) {
+    const few = await run(name, WARM, `${folder}/few`);
+    print(name, [few, await run(name, WARM + asked.requests, `${folder}/many`)], asked);
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
   for (const server of [...upstreams, collector]) server.close();
@@ -104,15 +82,6 @@ function serve() {
     socket.setNoDelay(true).on('data', () => socket.write(reply)).on('error', () => socket.destroy());
   });
   return new Promise((done) => server.listen(0, '127.0.0.1', () => done(server)));
-}
-
-async function count(name) {
-  const [few, many] = [await run(name, WARM, `${folder}/few`), await run(name, WARM + requests, `${folder}/many`)];
-  const { total, functions } = each(few, many, requests);
-  console.log(`${name.padEnd(32)}${total.toFixed(0).padStart(8)} instructions a request`);
-  for (const { name: of, instructions, calls } of functions.slice(0, shown)) {
-    console.log(`  ${of.slice(0, 78).padEnd(80)}${instructions.toFixed(0).padStart(8)}${calls.toFixed(2).padStart(10)} calls`);
-  }
 }
 
 /** What a run of so many requests takes. */
@@ -131,21 +100,6 @@ routes: [{ proxy: { upstream: up${copies} }, ${routes[name] ?? ''} }]
 upstreams: { up: { endpoints: [${endpoints}], ${keys} }${next} }
 `;
   writeFileSync(`${folder}/leat.yaml`, config);
-  const watched = ['--tool=callgrind', '--dump-line=no', `--callgrind-out-file=${out}`, leat, 'gateway', `${folder}/leat.yaml`];
-  const child = spawn('valgrind', watched, { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => { said += text; });
-  const ended = new Promise((done) => child.on('close', done));
-  try {
-    const socket = await open(port, Date.now() + START_MS_MAX);
-    await ask(socket, get(values.path), requestsOf);
-    socket.destroy();
-    child.kill('SIGTERM');
-    await ended;
-    return parseCallgrind(readFileSync(out, 'utf8'));
-  } catch (error) {
-    throw new Error(`${error.message}\n${said}`);
-  } finally {
-    child.kill('SIGKILL');
-  }
+  const parameters = ['gateway', `${folder}/leat.yaml`];
+  return counted({ leat: asked.leat, parameters, port, out, client: (socket) => ask(socket, get(asked.values.path), requestsOf) });
 }
