@@ -1,6 +1,7 @@
 // Starts an example as its users do, and asks it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { delimiter } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
@@ -10,9 +11,12 @@ const packages = fileURLToPath(new URL("../../../packages", import.meta.url));
 const START_MS_MAX = 20_000;
 const STOP_MS_MAX = 5_000;
 
-/** The example in `folder` (this one) on a free port until the test `t` ends: `base`, its `child`, and all that it `said`. */
-export async function started(t, folder = here) {
-    const child = spawn(process.execPath, ["server.js"], { cwd: folder, env: { ...process.env, NODE_PATH: packages, PORT: "0" }, stdio: ["ignore", "pipe", "pipe"] });
+/**
+ * The example in `folder` (this one) on a free port until the test `t` ends: `base`, its `child`, and all that it `said`. Packages are
+ * also found in the folders of `more`.
+ */
+export async function started(t, folder = here, more = []) {
+    const child = spawn(process.execPath, ["server.js"], { cwd: folder, env: { ...process.env, NODE_PATH: [packages, ...more].join(delimiter), PORT: "0" }, stdio: ["ignore", "pipe", "pipe"] });
     t.after(async () => {
         if (child.exitCode !== null || child.signalCode !== null) return;
         // It removes its files, if it is given the time.
