@@ -150,7 +150,7 @@ impl Faker<'_> {
                 let value = least + self.draws.fraction() * (most - least);
                 // Two digits are what people expect of prices and rates, where the range has room for them.
                 let short = (value * 100.0).round() / 100.0;
-                json!(if short >= least && short <= most { short } else { value })
+                json!(if short > least && short < most { short } else { value })
             }
             Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 | Kind::Uint64 | Kind::Fixed64 => {
                 self.integer(rules, (1, 100_000)).to_string().into()
