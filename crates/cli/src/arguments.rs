@@ -65,7 +65,7 @@ SIGUSR2 starts the binary anew with the same sockets and then drains.")]
 Rules are YAML or JSON; docs/reference/mock-rules.md has all of them, docs/guide/mock.md the first five minutes.
 Signals: SIGTERM and SIGINT drain and end; SIGHUP reads schema and rules again.
 Exit codes: 0, 1 failed, or --drift found differences, 2 bad usage, schema or rules.")]
-    Mock(MockArguments),
+    Mock(Box<MockArguments>),
     /// Make one self-contained executable of an app
     #[command(after_help = "\
 Examples:
