@@ -553,6 +553,13 @@ impl<X: Exchange> Layer for Transcoded<'_, X> {
         Layer::length(self, length);
     }
 
+    fn keep_alive(&mut self, keep: bool) {
+        // What a program says of its connection is about one that only it sees.
+        if self.call.is_none() {
+            self.inner.keep_alive(keep);
+        }
+    }
+
     fn take_over(&mut self) -> bool {
         self.call.is_none() && self.inner.take_over()
     }
