@@ -1,9 +1,9 @@
 //! What choosing a rule costs: `rules_cost ROUNDS CALLS RULES…` loads as many rules as each number says, and prints for each
 //! the time to load and the least time of a call, measured in turns. Under callgrind, runs with different CALLS tell the
-//! instructions of a call, by step (docs/design/mock.md says how).
+//! instructions of a call, by step (docs/design/mock-rules.md says how).
 //!
 //! Every rule wants two fields exactly and one of metadata. With `memo` as the first word a table from whole requests to
-//! rules stands before the choice, which is what docs/design/mock.md compares.
+//! rules stands before the choice, which is what docs/design/mock-rules.md compares.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -3,7 +3,7 @@
 //!
 //! A method's rules stand in one order: priority, then how much a rule asks for, then the order of the files. The first one
 //! that matches answers. Which rules are compared at all says an index on the values that rules want exactly
-//! (docs/design/mock.md).
+//! (docs/design/mock-rules.md).
 
 mod choose;
 mod condition;
