@@ -38,5 +38,6 @@ mod streams;
 mod support;
 mod times;
 mod traces;
+mod transcoding;
 mod tries;
 mod tunnels;
