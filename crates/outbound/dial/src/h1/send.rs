@@ -236,6 +236,9 @@ impl Send {
                 Ok(()) => self.state = State::Closed,
                 Err(_) => self.break_off(),
             }
+        } else if let State::Done = self.state {
+            // Nothing more comes, and the answer may be long in coming.
+            self.out.release();
         }
         Poll::Ready(Ok(()))
     }
