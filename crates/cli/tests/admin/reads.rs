@@ -8,13 +8,16 @@ use crate::support::Upstream;
 
 #[test]
 fn the_index_lists_calls_that_are_there() {
-    let mut leat = gateway("routes: [{ respond: {} }]\n");
+    let folder = Folder::new();
+    folder.write("admin.token", format!("{TOKEN}\n"));
+    folder.write("a.proto", "syntax = \"proto3\"; package a; message M {} service S { rpc Get(M) returns (M); }");
+    let mut leat = Leat::gateway_in(folder, &with_admin("routes: [{ mock: { proto: a.proto, fake: true } }]\n"), 1);
     let index = get(&mut leat, "/");
     let calls = index["calls"].as_array().unwrap();
     assert!(calls.len() > 12);
     for call in calls.iter().filter(|call| call["method"] == "GET") {
         let path = call["path"].as_str().unwrap();
-        if !path.contains("NAME") {
+        if !path.contains("NAME") && !path.ends_with("/N") {
             assert_eq!(send(&mut leat, "GET", path, "host: localhost\r\n", "").status, 200, "{path}");
         }
     }
