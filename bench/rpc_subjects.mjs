@@ -8,21 +8,30 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const tools = at('../target/tools/rpc');
 const descriptors = `${tools}/echo.binpb`;
 
-/** A rule that the note of the scenarios meets, behind `count - 1` others that differ in a literal. */
+/** A file of rules is bounded; so many stay well below that. */
+const RULES_IN_A_FILE = 50_000;
+
+/** A rule that the note of the scenarios meets, and `count - 1` others that differ in a literal, as files. */
 function rules(count) {
-  const others = Array.from({ length: count - 1 }, (_, number) =>
-    `  - { name: other-${number}, method: bench.v1.Echo/Say, match: { message: { name: other-${number} } }, reply: { message: { text: "${number}" } } }\n`);
-  return `rules:\n${others.join('')}  - { name: echo, method: bench.v1.Echo/Say, match: { message: { name: bench } }, reply: { message: "{{ request }}" } }\n`;
+  const files = { 'rules/echo.yaml': 'rules:\n  - { name: echo, method: bench.v1.Echo/Say, match: { message: { name: bench } }, reply: { message: "{{ request }}" } }\n' };
+  for (let first = 0; first < count - 1; first += RULES_IN_A_FILE) {
+    const others = Array.from({ length: Math.min(RULES_IN_A_FILE, count - 1 - first) }, (_, number) =>
+      `  - { name: other-${first + number}, method: bench.v1.Echo/Say, match: { message: { name: other-${first + number} } }, reply: { message: { text: "${number}" } } }\n`);
+    files[`rules/others-${first}.yaml`] = `rules:\n${others.join('')}`;
+  }
+  return files;
 }
 
 const mock = (count) => ({ port, leat }) => ({
-  files: { 'rules.yaml': rules(count) },
-  command: [leat, 'mock', '--proto', at('rpc/echo.proto'), '--rules', 'rules.yaml', '--listen', `127.0.0.1:${port}`, '--access-log', 'off'],
+  files: rules(count),
+  command: [leat, 'mock', '--proto', at('rpc/echo.proto'), '--rules', 'rules', '--listen', `127.0.0.1:${port}`, '--access-log', 'off'],
 });
 
 const leat = (count) => ({
   version: ({ leat: binary }) => [binary, 'version'],
   needs: { binary: 'leat', how: 'build it (`make build`) or name one with --leat PATH' },
+  // Half a million rules take their time.
+  patience_ms: 10_000 + count / 5,
   roles: { rpc: mock(count), 'rpc-h1': mock(count) },
 });
 

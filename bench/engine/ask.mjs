@@ -9,7 +9,7 @@ import { askRpc } from './ask_rpc.mjs';
 const READY_PATIENCE_MS = 10_000;
 
 /** Waits until the process answers, and checks that it answers what every other subject does. `body` is a number of bytes, `json` a text. */
-export async function ready(process, { port, path, body, json, headers, expect, ...more }) {
+export async function ready(process, { port, path, body, json, headers, expect, patience_ms = READY_PATIENCE_MS, ...more }) {
   const ask = expect.protocol === 'h2' ? askH2 : askH1;
   const begin = Date.now();
   for (;;) {
@@ -22,7 +22,7 @@ export async function ready(process, { port, path, body, json, headers, expect, 
       }
       return;
     } catch (error) {
-      if (error.wrong || Date.now() - begin > READY_PATIENCE_MS) throw error;
+      if (error.wrong || Date.now() - begin > patience_ms) throw error;
       await pause(10);
     }
   }

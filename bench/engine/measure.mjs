@@ -70,7 +70,7 @@ export async function measure(scenario, name, context, upstream, { seconds, warm
       return await kind.drive({ ...given, run: talk(dir), subjectCommand: plan.command, core: CORE, loadCore: LOAD_CORE });
     }
     subject = start(plan.command, { core: coresOf(name), dir, env: plan.env });
-    await ready(subject, { ...scenario.load, port, expect: scenario.expect });
+    await ready(subject, { ...scenario.load, port, expect: scenario.expect, patience_ms: subjects[name].patience_ms });
     if (kind.drive) {
       return await kind.drive({ ...given, run: talk(dir), memory: () => memory(subject.pid), pause });
     }
