@@ -37,6 +37,7 @@ test("has the entries, the files of all modules, and declarations", () => {
         "dist/middleware/index.js",
         "dist/register.js",
         "dist/register/resolve.js",
+        "dist/rpc/index.js",
         "dist/transport/index.js",
         "dist/transport/kit/index.js",
         "package.json",

@@ -6,10 +6,8 @@ import { CallContext } from "./context";
 import { Envelopes, messages, refused } from "./envelopes";
 import { connect, grpc, protobuf, protocol } from "./libraries";
 import { sendEnd, sendError, sendHead, sendMessage } from "./reply";
-import { type Route } from "./router";
+import { READ_BYTES_MAX, type Route } from "./router";
 
-/** As gRPC's servers have it. */
-const READ_BYTES_MAX = 4 * 1024 * 1024;
 /** Longest delay of Node's timers, in milliseconds. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -74,7 +72,8 @@ class ServedCall {
                 const spec = this.#route.spec;
                 if (spec.kind !== "unary") return;
                 const made = spec.impl(this.#decode(message), this.#context);
-                if (made instanceof Promise) made.then((init) => { this.#answer(init); }, (error: unknown) => { this.fail(error); });
+                // Of any library: a query that one may wait for is one as well.
+                if (isThenable(made)) Promise.resolve(made).then((init) => { this.#answer(init); }, (error: unknown) => { this.fail(error); });
                 else this.#answer(made);
             } catch (error) {
                 this.fail(error);
@@ -144,6 +143,10 @@ class ServedCall {
     get #bytesMax(): number {
         return this.#route.options.readMaxBytes ?? READ_BYTES_MAX;
     }
+}
+
+function isThenable<T>(made: T | PromiseLike<T>): made is PromiseLike<T> {
+    return typeof (made as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 function timeoutOf(request: IncomingMessage, { options }: Route): { ms?: number | undefined; error?: unknown } {

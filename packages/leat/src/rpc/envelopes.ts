@@ -16,41 +16,57 @@ export function enveloped(message: Uint8Array): Buffer {
 /** Takes messages out of pieces of a body. */
 export class Envelopes {
     readonly #bytesMax: number;
-    #held: Buffer | undefined;
+    #pieces: Buffer[] = [];
+    #bytes = 0;
 
     /** Longest message, in bytes; a longer one is `resource_exhausted`. */
     constructor(bytesMax: number) {
         this.#bytesMax = bytesMax;
     }
 
-    /** The next piece; nothing of it is copied unless a message ends in a later one. */
+    /** The next piece; nothing of it is copied unless a message ends in a later one, and then once. */
     push(piece: Buffer): void {
-        this.#held = this.#held === undefined || this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
+        this.#pieces.push(piece);
+        this.#bytes += piece.length;
     }
 
     /** The next whole message; `undefined` until more has come. */
     next(): Buffer | undefined {
-        const held = this.#held;
-        if (held === undefined || held.length < HEAD_BYTES) return undefined;
-        const length = held.readUInt32BE(1);
+        if (this.#bytes < HEAD_BYTES) return undefined;
+        const head = this.#front(HEAD_BYTES);
+        const length = head.readUInt32BE(1);
         if (length > this.#bytesMax) throw refused(`message of ${String(length)} bytes, more than readMaxBytes (${String(this.#bytesMax)})`, "ResourceExhausted");
-        if (held[0] !== 0) throw refused("compressed message where none was announced", "Internal");
+        if (head[0] !== 0) throw refused("compressed message where none was announced", "Internal");
         const end = HEAD_BYTES + length;
-        if (held.length < end) return undefined;
-        this.#held = held.length === end ? undefined : held.subarray(end);
+        if (this.#bytes < end) return undefined;
+        const held = this.#front(end);
+        this.#pieces[0] = held.subarray(end);
+        if (held.length === end) this.#pieces.shift();
+        this.#bytes -= end;
         return held.subarray(HEAD_BYTES, end);
     }
 
     /** Whether the body ended inside of a message. */
     get isBroken(): boolean {
-        return this.#held !== undefined && this.#held.length > 0;
+        return this.#bytes > 0;
+    }
+
+    /** The first piece, with at least so many bytes, which there are. */
+    #front(bytes: number): Buffer {
+        let [first = Buffer.alloc(0)] = this.#pieces;
+        if (first.length < bytes) {
+            first = Buffer.concat(this.#pieces);
+            this.#pieces = [first];
+        }
+        return first;
     }
 }
 
 /** The messages of a request as they come; the client is held back while nobody asks for the next. */
 export async function* messages(request: IncomingMessage, bytesMax: number): AsyncGenerator<Buffer> {
     const envelopes = new Envelopes(bytesMax);
-    for await (const piece of request as AsyncIterable<Buffer>) {
+    // An implementation may leave before the client has sent all: its reply goes on, and so must the connection.
+    for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         envelopes.push(piece);
         for (let message = envelopes.next(); message !== undefined; message = envelopes.next()) yield message;
     }

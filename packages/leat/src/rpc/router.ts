@@ -4,6 +4,9 @@ import { type ConnectRouter, type Interceptor, type MethodImpl, type MethodImplS
 import { type UniversalHandlerOptions } from "@connectrpc/connect/protocol";
 import { connect } from "./libraries";
 
+/** Longest message that is taken unless told otherwise, in bytes: as gRPC's servers have it. */
+export const READ_BYTES_MAX = 4 * 1024 * 1024;
+
 /** What of a router's options Leat's protocol layer leaves to JavaScript; all others are the engine's. */
 export interface CallOptions {
     /** Around every call, the first one outermost. */
@@ -55,6 +58,11 @@ export class Routes implements ConnectRouter {
         };
         for (const { spec } of this.byPath.values()) add(spec.method.parent.file);
         return [...found];
+    }
+
+    /** Longest message that any of the methods takes, in bytes. */
+    readBytesMax(): number {
+        return Math.max(READ_BYTES_MAX, ...[...this.byPath.values()].map(({ options }) => options.readMaxBytes ?? READ_BYTES_MAX));
     }
 
     #add(spec: MethodImplSpec, options: Partial<UniversalHandlerOptions> | undefined): void {

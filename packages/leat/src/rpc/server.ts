@@ -34,7 +34,7 @@ export function createServer(options: RpcOptions): Server {
         else if (fallback !== undefined) fallback(request, response);
         else response.writeHead(404).end();
     });
-    (server as unknown as ServerSettings)[kRpc] = { descriptors: descriptorsOf(routes), hasFallback: fallback !== undefined, ...(readMaxBytes !== undefined && { readMaxBytes }) };
+    (server as unknown as ServerSettings)[kRpc] = { descriptors: descriptorsOf(routes), hasFallback: fallback !== undefined, readMaxBytes: routes.readBytesMax() };
     return server;
 }
 

@@ -138,3 +138,36 @@ test("interceptors stand around calls of every kind", async (t) => {
     assert.equal((await all(notes.count({ id: 2n }))).length, 2);
     assert.deepEqual(order, ["a Say", "b Say", "a Count", "b Count"]);
 });
+
+test("an implementation that leaves a stream of requests early answers all the same", async (t) => {
+    const leaving = {
+        async join(notes) {
+            for await (const note of notes) {
+                if (note.text === "stop") return { text: "enough" };
+                if (note.text === "bad") throw new ConnectError("no such note", Code.InvalidArgument);
+            }
+            return {};
+        },
+    };
+    const notes = client(await serve(t, { routes: (router) => router.service(Notes, leaving) }));
+    const endless = (text) => (async function* () {
+        yield { text };
+        for (let number = 0; number < 1000; number++) {
+            yield { text: "more" };
+            await pause(1);
+        }
+    })();
+    assert.equal((await notes.join(endless("stop"))).text, "enough");
+    await assert.rejects(notes.join(endless("bad")), code(Code.InvalidArgument));
+});
+
+test("what a reply waits for need not be a promise of this realm", async (t) => {
+    const query = { then: (done) => { setTimeout(done, 1, { text: "from a query" }); } };
+    const notes = client(await serve(t, { routes: (router) => router.service(Notes, { say: () => query }) }));
+    assert.equal((await notes.say({})).text, "from a query");
+});
+
+test("a service's own limit may be above the server's", async (t) => {
+    const notes = client(await serve(t, { routes: (router) => router.service(Notes, { say: ({ data }) => ({ id: BigInt(data.length) }) }, { readMaxBytes: 16 * 1024 * 1024 }) }));
+    assert.equal((await notes.say({ data: new Uint8Array(6 * 1024 * 1024) })).id, 6n * 1024n * 1024n);
+});
