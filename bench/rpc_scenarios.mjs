@@ -82,6 +82,17 @@ export const rpcScenarios = [
     targets: ['1,000', '100,000', '500,000'].map((count) => ({ measure: 'cpu_us', against: `leat mock, ${count} rules`, atLeast: 0.9 })),
   },
   {
+    name: 'rpc-handler',
+    title: 'the shared handler alone, in process: a call through a rule, and its steps',
+    about: 'Five fields in binary form, held against constraints, matched by a field and by metadata, answered with a fixed message. `choose` is what is left of a call: match, select, answer. JSON is what makes binary of the same message, and a whole call that came so.',
+    role: 'rpc-handler',
+    subjects: ['leat, shared handler'],
+    load: { kind: 'self' },
+    measures: ['rps', 'ns', 'find_ns', 'validate_ns', 'choose_ns', 'json_ns', 'from_json_ns'],
+    compare: ['ns'],
+    targets: [{ measure: 'rps', atLeast: 1_000_000 }, { measure: 'ns', atMost: 1000 }],
+  },
+  {
     name: 'rpc-start',
     title: 'from exec to the first answer',
     role: 'rpc-h1',

@@ -48,6 +48,7 @@ export const rpcSubjects = {
   'leat mock': leat(1),
   ...Object.fromEntries([10, 1000, 100_000, 500_000].map((count) => [`leat mock, ${count.toLocaleString('en')} rules`, leat(count)])),
   'leat, native echo': { version: () => 'leat-rpc', roles: { rpc: native, 'rpc-h1': native } },
+  'leat, shared handler': { version: () => 'leat-rpc', roles: { 'rpc-handler': ({ rival }) => ({ files: {}, command: [rival('handler-cost'), at('rpc/checked.proto')] }) } },
   'grpc-go': {
     version: () => 'google.golang.org/grpc 1.85.0',
     roles: { rpc: ({ port }) => ({ files: {}, command: [`${tools}/rival-grpc-go`, '--listen', `127.0.0.1:${port}`] }) },
