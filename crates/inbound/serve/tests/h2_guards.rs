@@ -365,6 +365,28 @@ fn a_client_that_reads_nothing_loses_its_connection_in_bounded_time_and_memory()
 }
 
 #[test]
+fn the_replies_to_a_batch_are_written_at_once() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server, &[]);
+    // What a connection begins with is out of the way.
+    raw.send(&get(1, "/raw?10"));
+    raw.until(DATA, 1);
+    // Above what the crate copies into its own buffer, and below.
+    for (first, path) in [(3, "/raw?600"), (43, "/raw?10"), (83, "/known?600")] {
+        let batch: Vec<u8> = (0..20).flat_map(|number| get(first + 2 * number, path)).collect();
+        raw.send(&batch);
+        let mut block = [0; 32 * 1024];
+        let count = raw.stream.read(&mut block).unwrap();
+        raw.received.extend_from_slice(&block[..count]);
+        let mut replies = 0;
+        while !raw.received.is_empty() {
+            replies += usize::from(raw.next().unwrap().kind == DATA);
+        }
+        assert_eq!(replies, 20, "{path}");
+    }
+}
+
+#[test]
 fn windows_that_never_open_end_with_the_idle_connection() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let server = Server::limited(|limits| {

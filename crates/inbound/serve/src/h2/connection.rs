@@ -75,9 +75,14 @@ impl<H: Handler> Connection<H> {
         let mut handshake = std::pin::pin!(builder.handshake::<_, Bytes>(io.clone()));
         let mut timer = Timer::default();
         timer.set_after(limits.head_time_ms);
-        let shaken = poll_fn(|cx| match handshake.as_mut().poll(cx) {
-            Poll::Ready(shaken) => Poll::Ready(shaken.ok()),
-            Poll::Pending => timer.poll_due(cx).map(|()| None),
+        let shaken = poll_fn(|cx| {
+            let shaken = handshake.as_mut().poll(cx);
+            // The client may wait for our settings. What finds no room goes with the next poll.
+            let _ = io.poll_send(cx);
+            match shaken {
+                Poll::Ready(shaken) => Poll::Ready(shaken.ok()),
+                Poll::Pending => timer.poll_due(cx).map(|()| None),
+            }
         })
         .await;
         let Some(h2) = shaken else { return };
@@ -130,6 +135,10 @@ impl<H: Handler> Connection<H> {
             }
             if next.is_ready() {
                 return next;
+            }
+            // Nothing more is there to be read: all replies leave at once.
+            if let Poll::Ready(Err(_)) = self.io.poll_send(cx) {
+                return Poll::Ready(None);
             }
             let site = self.service.current();
             let now = now_ms();

@@ -5,6 +5,8 @@ use http::request::Parts;
 use leat_h1::{BodyDecoder, Decoded, DecoderLimits, Progress, encode, parse_request};
 use leat_message::{Head, Length, Limits, Method, Profile, Reason, RequestLines, Version};
 
+use super::known;
+
 thread_local! {
     /// Emptied buffers and line tables of heads that are gone.
     static SPARE: RefCell<Vec<(Vec<u8>, RequestLines)>> = const { RefCell::new(Vec::new()) };
@@ -142,21 +144,13 @@ impl Trailers {
 
 /// A field for an h2 message; `None` where its name or value can't be one.
 pub(super) fn to_field(name: &[u8], value: &[u8]) -> Option<(http::HeaderName, http::HeaderValue)> {
-    let name = match name {
-        // The crate knows HTTP's own names and allocates for others: here are those that every gRPC call has.
-        b"grpc-status" => http::HeaderName::from_static("grpc-status"),
-        name => http::HeaderName::from_bytes(name).ok()?,
+    let name = match known::name(name) {
+        Some(name) => name,
+        None => http::HeaderName::from_bytes(name).ok()?,
     };
-    let value = match known(value) {
-        Some(text) => http::HeaderValue::from_static(text),
+    let value = match known::value(value) {
+        Some(value) => value,
         None => http::HeaderValue::from_maybe_shared(Bytes::copy_from_slice(value)).ok()?,
     };
     Some((name, value))
-}
-
-/// Values that many replies have, and that need no memory of their own.
-fn known(value: &[u8]) -> Option<&'static str> {
-    const KNOWN: [&str; 6] =
-        ["0", "*", "application/grpc", "application/json", "application/proto", "application/grpc-web+proto"];
-    KNOWN.into_iter().find(|text| text.as_bytes() == value)
 }

@@ -5,6 +5,7 @@ mod connection;
 mod exchange;
 mod head;
 mod io;
+mod known;
 mod meter;
 mod reply;
 mod verbatim;

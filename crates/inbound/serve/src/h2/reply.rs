@@ -3,7 +3,7 @@ use std::task::{Context, Poll, ready};
 use bytes::{Bytes, BytesMut};
 use h2::server::SendResponse;
 use h2::{Reason as Code, SendStream};
-use http::header::{CONTENT_LENGTH, DATE};
+use http::header::{CONTENT_LENGTH, DATE, Entry};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use leat_message::{Fields, Fixed, Length, Reason, Record, Reply};
 use leat_stream::clock;
@@ -18,6 +18,9 @@ const UNASKED_BYTES_MAX: usize = 1024;
 
 /// Interim responses of one exchange; further ones are left out. They are hints, and are queued whatever the client reads.
 const INTERIMS_MAX: u32 = 64;
+
+/// Trailers for which room is made at once.
+const RESERVED_FIELDS_MAX: usize = 64;
 
 /// How far a reply has come.
 #[derive(Debug)]
@@ -279,14 +282,14 @@ impl H2Reply {
     }
 
     fn close_head(&mut self, length: Length) {
-        if !self.fields.contains_key(DATE) {
-            self.fields.insert(DATE, date());
+        if let Entry::Vacant(place) = self.fields.entry(DATE) {
+            place.insert(date());
         }
         if let Length::Known(count) = length
             && self.status != StatusCode::NO_CONTENT
-            && !self.fields.contains_key(CONTENT_LENGTH)
+            && let Entry::Vacant(place) = self.fields.entry(CONTENT_LENGTH)
         {
-            self.fields.insert(CONTENT_LENGTH, decimal(count));
+            place.insert(decimal(count));
         }
         self.open_body(length);
     }
@@ -384,7 +387,11 @@ fn decimal(mut number: u64) -> HeaderValue {
 }
 
 fn to_map(fields: Fields<'_>) -> HeaderMap {
-    fields.iter().filter_map(|(_, name, value)| to_field(name, value)).collect()
+    let mut map = HeaderMap::with_capacity(fields.len().min(RESERVED_FIELDS_MAX));
+    for (name, value) in fields.iter().filter_map(|(_, name, value)| to_field(name, value)) {
+        map.append(name, value);
+    }
+    map
 }
 
 /// The Date field, made once a second.
