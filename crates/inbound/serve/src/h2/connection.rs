@@ -20,6 +20,7 @@ use super::exchange::{Begun, H2Exchange, Receive, raw_step};
 use super::head::OwnedHead;
 use super::io::{Ending, Io};
 use super::reply::H2Reply;
+use super::wake::Bell;
 use crate::refusal::{admit, write_problem};
 use crate::{Service, Site};
 
@@ -46,6 +47,8 @@ type H2 = h2::server::Connection<Io, Bytes>;
 pub(super) struct Connection<H: Handler> {
     h2: H2,
     io: Io,
+    /// What the crate wakes.
+    bell: Bell,
     peer: Rc<Peer>,
     service: Rc<Service<H>>,
     /// Exchanges that run as tasks.
@@ -88,8 +91,18 @@ impl<H: Handler> Connection<H> {
         let Some(h2) = shaken else { return };
         let idle_deadline_ms = now_ms().saturating_add(limits.idle_time_ms);
         let running = Rc::new(Cell::new(0));
-        let mut connection =
-            Self { h2, io, peer, service, running, accepted: 0, timer, idle_deadline_ms, closing: false };
+        let mut connection = Self {
+            h2,
+            io,
+            bell: Bell::new(),
+            peer,
+            service,
+            running,
+            accepted: 0,
+            timer,
+            idle_deadline_ms,
+            closing: false,
+        };
         connection.run().await;
         let Self { h2, io, timer, .. } = connection;
         drop(h2);
@@ -125,7 +138,8 @@ impl<H: Handler> Connection<H> {
                 }
                 return Poll::Ready(None);
             }
-            let next = self.h2.poll_accept(cx);
+            let waker = self.bell.waker(cx);
+            let next = self.h2.poll_accept(&mut Context::from_waker(waker));
             if self.io.is_flooded() {
                 self.refuse(Reason::H2Flood);
                 self.h2.abrupt_shutdown(Code::ENHANCE_YOUR_CALM);
@@ -134,6 +148,8 @@ impl<H: Handler> Connection<H> {
                 return Poll::Ready(None);
             }
             if next.is_ready() {
+                // The next poll follows behind what is accepted.
+                self.bell.mute();
                 return next;
             }
             // Nothing more is there to be read: all replies leave at once.

@@ -9,6 +9,7 @@ mod known;
 mod meter;
 mod reply;
 mod verbatim;
+mod wake;
 
 use std::rc::Rc;
 
