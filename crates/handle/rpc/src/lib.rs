@@ -7,6 +7,7 @@ pub mod client;
 pub mod health;
 mod metadata;
 pub mod mock;
+mod outgoing;
 pub mod reflection;
 pub mod serve;
 pub mod transcode;

@@ -10,6 +10,7 @@ use leat_rpc_wire::grpc::{status, timeout};
 use leat_rpc_wire::{Code, Metadata, Status, binary_value};
 
 use super::Backend;
+use crate::outgoing::Outgoing;
 
 /// The longest message that is taken from a server, in bytes: four times gRPC's usual limit, since large fixtures are recorded.
 pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -77,8 +78,7 @@ impl Client {
         call.length(Length::Stream);
         Ok(ClientCall {
             call,
-            waiting: Vec::new(),
-            sent: 0,
+            waiting: Outgoing::default(),
             has_ended: false,
             has_head: false,
             headers: Metadata::new(),
@@ -118,9 +118,8 @@ pub(crate) fn is_passed_on(name: &str) -> bool {
 /// A call that is under way, driven by one task in both directions.
 pub struct ClientCall {
     call: Call,
-    /// What is to be sent, and how much of it was.
-    waiting: Vec<u8>,
-    sent: usize,
+    /// What is to be sent.
+    waiting: Outgoing,
     has_ended: bool,
     has_head: bool,
     headers: Metadata,
@@ -131,7 +130,7 @@ pub struct ClientCall {
 impl ClientCall {
     /// Queues a message; it leaves while the call is polled.
     pub fn send(&mut self, message: &[u8]) {
-        envelope::write(0, message, &mut self.waiting);
+        envelope::write(0, message, self.waiting.tail());
     }
 
     /// Says that no message comes any more, once those that wait have left.
@@ -141,7 +140,7 @@ impl ClientCall {
 
     /// Bytes that wait to be sent.
     pub fn waiting_bytes(&self) -> usize {
-        self.waiting.len() - self.sent
+        self.waiting.waiting_bytes()
     }
 
     /// The headers of the reply; empty before [`ClientCall::poll_receive`] was ready once.
@@ -169,12 +168,10 @@ impl ClientCall {
     /// # Errors
     /// `unavailable` where the connection fails.
     pub fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
-        while let Some(rest) = self.waiting.get(self.sent..).filter(|rest| !rest.is_empty()) {
-            let count = ready!(self.call.poll_send(cx, rest)).map_err(unavailable)?;
-            self.sent += count;
+        while self.waiting.waiting_bytes() > 0 {
+            let count = ready!(self.call.poll_send(cx, self.waiting.waiting())).map_err(unavailable)?;
+            self.waiting.sent(count);
         }
-        self.waiting.clear();
-        self.sent = 0;
         if std::mem::take(&mut self.has_ended) {
             self.call.end(None);
         }

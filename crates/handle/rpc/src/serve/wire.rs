@@ -9,6 +9,7 @@ use super::answering::{Answering, Later, append_end, with_trailers};
 use super::breaking::Breaking;
 use super::{encode, head};
 use crate::call::{Answer as _, Fault, Message, Outcome, Prepared};
+use crate::outgoing::Outgoing;
 
 /// Bytes of a reply that may wait for the connection before a service is held up.
 const ROOM_BYTES: usize = 32 * 1024;
@@ -21,9 +22,8 @@ pub(super) struct Wire<'x, X> {
     origin: Option<&'x [u8]>,
     headers: Metadata,
     head_sent: bool,
-    /// Encoded bytes, of which `sent` have left.
-    out: Vec<u8>,
-    sent: usize,
+    /// Encoded bytes.
+    out: Outgoing,
     /// The message of a call whose head says how the call ended: Connect's unary calls.
     held: Option<Vec<u8>>,
     messages: u64,
@@ -43,8 +43,7 @@ impl<'x, X: Exchange> Wire<'x, X> {
             origin,
             headers: Metadata::new(),
             head_sent: false,
-            out: Vec::new(),
-            sent: 0,
+            out: Outgoing::default(),
             held: None,
             messages: 0,
             broken: None,
@@ -105,8 +104,8 @@ impl<'x, X: Exchange> Wire<'x, X> {
         }
         self.send_headers();
         match self.breaking.garbles {
-            false => encode::append(self.opening, message, &mut self.out),
-            true => encode::as_text(self.opening, &mut self.out, |out| envelope::write(COMPRESSED, message, out)),
+            false => encode::append(self.opening, message, self.out.tail()),
+            true => encode::as_text(self.opening, self.out.tail(), |out| envelope::write(COMPRESSED, message, out)),
         }
     }
 
@@ -117,7 +116,7 @@ impl<'x, X: Exchange> Wire<'x, X> {
     /// Ready when a service may go on sending.
     pub(super) fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
         let pushed = self.poll_push(cx);
-        if self.out.len() - self.sent < ROOM_BYTES { Poll::Ready(Ok(())) } else { pushed }
+        if self.out.waiting_bytes() < ROOM_BYTES { Poll::Ready(Ok(())) } else { pushed }
     }
 
     /// Gives what is encoded to the connection, and has it written.
@@ -131,7 +130,8 @@ impl<'x, X: Exchange> Wire<'x, X> {
 
     /// Gives what is encoded to the exchange.
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
-        while let Some(rest) = self.out.get(self.sent..).filter(|rest| !rest.is_empty()) {
+        while self.out.waiting_bytes() > 0 {
+            let rest = self.out.waiting();
             let Poll::Ready(count) = self.breaking.poll_allowed(cx, rest.len()) else {
                 ready!(self.exchange.poll_flush(cx))?;
                 return Poll::Pending;
@@ -141,14 +141,12 @@ impl<'x, X: Exchange> Wire<'x, X> {
             }
             let piece = rest.get(..count).unwrap_or(rest);
             let count = ready!(self.exchange.poll_send(cx, piece))?;
-            self.sent += count;
+            self.out.sent(count);
             if self.breaking.sent(count) {
                 // What is not flushed now leaves while the next piece is waited for.
                 let _ = self.exchange.poll_flush(cx)?;
             }
         }
-        self.out.clear();
-        self.sent = 0;
         Poll::Ready(Ok(()))
     }
 
@@ -177,14 +175,14 @@ impl<'x, X: Exchange> Wire<'x, X> {
                 _ => answering.fail(&status),
             }
             self.head_sent = true;
-            self.out = later.body;
+            self.out = later.body.into();
             self.trailers = later.end;
         } else {
             self.send_headers();
             if matches!(self.opening.media, MediaType::Grpc(_)) {
                 self.trailers = Some((status, outcome.trailers.clone()));
             } else if !self.breaking.no_trailers {
-                append_end(self.opening, Some(self.method), &status, &outcome.trailers, &mut self.out);
+                append_end(self.opening, Some(self.method), &status, &outcome.trailers, self.out.tail());
             }
         }
         if self.breaking.no_trailers {
