@@ -1,6 +1,6 @@
 //! Browsers: what a page of another origin may call, and what it may read of the reply.
 
-use leat_message::{Head, Length, Reason, Reply};
+use leat_message::{Head, Length, Method as HttpMethod, Reason, Reply};
 
 use super::settings::Cors;
 
@@ -10,19 +10,32 @@ const PREFLIGHT_SECONDS: &[u8] = b"7200";
 const EXPOSED: &[u8] =
     b"*, grpc-status, grpc-message, grpc-status-details-bin, grpc-encoding, connect-content-encoding, content-encoding";
 
-/// Answers a preflight; `false`, and nothing was written, where the request is none.
-pub(super) fn answer_preflight<R: Reply>(head: Head<'_>, cors: &Cors, reply: &mut R) -> bool {
-    let fields = head.fields();
-    if fields.get_named(b"access-control-request-method").is_none() || *cors == Cors::Off {
+/// What pages may send to a method's own path.
+const RPC_METHODS: &[u8] = b"GET, POST";
+/// The same for paths that `google.api.http` binds.
+const REST_METHODS: &[u8] = b"GET, POST, PUT, PATCH, DELETE";
+
+/// Whether a request asks for leave, on behalf of a page, and is answered here.
+pub(super) fn is_preflight(head: Head<'_>, cors: &Cors) -> bool {
+    head.method() == HttpMethod::Options
+        && *cors != Cors::Off
+        && head.fields().get_named(b"access-control-request-method").is_some()
+}
+
+/// Answers a preflight; `false`, and nothing was written, where the request is none. `is_method`: whether the path is a
+/// method's own.
+pub(super) fn answer_preflight<R: Reply>(head: Head<'_>, cors: &Cors, is_method: bool, reply: &mut R) -> bool {
+    if !is_preflight(head, cors) {
         return false;
     }
+    let fields = head.fields();
     let Some(origin) = cors.allowed(head) else {
         super::head::write_problem::<R, ()>(reply, Reason::CorsOrigin);
         return true;
     };
     reply.status(204);
     reply.field(b"access-control-allow-origin", origin);
-    reply.field(b"access-control-allow-methods", b"GET, POST");
+    reply.field(b"access-control-allow-methods", if is_method { RPC_METHODS } else { REST_METHODS });
     if let Some(names) = fields.get_named(b"access-control-request-headers") {
         reply.field(b"access-control-allow-headers", names);
     }

@@ -18,9 +18,7 @@ mod wire;
 
 use std::sync::Arc;
 
-use leat_message::{
-    BodyLimits, Exchange, Fault, Handler, Head, Length, Method as HttpMethod, Peer, Reason, Reply, Step, Version,
-};
+use leat_message::{BodyLimits, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step, Version};
 use leat_rpc_wire::connect::query::Query;
 use leat_rpc_wire::rest::Bound;
 use leat_rpc_wire::{Code, MediaType, Opening, Refused, Status};
@@ -109,11 +107,13 @@ impl<S: Service> Rpc<S> {
         }
     }
 
-    /// Whether a request is no call of an RPC protocol's, and is bound to a method by its path.
+    /// Whether a request is no call of an RPC protocol's, and is bound to a method by its path. Preflights are not, whatever is
+    /// bound to their path.
     fn is_rest(&self, head: Head<'_>) -> bool {
         self.rest.as_ref().is_some_and(|rest| {
             let path = std::str::from_utf8(head.path()).unwrap_or_default();
             self.service.method(path).is_none()
+                && !cors::is_preflight(head, &self.settings.cors)
                 && !matches!(rest.bindings().find(head.method_bytes(), head.path()), Bound::Nothing)
         })
     }
@@ -164,11 +164,11 @@ impl<S: Service> Rpc<S> {
 
     /// Reads the head; `None` where it was answered.
     fn open<R: Reply>(&self, head: Head<'_>, reply: &mut R) -> Option<(Opening, &Method)> {
-        if head.method() == HttpMethod::Options && cors::answer_preflight(head, &self.settings.cors, reply) {
-            return None;
-        }
         let path = std::str::from_utf8(head.path()).unwrap_or_default();
         let method = self.service.method(path);
+        if cors::answer_preflight(head, &self.settings.cors, method.is_some(), reply) {
+            return None;
+        }
         let opening = match Opening::read(head) {
             Ok(opening) => opening,
             Err(Refused::Call(opening, status)) => {

@@ -321,6 +321,14 @@ fn pages_of_allowed_origins_may_call_and_read() {
     assert!(allowed.head.starts_with("HTTP/1.1 204 "), "{}", allowed.head);
     assert!(allowed.head.contains("access-control-allow-origin: https://a.example\r\n"));
     assert!(allowed.head.contains("access-control-allow-headers: content-type,x-grpc-web\r\n"));
+    assert!(allowed.head.contains("access-control-allow-methods: GET, POST\r\n"), "{}", allowed.head);
+    for (path, asked) in [("/v1/fail", "DELETE"), ("/v1/texts/hello", "PATCH"), ("/v1/texts/hello", "PUT")] {
+        let fields = format!("origin: https://a.example\naccess-control-request-method: {asked}");
+        let allowed = client.ask(&format!("OPTIONS {path}"), &fields, b"");
+        assert!(allowed.head.starts_with("HTTP/1.1 204 "), "{path}: {}", allowed.head);
+        let methods = allowed.head.lines().find(|line| line.starts_with("access-control-allow-methods: "));
+        assert!(methods.is_some_and(|methods| methods.contains(asked)), "{path} {asked}: {}", allowed.head);
+    }
     let mut client = server.connect();
     let refused = client.ask("OPTIONS /test.Texts/Echo", &format!("origin: https://b.example\n{preflight}"), b"");
     assert!(refused.head.starts_with("HTTP/1.1 403 "), "{}", refused.head);
