@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use leat_message::{BodyLimits, Ended, Exchange, Fault, Handler, Head, Peer, Reason, Reply, Step};
+use leat_message::{Ended, Exchange, Fault, Handler, Head, Peer, Reason, Reply, Step};
 use leat_script::{Plan, Script};
 
 use crate::rpc::Rpc;
@@ -46,9 +46,7 @@ impl Handler for Speaking {
             (Some(rpc), Plan::Request) if !self.is_plain(exchange.request()) => rpc,
             _ => return self.script.exchange(plan, exchange).await,
         };
-        // The limits of messages bound what is held.
-        let limits = BodyLimits { bytes_max: u64::MAX, time_ms: None };
-        let Some(mut call) = rpc.transcoder.open(exchange, limits, &|_| {}).await? else { return Ok(()) };
+        let Some(mut call) = rpc.transcoder.open_within(exchange, &|_| {}).await? else { return Ok(()) };
         let result = self.script.exchange(plan, &mut call).await;
         call.finish(result).await
     }

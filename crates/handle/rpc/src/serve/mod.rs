@@ -123,7 +123,8 @@ impl<S: Service> Rpc<S> {
         let Some(rest) = &self.rest else { return Err(Reason::HandlerFailed.into()) };
         let origin = self.settings.cors.allowed(exchange.request()).map(<[u8]>::to_vec);
         let added = |put: &mut dyn FnMut(&[u8], &[u8])| cors::each(origin.as_deref(), put);
-        let limits = BodyLimits { bytes_max: u64::MAX, time_ms: Some(REQUEST_TIME_MS) };
+        let time_ms = (!rest.is_streamed(exchange.request())).then_some(REQUEST_TIME_MS);
+        let limits = BodyLimits { bytes_max: u64::MAX, time_ms };
         let Some(mut transcoded) = rest.open(exchange, limits, &added).await? else { return Ok(()) };
         let result = self.answer_call(&mut transcoded, Version::Http2).await;
         transcoded.finish(result).await

@@ -103,6 +103,15 @@ impl<'t> Call<'t> {
         self.upload.whole(by, head, body)
     }
 
+    /// Ready when the client's deadline has passed, with what it is told.
+    pub(super) fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<Failure> {
+        if self.deadline_ms == NEVER {
+            return Poll::Pending;
+        }
+        self.timer.set(self.deadline_ms);
+        self.timer.poll_due(cx).map(|()| late())
+    }
+
     /// Whether the reply's head can go before the end of the call is known.
     fn is_stream(&self) -> bool {
         match self.dialect.tongue {
@@ -441,12 +450,9 @@ impl<X: Exchange> Layer for Transcoded<'_, X> {
 
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
         if let Some(call) = &mut self.call
-            && call.deadline_ms != NEVER
+            && let Poll::Ready(late) = call.poll_deadline(cx)
         {
-            call.timer.set(call.deadline_ms);
-            if call.timer.poll_due(cx).is_ready() {
-                return Poll::Ready(call.fail(late()));
-            }
+            return Poll::Ready(call.fail(late));
         }
         self.inner.poll_gone(cx)
     }

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Poll, ready};
+use std::task::Poll;
 
 use leat_message::{BodyLimits, Exchange, Fault, Head, Piece, Reason, Reply};
 use leat_rpc_wire::Form;
@@ -136,6 +136,42 @@ impl Transcoder {
             return Ok(Some(Transcoded::new(x, self, tongue, None, added)));
         }
         x.limit_body(limits);
+        self.begin(x, tongue, added).await
+    }
+
+    /// The same within the limits that the connection has set for the body; one that the client streams has no time to be
+    /// whole in. For those before a program of this process.
+    ///
+    /// # Errors
+    /// As [`Transcoder::open`].
+    pub async fn open_within<'a, X: Exchange>(
+        &'a self,
+        x: &'a mut X,
+        added: Added<'a>,
+    ) -> Result<Option<Transcoded<'a, X>>, Fault> {
+        let tongue = self.tongue(x.request());
+        if self.is_streamed(x.request()) {
+            // The limits of messages bound what is held.
+            x.limit_body(BodyLimits { bytes_max: u64::MAX, time_ms: None });
+        }
+        self.begin(x, tongue, added).await
+    }
+
+    /// Whether a request calls a method whose client streams.
+    pub fn is_streamed(&self, head: Head<'_>) -> bool {
+        let method = self.method(head.path()).or_else(|| match self.bindings.find(head.method_bytes(), head.path()) {
+            Bound::Found(binding) => Some(binding.method()),
+            _ => None,
+        });
+        method.is_some_and(Method::client_streams)
+    }
+
+    async fn begin<'a, X: Exchange>(
+        &'a self,
+        x: &'a mut X,
+        tongue: Tongue,
+        added: Added<'a>,
+    ) -> Result<Option<Transcoded<'a, X>>, Fault> {
         let dialect = match Dialect::read(self, x.request(), tongue) {
             Ok(dialect) => dialect,
             Err(rejected) => {
@@ -162,20 +198,24 @@ impl Transcoder {
         let mut body = Vec::new();
         loop {
             let taken = poll_fn(|cx| {
-                let piece = ready!(x.poll_body(cx));
-                Poll::Ready(piece.map(|piece| match piece {
+                let piece = match x.poll_body(cx) {
+                    Poll::Ready(piece) => piece,
+                    Poll::Pending => return call.poll_deadline(cx).map(Err),
+                };
+                Poll::Ready(Ok(piece.map(|piece| match piece {
                     Piece::Data(bytes) => {
                         body.extend_from_slice(bytes);
                         bytes.len()
                     }
                     Piece::End => 0,
-                }))
+                })))
             });
             match taken.await {
-                Ok(0) => return Ok(call.whole(x.request(), &body)),
-                Ok(taken) => x.consume(taken),
-                Err(Reason::LimitBodyBytes) => return Ok(Err(Reason::LimitBodyBytes.into())),
-                Err(reason) => return Err(reason.into()),
+                Ok(Ok(0)) => return Ok(call.whole(x.request(), &body)),
+                Ok(Ok(taken)) => x.consume(taken),
+                Ok(Err(Reason::LimitBodyBytes)) => return Ok(Err(Reason::LimitBodyBytes.into())),
+                Ok(Err(reason)) => return Err(reason.into()),
+                Err(late) => return Ok(Err(late)),
             }
             if body.len() > with_overhead(bytes_max) {
                 return Ok(Err(Failure::too_long(bytes_max)));

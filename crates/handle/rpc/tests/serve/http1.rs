@@ -344,6 +344,24 @@ fn pages_of_allowed_origins_may_call_and_read() {
 }
 
 #[test]
+fn the_deadline_counts_while_the_request_is_read() {
+    let server = Server::start();
+    for (path, fields) in [
+        ("/v1/fail", "grpc-timeout: 30m\ncontent-type: application/json"),
+        ("/test.Texts/Echo", "connect-timeout-ms: 30\ncontent-type: application/json"),
+        ("/test.Texts/Echo", "grpc-timeout: 30m\ncontent-type: application/grpc-web+json"),
+    ] {
+        let mut client = server.connect();
+        // The rest of the body never comes.
+        let reply = client.begin(&format!("POST {path}"), &format!("{fields}\ncontent-length: 100"), b"{");
+        let body = String::from_utf8_lossy(&reply.body);
+        let is_told = ["deadline_exceeded", "\"code\":4", "grpc-status: 4"].iter().any(|told| body.contains(told));
+        assert!(is_told, "{path}: {} {body}", reply.head);
+        assert!(reply.head.contains("connection: close\r\n"), "{path}: {}", reply.head);
+    }
+}
+
+#[test]
 fn a_stream_of_connect_has_its_end_in_an_envelope() {
     let server = Server::start();
     let mut client = server.connect();

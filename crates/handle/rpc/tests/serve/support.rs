@@ -86,8 +86,13 @@ impl Http1 {
     pub(crate) fn ask(&mut self, line: &str, fields: &str, body: &[u8]) -> Text {
         let length =
             if line.starts_with("POST") { format!("content-length: {}\r\n", body.len()) } else { String::new() };
+        self.begin(line, &format!("{length}{fields}"), body)
+    }
+
+    /// The reply to a request that says itself how long it is, and may not be all of it.
+    pub(crate) fn begin(&mut self, line: &str, fields: &str, body: &[u8]) -> Text {
         let fields: String = fields.lines().map(|line| format!("{}\r\n", line.trim())).collect();
-        let head = format!("{line} HTTP/1.1\r\nhost: test\r\n{length}{fields}\r\n");
+        let head = format!("{line} HTTP/1.1\r\nhost: test\r\n{fields}\r\n");
         self.stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
         self.reply()
     }
