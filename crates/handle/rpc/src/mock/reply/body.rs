@@ -89,7 +89,9 @@ impl Body {
             Self::Shape(shape) => shape.make(scope).map(Some),
             Self::Whole(expression) => {
                 let kind = SingularKind::Message(target.output.index());
-                match convert::singular(target.pool(), kind, &expression.value(scope)?).map_err(Failure)? {
+                match convert::singular(target.pool(), kind, &expression.value(scope)?, scope.budget())
+                    .map_err(Failure)?
+                {
                     Some(Proto::Message(message)) => Ok(Some(message)),
                     _ => Ok(Some(target.output.empty())),
                 }

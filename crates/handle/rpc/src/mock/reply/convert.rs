@@ -6,7 +6,7 @@ use buffa_descriptor::reflect::{DynamicMessage, MapKey, MapValue, ReflectMessage
 use buffa_descriptor::{DescriptorPool, FieldDescriptor, FieldKind, MessageIndex, ScalarType, SingularKind};
 
 use super::base64_text;
-use super::template::{json, span, text, wall};
+use super::template::{Budget, json, span, text, wall};
 use crate::cel::{Map, Value};
 
 /// Levels of messages that one value may have.
@@ -16,8 +16,13 @@ const DEPTH_MAX: usize = 64;
 ///
 /// # Errors
 /// What the field takes, and what was found.
-pub(super) fn field(pool: &Arc<DescriptorPool>, kind: FieldKind, value: &Value<'_>) -> Result<Option<Proto>, String> {
-    Converter { pool, depth: DEPTH_MAX }.field(kind, value)
+pub(super) fn field(
+    pool: &Arc<DescriptorPool>,
+    kind: FieldKind,
+    value: &Value<'_>,
+    budget: &Budget,
+) -> Result<Option<Proto>, String> {
+    Converter { pool, depth: DEPTH_MAX, budget }.field(kind, value)
 }
 
 /// One value of a field.
@@ -28,8 +33,9 @@ pub(super) fn singular(
     pool: &Arc<DescriptorPool>,
     kind: SingularKind,
     value: &Value<'_>,
+    budget: &Budget,
 ) -> Result<Option<Proto>, String> {
-    Converter { pool, depth: DEPTH_MAX }.singular(kind, value)
+    Converter { pool, depth: DEPTH_MAX, budget }.singular(kind, value)
 }
 
 /// The field of this name: the .proto file's, or JSON's; extensions as `[full.name]`.
@@ -63,6 +69,7 @@ pub(super) fn map_key(kind: ScalarType, text: &str) -> Option<MapKey> {
 struct Converter<'p> {
     pool: &'p Arc<DescriptorPool>,
     depth: usize,
+    budget: &'p Budget,
 }
 
 impl Converter<'_> {
@@ -88,7 +95,7 @@ impl Converter<'_> {
     fn map(self, key_kind: ScalarType, kind: SingularKind, map: &Map<'_>) -> Result<Option<Proto>, String> {
         let mut entries = Vec::with_capacity(map.len());
         for key in map.keys() {
-            let written = text(&key)?;
+            let written = text(&key, self.budget)?;
             let found = map_key(key_kind, &written).ok_or_else(|| format!("`{written}` is no key of this map"))?;
             if let Some(value) = self.singular(kind, &map.get(&key).unwrap_or(Value::Null))? {
                 entries.push((found, value));
@@ -98,12 +105,13 @@ impl Converter<'_> {
     }
 
     fn singular(self, kind: SingularKind, value: &Value<'_>) -> Result<Option<Proto>, String> {
+        self.budget.element()?;
         Ok(match (kind, value) {
             (SingularKind::Message(index), _) if self.known(index) == Some("Value") => {
                 Some(Proto::Message(self.by_json(index, value)?))
             }
             (_, Value::Null) => None,
-            (SingularKind::Scalar(kind), value) => Some(scalar(kind, value)?),
+            (SingularKind::Scalar(kind), value) => Some(scalar(kind, value, self.budget)?),
             (SingularKind::Enum(index), value) => {
                 let number = match value {
                     Value::Int(number) => i32::try_from(*number).ok(),
@@ -129,9 +137,11 @@ impl Converter<'_> {
         if let Value::Message(message) = value
             && message.get().message_index() == index
         {
+            self.budget.message(message.get())?;
             return Ok(message.get().clone());
         }
         let mut made = DynamicMessage::new(Arc::clone(self.pool), index);
+        self.budget.fields()?;
         let known = self.known(index);
         match (known, value) {
             (Some("Any"), value) => return self.packed(value),
@@ -156,7 +166,7 @@ impl Converter<'_> {
             }
             (_, Value::Map(map)) => {
                 for key in map.keys() {
-                    let name = text(&key)?;
+                    let name = text(&key, self.budget)?;
                     let field = named_field(self.pool, index, &name);
                     let field = field.ok_or_else(|| format!("`{name}` is no field of {wanted}"))?;
                     if let Some(value) = self.field(field.kind(), &map.get(&key).unwrap_or(Value::Null))? {
@@ -180,7 +190,10 @@ impl Converter<'_> {
     fn packed(self, value: &Value<'_>) -> Result<DynamicMessage, String> {
         let of = |name: &str| self.pool.message_index(&format!("google.protobuf.{name}"));
         let known = match value {
-            Value::Message(message) => return message.get().pack_any().map_err(|error| error.to_string()),
+            Value::Message(message) => {
+                self.budget.message(message.get())?;
+                return message.get().pack_any().map_err(|error| error.to_string());
+            }
             Value::Map(map) => match map.get(&Value::text("@type")) {
                 Some(_) => None,
                 None => of("Struct"),
@@ -206,13 +219,13 @@ impl Converter<'_> {
     }
 
     fn by_json(self, index: MessageIndex, value: &Value<'_>) -> Result<DynamicMessage, String> {
-        let json = json(value)?.to_string();
+        let json = json(value, self.budget)?.to_string();
         DynamicMessage::from_json(Arc::clone(self.pool), index, &json)
             .map_err(|error| format!("{} is no {}: {error}", shown(value), self.pool.message(index).full_name()))
     }
 }
 
-fn scalar(kind: ScalarType, value: &Value<'_>) -> Result<Proto, String> {
+fn scalar(kind: ScalarType, value: &Value<'_>, budget: &Budget) -> Result<Proto, String> {
     let wrong = |what: &str| format!("{what} is needed, found {}", shown(value));
     let integer = || -> Option<i128> {
         match value {
@@ -238,10 +251,16 @@ fn scalar(kind: ScalarType, value: &Value<'_>) -> Result<Proto, String> {
             Value::String(text) => Proto::Bool(text.parse().map_err(|_| wrong("`true` or `false`"))?),
             _ => return Err(wrong("`true` or `false`")),
         },
-        ScalarType::String => Proto::String(text(value)?),
+        ScalarType::String => Proto::String(text(value, budget)?),
         ScalarType::Bytes => match value {
-            Value::Bytes(bytes) => Proto::Bytes(bytes.to_vec()),
-            Value::String(text) => Proto::Bytes(base64_text::decode(text).ok_or_else(|| wrong("Base64"))?),
+            Value::Bytes(bytes) => {
+                budget.spend(bytes.len())?;
+                Proto::Bytes(bytes.to_vec())
+            }
+            Value::String(text) => {
+                budget.spend(text.len() / 4 * 3)?;
+                Proto::Bytes(base64_text::decode(text).ok_or_else(|| wrong("Base64"))?)
+            }
             _ => return Err(wrong("bytes or Base64")),
         },
         ScalarType::Double => Proto::F64(double().ok_or_else(|| wrong("a number"))?),
@@ -269,6 +288,6 @@ fn scalar(kind: ScalarType, value: &Value<'_>) -> Result<Proto, String> {
 fn shown(value: &Value<'_>) -> String {
     match value {
         Value::List(_) | Value::Map(_) | Value::Message(_) => value.type_name().to_owned(),
-        scalar => format!("`{}`", leat_config::table::shorten(&text(scalar).unwrap_or_default())),
+        scalar => format!("`{}`", leat_config::table::shorten(&text(scalar, &Budget::new()).unwrap_or_default())),
     }
 }

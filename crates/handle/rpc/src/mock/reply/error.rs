@@ -12,7 +12,7 @@ use buffa_descriptor::reflect::{DynamicMessage, Value as Proto};
 use super::convert::singular;
 use super::shape::Shape;
 use super::target::Target;
-use super::template::{At, Failure, Names, Scope, Template, Uses, text};
+use super::template::{At, Budget, Failure, Names, Scope, Template, Uses, text};
 use super::write::Writer;
 use crate::cel::Value;
 
@@ -129,7 +129,7 @@ impl Error {
         };
         let code = match &made.code {
             CodeOf::Fixed(code) => *code,
-            CodeOf::Template(template) => code_of(&template.value(scope)?)?,
+            CodeOf::Template(template) => code_of(&template.value(scope)?, scope.budget())?,
         };
         let message = made.message.as_ref().map(|template| template.text(scope)).transpose()?;
         let mut status = Status::new(code, message.unwrap_or_default());
@@ -145,10 +145,10 @@ impl Error {
                     Value::Null => {}
                     Value::List(list) => {
                         for each in list.iter() {
-                            status.details.push(detail_of(target, &each)?);
+                            status.details.push(detail_of(target, &each, scope.budget())?);
                         }
                     }
-                    value => status.details.push(detail_of(target, &value)?),
+                    value => status.details.push(detail_of(target, &value, scope.budget())?),
                 },
             }
             if status.details.len() > DETAILS_MAX {
@@ -183,12 +183,12 @@ fn code(open: &Open<'_>, text: Text<'_>) -> Option<Code> {
 }
 
 /// A code by its number or name.
-fn code_of(value: &Value<'_>) -> Result<Code, Failure> {
+fn code_of(value: &Value<'_>, budget: &Budget) -> Result<Code, Failure> {
     let code = match value {
         Value::Int(number) => u32::try_from(*number).ok().and_then(Code::from_number),
         Value::Uint(number) => u32::try_from(*number).ok().and_then(Code::from_number),
         value => {
-            let name = text(value).map_err(Failure)?;
+            let name = text(value, budget).map_err(Failure)?;
             Code::from_name(&name).or_else(|| Code::from_number(name.parse().ok()?))
         }
     };
@@ -245,13 +245,14 @@ fn packed(message: &DynamicMessage) -> Result<Detail, Failure> {
     Ok(Detail { type_name: full_name.to_owned(), value: value.into() })
 }
 
-fn detail_of(target: &Target, value: &Value<'_>) -> Result<Detail, Failure> {
+fn detail_of(target: &Target, value: &Value<'_>, budget: &Budget) -> Result<Detail, Failure> {
     if let Value::Message(message) = value {
+        budget.message(message.get()).map_err(Failure)?;
         return packed(message.get());
     }
     let any = target.pool().message_index("google.protobuf.Any");
     let any = any.ok_or_else(|| Failure("the schema has no google.protobuf.Any".to_owned()))?;
-    match singular(target.pool(), SingularKind::Message(any), value).map_err(Failure)? {
+    match singular(target.pool(), SingularKind::Message(any), value, budget).map_err(Failure)? {
         Some(Proto::Message(message)) => packed(&message),
         _ => Err(Failure("a detail of an error is a message".to_owned())),
     }

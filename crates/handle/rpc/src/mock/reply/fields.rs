@@ -7,7 +7,7 @@ use leat_rpc_wire::Metadata;
 
 use super::base64_text;
 use super::convert::named_field;
-use super::template::{At, Failure, Names, Scope, Template, Uses, text};
+use super::template::{At, Budget, Failure, Names, Scope, Template, Uses, text};
 use crate::cel::{Map, Value};
 
 /// Fields that a template may make at most.
@@ -87,8 +87,8 @@ impl Fields {
         for entry in &self.entries {
             match entry {
                 Entry::Fixed(name, value) => made.push(name, value),
-                Entry::Template(name, template) => push(&mut made, name, &template.value(scope)?)?,
-                Entry::All(template) => all(&mut made, &template.value(scope)?)?,
+                Entry::Template(name, template) => push(&mut made, name, &template.value(scope)?, scope.budget())?,
+                Entry::All(template) => all(&mut made, &template.value(scope)?, scope.budget())?,
             }
         }
         Ok(made)
@@ -155,47 +155,50 @@ fn bytes(name: &str, text: &str) -> Result<Vec<u8>, String> {
 }
 
 /// One name with a value, or a list of them.
-fn push(made: &mut Metadata, name: &str, value: &Value<'_>) -> Result<(), Failure> {
+fn push(made: &mut Metadata, name: &str, value: &Value<'_>, budget: &Budget) -> Result<(), Failure> {
     match value {
         Value::Null => {}
         Value::List(list) => {
             for each in list.iter() {
-                push_one(made, name, &each)?;
+                push_one(made, name, &each, budget)?;
             }
         }
-        value => push_one(made, name, value)?,
+        value => push_one(made, name, value, budget)?,
     }
     Ok(())
 }
 
-fn push_one(made: &mut Metadata, name: &str, value: &Value<'_>) -> Result<(), Failure> {
+fn push_one(made: &mut Metadata, name: &str, value: &Value<'_>, budget: &Budget) -> Result<(), Failure> {
     if made.len() >= FIELDS_MAX {
         return Err(Failure(format!("templates made more than {FIELDS_MAX} headers or trailers")));
     }
     match value {
-        Value::Bytes(bytes) if Metadata::is_binary(name) => made.push(name, bytes),
-        value => made.push(name, &bytes(name, &text(value).map_err(Failure)?).map_err(Failure)?),
+        Value::Bytes(bytes) if Metadata::is_binary(name) => {
+            budget.spend(bytes.len()).map_err(Failure)?;
+            made.push(name, bytes);
+        }
+        value => made.push(name, &bytes(name, &text(value, budget).map_err(Failure)?).map_err(Failure)?),
     }
     Ok(())
 }
 
 /// A map from names to values or lists of them, or a list of what has a `name` and a `value` (or `values`).
-fn all(made: &mut Metadata, value: &Value<'_>) -> Result<(), Failure> {
+fn all(made: &mut Metadata, value: &Value<'_>, budget: &Budget) -> Result<(), Failure> {
     match value {
         Value::Null => Ok(()),
         Value::Map(map) => {
             for key in map.keys() {
-                let name = text(&key).map_err(Failure)?;
-                named(made, &name, &map.get(&key).unwrap_or(Value::Null))?;
+                let name = text(&key, budget).map_err(Failure)?;
+                named(made, &name, &map.get(&key).unwrap_or(Value::Null), budget)?;
             }
             Ok(())
         }
         Value::List(list) => {
             for each in list.iter() {
-                let (name, value) = entry(&each).ok_or_else(|| {
+                let (name, value) = entry(&each, budget).ok_or_else(|| {
                     Failure("each element of a list of headers or trailers has a `name` and a `value`".to_owned())
                 })?;
-                named(made, &name, &value)?;
+                named(made, &name, &value, budget)?;
             }
             Ok(())
         }
@@ -203,12 +206,12 @@ fn all(made: &mut Metadata, value: &Value<'_>) -> Result<(), Failure> {
     }
 }
 
-fn named(made: &mut Metadata, name: &str, value: &Value<'_>) -> Result<(), Failure> {
+fn named(made: &mut Metadata, name: &str, value: &Value<'_>, budget: &Budget) -> Result<(), Failure> {
     check_name(name).map_err(Failure)?;
-    push(made, name, value)
+    push(made, name, value, budget)
 }
 
-fn entry<'a>(value: &Value<'a>) -> Option<(String, Value<'a>)> {
+fn entry<'a>(value: &Value<'a>, budget: &Budget) -> Option<(String, Value<'a>)> {
     let get = |name: &str| match value {
         Value::Map(map) => map_get(map, name),
         Value::Message(message) => {
@@ -218,7 +221,7 @@ fn entry<'a>(value: &Value<'a>) -> Option<(String, Value<'a>)> {
         }
         _ => None,
     };
-    Some((text(&get("name")?).ok()?, get("value").or_else(|| get("values"))?))
+    Some((text(&get("name")?, budget).ok()?, get("value").or_else(|| get("values"))?))
 }
 
 fn map_get<'a>(map: &Map<'a>, name: &str) -> Option<Value<'a>> {

@@ -92,6 +92,8 @@ impl Shape {
 
     /// Makes the message.
     pub(super) fn make<'f>(&'f self, scope: &'f Scope<'f>) -> Result<DynamicMessage, Failure> {
+        let budget = scope.budget();
+        budget.message(&self.fixed).and_then(|()| budget.fields()).map_err(Failure)?;
         let mut message = self.fixed.clone();
         let pool = Arc::clone(self.fixed.pool());
         let descriptor = pool.message(self.fixed.message_index());
@@ -133,7 +135,9 @@ impl Element {
         scope: &'f Scope<'f>,
     ) -> Result<Option<Proto>, Failure> {
         match (self, kind) {
-            (Self::Template(template), kind) => convert::field(pool, kind, &template.value(scope)?).map_err(Failure),
+            (Self::Template(template), kind) => {
+                convert::field(pool, kind, &template.value(scope)?, scope.budget()).map_err(Failure)
+            }
             (Self::List(elements), FieldKind::List(kind)) => {
                 let mut items = Vec::with_capacity(elements.len());
                 for element in elements {
@@ -151,7 +155,7 @@ impl Element {
                 Ok(Some(Proto::Map(MapValue::from_entries(made))))
             }
             (element, FieldKind::Singular(kind)) => element.one(pool, kind, scope),
-            (Self::Fixed(value), _) => Ok(Some(value.clone())),
+            (Self::Fixed(value), _) => copied(value, scope).map(Some),
             _ => Err(Failure("the value has another shape than the field".to_owned())),
         }
     }
@@ -167,7 +171,7 @@ impl Element {
             && let Value::List(list) = template.value(scope)?
         {
             for each in list.iter() {
-                items.extend(convert::singular(pool, kind, &each).map_err(Failure)?);
+                items.extend(convert::singular(pool, kind, &each, scope.budget()).map_err(Failure)?);
             }
             return Ok(());
         }
@@ -190,8 +194,10 @@ impl Element {
         scope: &'f Scope<'f>,
     ) -> Result<Option<Proto>, Failure> {
         Ok(match self {
-            Self::Fixed(value) => Some(value.clone()),
-            Self::Template(template) => convert::singular(pool, kind, &template.value(scope)?).map_err(Failure)?,
+            Self::Fixed(value) => Some(copied(value, scope)?),
+            Self::Template(template) => {
+                convert::singular(pool, kind, &template.value(scope)?, scope.budget()).map_err(Failure)?
+            }
             Self::Message(shape) => shape.one(scope)?.map(Proto::Message),
             Self::Packed(shape) => match shape.one(scope)? {
                 Some(message) => Some(packed(&message)?),
@@ -205,6 +211,11 @@ impl Element {
             Self::List(_) | Self::Map(_) => None,
         })
     }
+}
+
+fn copied(value: &Proto, scope: &Scope<'_>) -> Result<Proto, Failure> {
+    scope.budget().value(value).map_err(Failure)?;
+    Ok(value.clone())
 }
 
 fn packed(message: &DynamicMessage) -> Result<Proto, Failure> {
@@ -222,13 +233,18 @@ impl Tree {
     }
 
     fn make<'f>(&'f self, scope: &'f Scope<'f>) -> Result<Json, Failure> {
+        scope.budget().element().map_err(Failure)?;
         Ok(match self {
-            Self::Fixed(json) => json.clone(),
-            Self::Template(template) => json(&template.value(scope)?).map_err(Failure)?,
+            Self::Fixed(json) => {
+                scope.budget().json(json).map_err(Failure)?;
+                json.clone()
+            }
+            Self::Template(template) => json(&template.value(scope)?, scope.budget()).map_err(Failure)?,
             Self::List(items) => Json::Array(items.iter().map(|item| item.make(scope)).collect::<Result<_, _>>()?),
             Self::Object(entries) => {
                 let mut object = Object::new();
                 for (key, item) in entries {
+                    scope.budget().spend(key.len()).map_err(Failure)?;
                     object.insert(key.clone(), item.make(scope)?);
                 }
                 Json::Object(object)

@@ -11,7 +11,7 @@ use serde_json::{Map as Object, Number, Value as Json};
 
 use super::convert::{map_key, singular};
 use super::shape::{Element, Shape, Tree, field_kind};
-use super::template::{At, Expression, Names, Template};
+use super::template::{At, Budget, Expression, Names, Template};
 use crate::cel::Value;
 
 /// Fields that a message of help lists.
@@ -255,7 +255,7 @@ impl Writer<'_> {
             (SingularKind::Scalar(ScalarType::Bool), _) => quoted || !matches!(text, "true" | "false"),
             _ => false,
         };
-        let made = if unknown { None } else { singular(self.pool, kind, &value).ok().flatten() };
+        let made = if unknown { None } else { singular(self.pool, kind, &value, &Budget::new()).ok().flatten() };
         if made.is_none() {
             let message = format!("`{name}` takes {}, found `{}`", self.what(kind), leat_config::table::shorten(text));
             self.reader.problem_help(place, message, self.help(kind, text));

@@ -103,7 +103,7 @@ impl Expression {
             Err(error) => return Err(fail(error.to_string())),
         };
         for filter in &self.filters {
-            value = filter.apply(value, &mut scope.draws.borrow_mut()).map_err(fail)?;
+            value = filter.apply(value, &mut scope.draws.borrow_mut(), scope.budget()).map_err(fail)?;
         }
         Ok(value)
     }
@@ -205,7 +205,7 @@ impl Template {
                     match piece {
                         Piece::Text(text) => out.push_str(text),
                         Piece::Expression(expression) => {
-                            out.push_str(&text(&expression.value(scope)?).map_err(Failure)?);
+                            out.push_str(&text(&expression.value(scope)?, scope.budget()).map_err(Failure)?);
                         }
                     }
                     if out.len() > TEXT_BYTES_MAX {
@@ -219,7 +219,7 @@ impl Template {
 
     /// Its value as text.
     pub(in crate::mock::reply) fn text<'f>(&'f self, scope: &'f Scope<'f>) -> Result<String, Failure> {
-        text(&self.value(scope)?).map_err(Failure)
+        text(&self.value(scope)?, scope.budget()).map_err(Failure)
     }
 }
 

@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use leat_config::table::nearest;
 
+use super::budget::Budget;
 use super::clock::{self, LETTERS};
 use super::text::{json_text, text, wall};
 use crate::cel::{List, Value};
@@ -114,15 +115,20 @@ impl Filter {
     }
 
     /// What becomes of a value.
-    pub(super) fn apply<'a>(&'a self, value: Value<'a>, draws: &mut Draws) -> Result<Value<'a>, String> {
+    pub(super) fn apply<'a>(
+        &'a self,
+        value: Value<'a>,
+        draws: &mut Draws,
+        budget: &Budget,
+    ) -> Result<Value<'a>, String> {
         let made = |text: String| Ok(Value::String(text.into()));
         match self {
-            Self::Upper => made(text(&value)?.to_uppercase()),
-            Self::Lower => made(text(&value)?.to_lowercase()),
-            Self::Trim => made(text(&value)?.trim().to_owned()),
-            Self::Truncate(length) => made(text(&value)?.chars().take(*length).collect()),
+            Self::Upper => made(text(&value, budget)?.to_uppercase()),
+            Self::Lower => made(text(&value, budget)?.to_lowercase()),
+            Self::Trim => made(text(&value, budget)?.trim().to_owned()),
+            Self::Truncate(length) => made(text(&value, budget)?.chars().take(*length).collect()),
             Self::Pad(length, fill) => {
-                let text = text(&value)?;
+                let text = text(&value, budget)?;
                 let missing = length.saturating_sub(text.chars().count());
                 made(std::iter::repeat_n(*fill, missing).chain(text.chars()).collect())
             }
@@ -132,16 +138,16 @@ impl Filter {
                 _ => value,
             }),
             Self::Base64 => match &value {
-                Value::Bytes(_) => made(text(&value)?),
-                _ => made(STANDARD.encode(text(&value)?)),
+                Value::Bytes(_) => made(text(&value, budget)?),
+                _ => made(STANDARD.encode(text(&value, budget)?)),
             },
             Self::Hex => match &value {
                 Value::Int(number) => made(format!("{number:x}")),
                 Value::Uint(number) => made(format!("{number:x}")),
                 Value::Bytes(bytes) => made(hexadecimal(bytes)),
-                _ => made(hexadecimal(text(&value)?.as_bytes())),
+                _ => made(hexadecimal(text(&value, budget)?.as_bytes())),
             },
-            Self::Json => made(json_text(&value)?),
+            Self::Json => made(json_text(&value, budget)?),
             Self::Format(format) => match value {
                 Value::Timestamp(time) => made(clock::format(wall(time), format).unwrap_or_default()),
                 other => {

@@ -1,5 +1,6 @@
 //! Templates: text with `{{ … }}` in it, where an expression of CEL computes a value from the call.
 
+mod budget;
 mod clock;
 mod expression;
 mod fake;
@@ -10,6 +11,7 @@ mod reference;
 mod scope;
 mod text;
 
+pub(super) use budget::Budget;
 pub use clock::WallTime;
 pub use expression::Failure;
 pub(super) use expression::{At, Expression, Template};

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
+use super::budget::Budget;
 use super::fake::FAKES;
 use super::filter::FILTERS;
 use super::names::VARIABLES;
@@ -40,7 +41,7 @@ pub fn templates_markdown() -> String {
         "Fakes",
         &["name", "such as"],
         FAKES.iter().map(|(name, make)| {
-            let example = text(&make(&mut draws.borrow_mut())).unwrap_or_default();
+            let example = text(&make(&mut draws.borrow_mut()), &Budget::new()).unwrap_or_default();
             vec![format!("`fake.{name}`"), format!("`{example}`")]
         }),
     );

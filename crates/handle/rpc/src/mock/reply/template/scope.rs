@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::budget::Budget;
 use super::fake::Fakes;
 use super::names::{COUNT, Uses};
 use crate::cel::{Map, Named, Timestamp, Value};
@@ -26,6 +27,7 @@ pub(in crate::mock::reply) struct Frame<'f> {
     received: &'f Received,
     moment: Moment,
     draws: &'f RefCell<Draws>,
+    budget: Budget,
     fakes: Fakes<'f>,
     metadata: Metadata<'f>,
 }
@@ -34,6 +36,7 @@ pub(in crate::mock::reply) struct Frame<'f> {
 pub(in crate::mock::reply) struct Scope<'f> {
     pub(super) slots: [Value<'f>; COUNT],
     pub(super) draws: &'f RefCell<Draws>,
+    budget: &'f Budget,
 }
 
 impl<'f> Scope<'f> {
@@ -43,12 +46,17 @@ impl<'f> Scope<'f> {
         if let Some(slot) = slots.get_mut(Uses::ITEM.index()) {
             *slot = item;
         }
-        Self { slots, draws: self.draws }
+        Self { slots, draws: self.draws, budget: self.budget }
     }
 
     /// The call's random numbers.
     pub(in crate::mock::reply) fn draws(&self) -> &'f RefCell<Draws> {
         self.draws
+    }
+
+    /// What may still be made.
+    pub(in crate::mock::reply) fn budget(&self) -> &'f Budget {
+        self.budget
     }
 }
 
@@ -59,7 +67,8 @@ impl<'f> Frame<'f> {
         moment: Moment,
         draws: &'f RefCell<Draws>,
     ) -> Self {
-        Self { facts, received, moment, draws, fakes: Fakes(draws), metadata: Metadata(facts.metadata) }
+        let (fakes, metadata) = (Fakes(draws), Metadata(facts.metadata));
+        Self { facts, received, moment, draws, budget: Budget::new(), fakes, metadata }
     }
 
     /// Prepares the variables in `uses`; `item` is what an `each` is at.
@@ -71,7 +80,7 @@ impl<'f> Frame<'f> {
                 *slot = self.value(this, &item)?;
             }
         }
-        Ok(Scope { slots, draws: self.draws })
+        Ok(Scope { slots, draws: self.draws, budget: &self.budget })
     }
 
     fn value(&'f self, variable: Uses, item: &Value<'f>) -> Result<Value<'f>, Failure> {

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map as Object, Number, Value as Json};
 
+use super::budget::Budget;
 use super::clock::{WallTime, rfc3339};
 use crate::cel::{Duration, Timestamp, Value};
 
@@ -12,37 +13,47 @@ const DEPTH_MAX: usize = 64;
 
 /// A value inside of text: numbers and truth values as JSON writes them, bytes as Base64, times as RFC 3339, nothing for
 /// `null`; lists, maps and messages in JSON form.
-pub(in crate::mock::reply) fn text(value: &Value<'_>) -> Result<String, String> {
+pub(in crate::mock::reply) fn text(value: &Value<'_>, budget: &Budget) -> Result<String, String> {
     Ok(match value {
         Value::Null => String::new(),
         Value::Bool(flag) => flag.to_string(),
         Value::Int(number) => number.to_string(),
         Value::Uint(number) => number.to_string(),
         Value::Double(number) => number.to_string(),
-        Value::String(text) => (**text).to_owned(),
+        Value::String(text) => {
+            budget.spend(text.len())?;
+            (**text).to_owned()
+        }
         Value::Type(name) => (**name).to_owned(),
-        Value::Bytes(bytes) => STANDARD.encode(&**bytes),
+        Value::Bytes(bytes) => {
+            budget.spend(bytes.len() / 3 * 4)?;
+            STANDARD.encode(&**bytes)
+        }
         Value::Timestamp(time) => rfc3339(wall(*time)),
         Value::Duration(time) => seconds(*time),
-        Value::List(_) | Value::Map(_) | Value::Message(_) => json_text(value)?,
+        Value::List(_) | Value::Map(_) | Value::Message(_) => json_text(value, budget)?,
     })
 }
 
 /// JSON as text. Of a message with its fields in their order.
-pub(super) fn json_text(value: &Value<'_>) -> Result<String, String> {
+pub(super) fn json_text(value: &Value<'_>, budget: &Budget) -> Result<String, String> {
     match value {
-        Value::Message(message) => message.get().to_json().map_err(|error| error.to_string()),
-        other => json(other).map(|json| json.to_string()),
+        Value::Message(message) => {
+            budget.message(message.get())?;
+            message.get().to_json().map_err(|error| error.to_string())
+        }
+        other => json(other, budget).map(|json| json.to_string()),
     }
 }
 
 /// A value in JSON form, as protobuf writes it: numbers of 64 bits are strings in messages, and numbers elsewhere.
-pub(in crate::mock::reply) fn json(value: &Value<'_>) -> Result<Json, String> {
-    nested(value, DEPTH_MAX)
+pub(in crate::mock::reply) fn json(value: &Value<'_>, budget: &Budget) -> Result<Json, String> {
+    nested(value, DEPTH_MAX, budget)
 }
 
-fn nested(value: &Value<'_>, depth: usize) -> Result<Json, String> {
+fn nested(value: &Value<'_>, depth: usize, budget: &Budget) -> Result<Json, String> {
     let Some(depth) = depth.checked_sub(1) else { return Err(format!("more than {DEPTH_MAX} levels")) };
+    budget.element()?;
     Ok(match value {
         Value::Null => Json::Null,
         Value::Bool(flag) => Json::Bool(*flag),
@@ -51,17 +62,22 @@ fn nested(value: &Value<'_>, depth: usize) -> Result<Json, String> {
         Value::Double(number) => {
             Number::from_f64(*number).map_or_else(|| Json::String(number_text(*number)), Json::Number)
         }
-        Value::List(list) => Json::Array(list.iter().map(|each| nested(&each, depth)).collect::<Result<_, _>>()?),
+        Value::List(list) => {
+            Json::Array(list.iter().map(|each| nested(&each, depth, budget)).collect::<Result<_, _>>()?)
+        }
         Value::Map(map) => {
             let mut object = Object::new();
             for key in map.keys() {
                 let found = map.get(&key).unwrap_or(Value::Null);
-                object.insert(text(&key)?, nested(&found, depth)?);
+                object.insert(text(&key, budget)?, nested(&found, depth, budget)?);
             }
             Json::Object(object)
         }
-        Value::Message(message) => serde_json::to_value(message.get()).map_err(|error| error.to_string())?,
-        scalar => Json::String(text(scalar)?),
+        Value::Message(message) => {
+            budget.message(message.get())?;
+            serde_json::to_value(message.get()).map_err(|error| error.to_string())?
+        }
+        scalar => Json::String(text(scalar, budget)?),
     })
 }
 

@@ -1,3 +1,4 @@
+mod bounds;
 mod driver;
 mod faults;
 mod messages;
