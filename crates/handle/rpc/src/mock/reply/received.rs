@@ -9,6 +9,10 @@ use super::template::Failure;
 
 /// Bytes of requests that are kept for a template that names all of them.
 const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Memory of a request that is kept beside its bytes, about: an empty one is not free.
+const KEPT_OVERHEAD_BYTES: usize = 256;
+/// Requests that are kept. All of them become a list for each instruction that names them, so that this bounds its time too.
+const KEPT_MAX: usize = 10_000;
 
 /// What a reply keeps of the requests.
 #[derive(Debug)]
@@ -31,6 +35,12 @@ struct Kept {
     decoded: OnceCell<Result<DynamicMessage, Failure>>,
 }
 
+impl Kept {
+    fn cost(&self) -> usize {
+        self.bytes.len() + KEPT_OVERHEAD_BYTES
+    }
+}
+
 impl Received {
     pub(super) fn new(input: &MessageType, all: bool) -> Self {
         Self {
@@ -50,9 +60,12 @@ impl Received {
         let Some(bytes) = bytes else { return Ok(()) };
         if !self.all && self.kept.len() > 1 {
             let gone = self.kept.pop();
-            self.kept_bytes -= gone.map_or(0, |gone| gone.bytes.len());
+            self.kept_bytes -= gone.map_or(0, |gone| gone.cost());
         }
-        self.kept_bytes += bytes.len();
+        if self.kept.len() >= KEPT_MAX {
+            return Err(Failure(format!("there are more than {KEPT_MAX} requests, and the reply asks for all")));
+        }
+        self.kept_bytes += bytes.len() + KEPT_OVERHEAD_BYTES;
         if self.kept_bytes > KEPT_BYTES_MAX {
             return Err(Failure(format!(
                 "the requests have more than {KEPT_BYTES_MAX} bytes, and the reply asks for all"

@@ -1,6 +1,7 @@
 //! What hostile requests can make of templates.
 
-use super::driver::unary;
+use super::driver::{method, unary};
+use crate::mock::reply::received::Received;
 
 /// A request with this many items, and a text so long.
 fn request(items: usize, text_bytes: usize) -> String {
@@ -47,4 +48,19 @@ fn a_large_reply_is_given() {
         let line = unary(&format!("message: {{ {written} }}"), &request(20_000, 1_000));
         assert!(line.starts_with("made ") && line.ends_with("\nok"), "{written}: {line:.200}");
     }
+}
+
+#[test]
+fn requests_that_are_kept_cost_their_place_too() {
+    let input = method("Collect").input();
+    for (all, bytes, wanted) in
+        [(true, 0, 10_000), (true, 100_000, 669), (true, 40_000_000, 1), (false, 0, 20_000), (false, 1_000_000, 20_000)]
+    {
+        let mut received = Received::new(input, all);
+        let message = vec![0; bytes];
+        let taken = (0..20_000).take_while(|_| received.push(Some(&message)).is_ok()).count();
+        assert_eq!(taken, wanted, "{all} {bytes}");
+    }
+    let mut counted = Received::new(input, true);
+    assert!((0..20_000).all(|_| counted.push(None).is_ok()));
 }
