@@ -3,10 +3,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
 
-use bytes::Bytes;
 use leat_rpc_wire::{Code, Metadata, Status};
 use leat_schema::Schema;
 
+use super::taken::Taken;
 use super::{Answered, Recorded, Recorder};
 use crate::call::{Conversation, Message, Outcome};
 use crate::client::Client;
@@ -15,8 +15,6 @@ use crate::mock::secret::is_secret_name;
 
 /// Bytes of requests that wait for the backend; then the client waits.
 const WAITING_BYTES_MAX: usize = 256 * 1024;
-/// Messages of one call that are recorded, both ways together; a longer call is passed on and not recorded.
-const MESSAGES_MAX: usize = 10_000;
 
 /// Passes calls on to a backend, and records what they come to.
 pub struct Forward {
@@ -71,12 +69,11 @@ impl Forward {
         let asked = conversation.call();
         let (method, metadata, time) = (asked.method.clone(), asked.metadata.to_owned(), asked.timeout);
         let mut call = self.client.call(method.path(), &metadata, time).await?;
-        let mut requests = Vec::new();
+        let mut taken = Taken::default();
         if let Some(first) = first {
             call.send(first);
-            requests.push(Bytes::copy_from_slice(first));
+            taken.asked(first);
         }
-        let mut answers: Vec<(Bytes, u64)> = Vec::new();
         let (mut is_whole, mut has_headers) = (false, false);
         let mut room = Vec::new();
         let mut last = Instant::now();
@@ -100,7 +97,7 @@ impl Forward {
                     seen(Way::In, message);
                     let bytes = message.request_binary(&method, &mut room)?;
                     call.send(bytes);
-                    requests.push(Bytes::copy_from_slice(bytes));
+                    taken.asked(bytes);
                     last = Instant::now();
                 }
                 Event::Asked(false) => {
@@ -108,24 +105,23 @@ impl Forward {
                     call.end();
                 }
                 Event::Answered(Some(message)) => {
-                    answers.push((message.into(), waited_ms(&mut last)));
-                    if let Some((message, _)) = answers.last() {
-                        seen(Way::Out, Message::binary(message));
-                        conversation.send(Message::binary(message))?;
-                    }
+                    let after_ms = waited_ms(&mut last);
+                    seen(Way::Out, Message::binary(&message));
+                    conversation.send(Message::binary(&message))?;
+                    taken.answered(message, after_ms);
                     conversation.room().await?;
                 }
                 Event::Answered(None) => break,
             }
         }
         let (status, trailers) = (call.status(), call.trailers());
-        let recorded = (requests.len() + answers.len() <= MESSAGES_MAX).then(|| Recorded {
+        let recorded = taken.all().map(|(requests, messages)| Recorded {
             method: method.full_name().to_owned(),
             metadata: self.open(&metadata),
             requests,
             answer: Answered {
                 headers: self.open(call.headers()),
-                messages: answers,
+                messages,
                 status: status.clone(),
                 end_ms: waited_ms(&mut last),
                 trailers: self.open(&trailers),

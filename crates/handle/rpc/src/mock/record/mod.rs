@@ -5,6 +5,7 @@ mod drift;
 mod forward;
 mod recorded;
 mod recorder;
+mod taken;
 mod write;
 
 pub use difference::{Difference, compare};

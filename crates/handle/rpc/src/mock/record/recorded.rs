@@ -1,6 +1,9 @@
 use bytes::Bytes;
 use leat_rpc_wire::{Metadata, Status};
 
+/// Memory of a message or a field of metadata beside its bytes, about.
+const PART_BYTES: usize = 64;
+
 /// A call to a backend, as it went.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
@@ -27,6 +30,19 @@ pub struct Answered {
     pub end_ms: u64,
     /// The trailers, without secrets.
     pub trailers: Metadata,
+}
+
+impl Recorded {
+    /// Memory that it takes, in bytes, about.
+    pub fn cost(&self) -> usize {
+        let answer = &self.answer;
+        let metadata = [&self.metadata, &answer.headers, &answer.trailers];
+        let metadata = metadata.iter().flat_map(|of| of.iter()).map(|(name, value)| name.len() + value.len());
+        let messages = self.requests.iter().chain(answer.messages.iter().map(|(bytes, _)| bytes)).map(Bytes::len);
+        let details = answer.status.details.iter().map(|detail| detail.type_name.len() + detail.value.len());
+        let parts = metadata.chain(messages).chain(details).map(|bytes| bytes + PART_BYTES);
+        parts.sum::<usize>() + answer.status.message.len() + size_of::<Self>()
+    }
 }
 
 impl Answered {

@@ -12,6 +12,9 @@ use super::{Recorded, file_name, rules};
 /// Calls of one method that are kept; what comes later is not recorded, and its caller is told.
 const CALLS_MAX: usize = 2_000;
 
+/// The same in bytes: the whole file is written anew for each call.
+const METHOD_BYTES_MAX: usize = 64 * 1024 * 1024;
+
 /// Writes recorded calls down, on a thread of its own that ends with the last of its users.
 #[derive(Debug)]
 pub struct Recorder {
@@ -56,27 +59,52 @@ impl Recorder {
     }
 }
 
+/// What is kept of one method.
+#[derive(Default)]
+struct Calls {
+    all: Vec<Recorded>,
+    bytes: usize,
+}
+
+impl Calls {
+    /// Keeps a call, unless there is no more room.
+    fn take(&mut self, call: Recorded) -> Result<(), String> {
+        let bytes = self.bytes.saturating_add(call.cost());
+        if self.all.len() >= CALLS_MAX {
+            return Err(format!("more than {CALLS_MAX} calls of {} were recorded", call.method));
+        }
+        if bytes > METHOD_BYTES_MAX {
+            return Err(format!("calls of {} with more than {METHOD_BYTES_MAX} bytes were recorded", call.method));
+        }
+        self.bytes = bytes;
+        self.all.push(call);
+        Ok(())
+    }
+}
+
 /// Takes what has come together, writes each file once, and then says that it was done.
 fn write_all(received: &Receiver<Note>, folder: &Path, upstream: &str) {
-    let mut recorded: BTreeMap<String, Vec<Recorded>> = BTreeMap::new();
+    let mut recorded: BTreeMap<String, Calls> = BTreeMap::new();
     while let Ok(first) = received.recv() {
         let mut changed = BTreeSet::new();
         let mut waiting = Vec::new();
         let schema = Arc::clone(&first.schema);
         for Note { call, done, .. } in std::iter::once(first).chain(received.try_iter()) {
             let calls = recorded.entry(call.method.clone()).or_default();
-            if calls.len() >= CALLS_MAX {
+            let method = call.method.clone();
+            match calls.take(call) {
+                Ok(()) => {
+                    changed.insert(method);
+                    waiting.push(done);
+                }
                 // Who asked may have gone; so may those below.
-                let _ = done.send(Err(format!("more than {CALLS_MAX} calls of {} were recorded", call.method)));
-                continue;
+                Err(message) => drop(done.send(Err(message))),
             }
-            changed.insert(call.method.clone());
-            calls.push(call);
-            waiting.push(done);
         }
         let mut result = Ok(());
         for name in &changed {
-            if let (Some(method), Some(calls)) = (schema.method_named(name), recorded.get(name)) {
+            if let (Some(method), Some(calls)) = (schema.method_named(name), recorded.get(name).map(|calls| &calls.all))
+            {
                 let written = replace(&folder.join(file_name(method)), &rules(&schema, method, upstream, calls));
                 result = result.and(written.map_err(|error| format!("the recording can't be written: {error}")));
             }
@@ -92,4 +120,31 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     let beside = path.with_extension("yaml.new");
     std::fs::write(&beside, text)?;
     std::fs::rename(&beside, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use leat_rpc_wire::{Metadata, Status};
+
+    use super::*;
+    use crate::mock::record::Answered;
+
+    #[test]
+    fn the_calls_of_a_method_are_bounded_in_number_and_in_bytes() {
+        for (bytes, wanted) in [(0, CALLS_MAX), (1_000_000, 67), (40_000_000, 1), (70_000_000, 0)] {
+            let answer = Answered {
+                headers: Metadata::new(),
+                messages: Vec::new(),
+                status: Status::OK,
+                end_ms: 0,
+                trailers: Metadata::new(),
+            };
+            let requests = vec![Bytes::from(vec![0; bytes])];
+            let call = Recorded { method: "a.B/C".to_owned(), metadata: Metadata::new(), requests, answer };
+            let mut calls = Calls::default();
+            let taken = (0..3_000).take_while(|_| calls.take(call.clone()).is_ok()).count();
+            assert_eq!(taken, wanted, "{bytes}");
+        }
+    }
 }
