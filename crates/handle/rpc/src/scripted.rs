@@ -24,18 +24,21 @@ pub(crate) fn call<'a>(method: &'a Method, peer: &'a Peer) -> Call<'a> {
     Call { method, metadata, timeout: None, peer, protocol: Protocol::Grpc, get_query: None }
 }
 
-/// Sends `requests`, then half closes; keeps what was sent.
+/// Sends `requests`, then half closes or fails; keeps what was sent.
 pub(crate) struct Script<'a> {
     pub(crate) method: &'a Method,
     pub(crate) peer: Peer,
     pub(crate) requests: VecDeque<Vec<u8>>,
     pub(crate) now: Vec<u8>,
+    /// How receiving ends, in place of a half close.
+    pub(crate) fails: Option<Status>,
     pub(crate) sent: Rc<RefCell<Vec<Vec<u8>>>>,
 }
 
 impl<'a> Script<'a> {
     pub(crate) fn new(method: &'a Method, requests: impl IntoIterator<Item = Vec<u8>>) -> Self {
-        Self { method, peer: peer(), requests: requests.into_iter().collect(), now: Vec::new(), sent: Rc::default() }
+        let requests = requests.into_iter().collect();
+        Self { method, peer: peer(), requests, now: Vec::new(), fails: None, sent: Rc::default() }
     }
 }
 
@@ -47,6 +50,9 @@ impl Conversation for Script<'_> {
     fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<bool, Status>> {
         let next = self.requests.pop_front();
         let there = next.is_some();
+        if !there && let Some(status) = self.fails.take() {
+            return Poll::Ready(Err(status));
+        }
         self.now = next.unwrap_or_default();
         Poll::Ready(Ok(there))
     }

@@ -100,12 +100,12 @@ impl Loaded {
         !self.live.load().rules_of(method).is_empty()
     }
 
-    /// Holds a request against the constraints of its type.
+    /// Holds a message of a request against the constraints of its type.
     ///
     /// # Errors
     /// `invalid_argument` with what it breaks.
-    pub(super) fn validate(&self, method: &Method, message: &[u8]) -> Result<(), Box<Status>> {
-        self.guard.request(method, Message::binary(message), timestamp)
+    pub(super) fn validate(&self, method: &Method, message: Message<'_>) -> Result<(), Box<Status>> {
+        self.guard.request(method, message, timestamp)
     }
 
     /// A made-up answer, which the `number`th call gets.

@@ -16,6 +16,8 @@ pub mod reply;
 pub mod rules;
 pub mod secret;
 mod service;
+#[cfg(test)]
+mod service_tests;
 mod settings;
 pub mod state;
 

@@ -100,12 +100,12 @@ impl MockService {
         &self.loaded.settings().redact
     }
 
-    /// Asks the rules. `message` is the first one, in binary form.
-    fn choose(&self, call: &Call<'_>, message: &[u8]) -> Chosen {
-        if let Err(status) = self.loaded.validate(call.method, message) {
-            let unmatched = Unmatched { why: status.message.as_str().into(), faked: false };
-            return Chosen::Fail(*status, unmatched);
+    /// Asks the rules. `message` is the first one, in binary form; without one they see an empty one, which is not validated.
+    fn choose(&self, call: &Call<'_>, message: Option<&[u8]>) -> Chosen {
+        if let Some(Err(status)) = message.map(|message| self.loaded.validate(call.method, Message::binary(message))) {
+            return refused(*status);
         }
+        let message = message.unwrap_or_default();
         let live = self.loaded.live();
         let mut held = Held::new(&self.mock.state, self.session_key(call));
         let request = Request { method: call.method, metadata: &call.metadata, message };
@@ -264,6 +264,9 @@ impl MockService {
                 Action::Receive => match conversation.receive().await {
                     Ok(true) => {
                         noted.message(Way::In, conversation.message());
+                        if let Err(status) = self.loaded.validate(conversation.call().method, conversation.message()) {
+                            return (*status).into();
+                        }
                         if reply.reads_requests() {
                             let method = conversation.call().method;
                             match conversation.message().request_binary(method, &mut room) {
@@ -320,11 +323,8 @@ impl Service for MockService {
     fn whole<A: Answer>(&self, call: &Call<'_>, request: Message<'_>, answer: &mut A) -> Step<MockPlan> {
         let mut noted = Noted::new(&self.mock, &self.block, call);
         let chosen = with_room(|room| match request.request_binary(call.method, room) {
-            Ok(bytes) => self.choose(call, bytes),
-            Err(status) => {
-                let unmatched = Unmatched { why: status.message.as_str().into(), faked: false };
-                Chosen::Fail(status, unmatched)
-            }
+            Ok(bytes) => self.choose(call, Some(bytes)),
+            Err(status) => refused(status),
         });
         match chosen {
             Chosen::Rule { answering, call: number, session } => {
@@ -359,25 +359,22 @@ impl Service for MockService {
     async fn converse<C: Conversation>(&self, plan: Option<MockPlan>, conversation: &mut C) -> Outcome {
         let mut noted = Noted::new(&self.mock, &self.block, &conversation.call());
         let mut first = Vec::new();
-        let requests = match &plan {
+        let received = match &plan {
             // The recorder takes all messages itself.
-            Some(MockPlan(Chosen::Forward(_))) => 0,
-            _ => match conversation.receive().await {
-                Ok(came) => usize::from(came),
-                Err(status) => return status.into(),
-            },
+            Some(MockPlan(Chosen::Forward(_))) => Ok(false),
+            _ => conversation.receive().await,
         };
-        let method = conversation.call().method;
+        let requests = usize::from(matches!(received, Ok(true)));
+        let mut taken = received.map(drop);
         if requests > 0 {
             let mut room = Vec::new();
-            match conversation.message().request_binary(method, &mut room) {
-                Ok(bytes) => first.extend_from_slice(bytes),
-                Err(status) => return status.into(),
-            }
+            let bytes = conversation.message().request_binary(conversation.call().method, &mut room);
+            taken = bytes.map(|bytes| first.extend_from_slice(bytes));
         }
-        let chosen = match plan {
-            Some(MockPlan(chosen)) => chosen,
-            None => self.choose(&conversation.call(), &first),
+        let chosen = match (taken, plan) {
+            (Err(status), _) => refused(status),
+            (Ok(()), Some(MockPlan(chosen))) => chosen,
+            (Ok(()), None) => self.choose(&conversation.call(), (requests > 0).then_some(&*first)),
         };
         self.note(&mut noted, &conversation.call(), chosen.rule());
         if requests > 0 {
@@ -395,13 +392,29 @@ impl Service for MockService {
             }
             (Chosen::Forward(_), Some(forward)) => {
                 let first = (requests > 0).then_some(&*first);
-                forward.converse(first, conversation, &|way, message| noted.message(way, message)).await
+                let method = conversation.call().method.clone();
+                let seen = |way, message: Message<'_>| {
+                    noted.message(way, message);
+                    // A call of one message was validated before it came here; that again costs little beside the backend.
+                    if way == Way::In {
+                        self.loaded.validate(&method, message).map_err(|status| *status)
+                    } else {
+                        Ok(())
+                    }
+                };
+                forward.converse(first, conversation, &seen).await
             }
             (Chosen::Forward(unmatched), None) => Status::new(Code::Unimplemented, &*unmatched.why).into(),
         };
         noted.end(&outcome, self.redact());
         outcome
     }
+}
+
+/// A call that no rule is asked for.
+fn refused(status: Status) -> Chosen {
+    let unmatched = Unmatched { why: status.message.as_str().into(), faked: false };
+    Chosen::Fail(status, unmatched)
 }
 
 fn is_builtin(path: &str) -> bool {

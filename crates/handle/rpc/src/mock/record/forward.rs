@@ -24,8 +24,8 @@ pub struct Forward {
     redact: Vec<String>,
 }
 
-/// Who is told of messages that pass.
-pub type Seen<'s> = &'s dyn Fn(Way, Message<'_>);
+/// Who is told of messages that pass, and says whether they may.
+pub type Seen<'s> = &'s dyn Fn(Way, Message<'_>) -> Result<(), Status>;
 
 enum Event {
     /// The client has sent a message, or all.
@@ -94,7 +94,7 @@ impl Forward {
             match event {
                 Event::Asked(true) => {
                     let message = conversation.message();
-                    seen(Way::In, message);
+                    seen(Way::In, message)?;
                     let bytes = message.request_binary(&method, &mut room)?;
                     call.send(bytes);
                     taken.asked(bytes);
@@ -106,7 +106,7 @@ impl Forward {
                 }
                 Event::Answered(Some(message)) => {
                     let after_ms = waited_ms(&mut last);
-                    seen(Way::Out, Message::binary(&message));
+                    seen(Way::Out, Message::binary(&message))?;
                     conversation.send(Message::binary(&message))?;
                     taken.answered(message, after_ms);
                     conversation.room().await?;
