@@ -28,6 +28,27 @@ fn calls_are_kept_with_every_message_and_without_secrets() {
 }
 
 #[test]
+fn a_session_that_is_a_secret_is_shown_by_its_hash_and_named_by_either() {
+    let mut leat = with_admin(folder(RULES), &["--session-key", "authorization"]);
+    let ask = |leat: &leat_testkit::Leat| call(leat, "Get", "authorization: Bearer abc\r\n", r#"{"id":"1"}"#).status;
+    assert_eq!((ask(&leat), ask(&leat)), (200, 404));
+    let all = shown(&mut leat, "/mock/calls").to_string() + &shown(&mut leat, "/mock/sessions").to_string();
+    assert!(!all.contains("Bearer"), "{all}");
+    let hidden = shown(&mut leat, "/mock/calls")["calls"][0]["session"].as_str().unwrap().to_owned();
+    assert_eq!(shown(&mut leat, "/mock/sessions")["sessions"][1]["session"], hidden.as_str());
+    for session in [&hidden, "Bearer abc"] {
+        let expected = json!({ "session": session, "calls": [{ "count": 2 }] }).to_string();
+        assert_eq!(change(&mut leat, "/mock/verify", &expected).0, 200, "{session}");
+        let what = json!({ "what": ["state"], "session": session }).to_string();
+        assert_eq!(change(&mut leat, "/mock/reset", &what).0, 200);
+        assert_eq!(ask(&leat), 200, "{session}");
+        let what = json!({ "what": ["calls"], "session": session }).to_string();
+        assert_eq!(change(&mut leat, "/mock/reset", &what).0, 200);
+        assert_eq!((ask(&leat), ask(&leat)), (404, 404));
+    }
+}
+
+#[test]
 fn what_is_expected_of_the_calls_is_verified() {
     let mut leat = with_admin(folder(RULES), &[]);
     message(&leat, "Get", r#"{"id":"7"}"#);

@@ -237,6 +237,24 @@ fn where_no_rule_matches_the_nearest_one_is_named() {
             "no rule for t.S/M matches; nearest is `r` (rules.yaml:1:1): metadata `authorization` must be (a secret), and it is (a secret)",
         ),
         (
+            "method: t.S/M\nname: r\nmatch: { metadata: { x-jwt: abc } }\nreply: {}\n",
+            "{}",
+            &[("x-jwt", "xyz")],
+            "no rule for t.S/M matches; nearest is `r` (rules.yaml:1:1): metadata `x-jwt` must be (a secret), and it is (a secret)",
+        ),
+        (
+            "method: t.S/M\nname: r\nmatch: { metadata: { x-pin: '1234' } }\nreply: {}\n",
+            "{}",
+            &[("x-pin", "4321")],
+            "no rule for t.S/M matches; nearest is `r` (rules.yaml:1:1): metadata `x-pin` must be (a secret), and it is (a secret)",
+        ),
+        (
+            "method: t.S/M\nname: r\nmatch: { cel: \"metadata['authorization'] == 'Bearer abc'\" }\nreply: {}\n",
+            "{}",
+            &[("authorization", "Bearer xyz")],
+            "no rule for t.S/M matches; nearest is `r` (rules.yaml:1:1): a condition in CEL on metadata must be true, and it is false",
+        ),
+        (
             "method: t.S/M\nname: r\nmatch: { message: { numbers: { any: { gt: 5 } } } }\nreply: {}\n",
             r#"{"numbers": [1, 2]}"#,
             &[],
@@ -256,7 +274,7 @@ fn where_no_rule_matches_the_nearest_one_is_named() {
         ),
         ("method: t.S/Other\nreply: {}\n", "{}", &[], "no rule for t.S/M"),
     ] {
-        let set = rules(listed, &schema);
+        let set = rules(listed, &schema).redacted(&["x-pin".to_owned()]);
         let found = choose(&set, method, &metadata(pairs), &binary(method, request), &mut Counts::default());
         assert_eq!(found.unwrap_err(), wanted);
     }

@@ -43,7 +43,7 @@ impl Admin {
                         Err(error) => return refuse(Reason::AdminRequest, &error.to_string()),
                     }
                 }
-                Answer::json(&mock.calls(&filter, *from))
+                Answer::json(&mock.calls(filter, *from))
             }
             MockAsk::Verify
             | MockAsk::PutRules { .. }

@@ -1,5 +1,7 @@
 //! What the admin API shows of a mock, and what it changes.
 
+use std::borrow::Cow;
+
 use leat_config::Problem;
 use leat_schema::Schema;
 use serde_json::{Value, json};
@@ -7,6 +9,7 @@ use serde_json::{Value, json};
 use super::journal::{self, Entry, Expected, Filter, FilterError, Messages, Verdict, Way};
 use super::record::json as message_json;
 use super::rules::Info;
+use super::secret::hidden_if_open;
 use super::{Loaded, Mock};
 
 /// Rows of one answer; the rest is asked for with `from`.
@@ -44,9 +47,16 @@ impl Mock {
         })
     }
 
+    /// The session that is meant by a text of the admin API.
+    fn session_meant<'s>(&self, asked: &'s str) -> Cow<'s, str> {
+        let is_hidden = self.loaded().is_some_and(|loaded| loaded.hides_sessions());
+        if is_hidden { hidden_if_open(asked) } else { asked.into() }
+    }
+
     /// The calls from number `from` on that a filter takes, without their messages.
-    pub fn calls(&self, filter: &Filter, from: u64) -> Value {
+    pub fn calls(&self, mut filter: Filter, from: u64) -> Value {
         let Some(loaded) = self.loaded() else { return Value::Null };
+        filter.name_session(&|asked| self.session_meant(asked).into_owned());
         let messages = OfSchema(loaded.schema());
         let mut taken = self.journal.copy(|entry| entry.number >= from);
         taken.retain(|entry| filter.takes(entry, &messages));
@@ -71,7 +81,8 @@ impl Mock {
     /// # Errors
     /// What is wrong with the question.
     pub fn verify(&self, question: &Value) -> Result<Verdict, FilterError> {
-        let expected = Expected::from_json(question)?;
+        let mut expected = Expected::from_json(question)?;
+        expected.name_sessions(&|asked| self.session_meant(asked).into_owned());
         match self.loaded() {
             Some(loaded) => Ok(expected.check(&self.journal, &OfSchema(loaded.schema()))),
             None => Err(FilterError("no rules run yet".to_owned())),
@@ -114,11 +125,14 @@ impl Mock {
 
     /// Sets the state of a scenario, in one session or in that of calls without one.
     pub fn set_scenario(&self, session: Option<&str>, scenario: &str, state: &str) {
-        self.state.set_scenario(session.map(str::as_bytes), scenario, state);
+        let session = session.map(|asked| self.session_meant(asked));
+        self.state.set_scenario(session.as_deref().map(str::as_bytes), scenario, state);
     }
 
     /// Forgets, all or what belongs to one session (the empty one is that of calls without a session).
     pub fn reset(&self, what: Reset, session: Option<&str>) -> Value {
+        let session = session.map(|asked| self.session_meant(asked));
+        let session = session.as_deref();
         let calls = what.calls.then(|| self.journal.reset(session));
         if what.state {
             match session {

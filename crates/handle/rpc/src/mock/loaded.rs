@@ -9,6 +9,7 @@ use leat_schema::{Method, Schema, Sources};
 use super::answering::{Answering, Compiler};
 use super::noted::timestamp;
 use super::rules::Set;
+use super::secret::is_secret;
 use super::{Mock, Settings, files};
 use crate::Message;
 use crate::transcode::{self, Transcoder};
@@ -30,6 +31,8 @@ pub struct Loaded {
     /// Where the schema has bindings to HTTP (`google.api.http`).
     rest: Option<Arc<Transcoder>>,
     live: ArcSwap<Rules>,
+    /// Whether the metadata that tells sessions apart is a secret.
+    hides_sessions: bool,
 }
 
 impl Loaded {
@@ -57,15 +60,16 @@ impl Loaded {
             wrong.collect::<Vec<_>>()
         })?;
         let rest = rest(&schema).map_err(|found| found.into_iter().map(about).collect::<Vec<_>>())?;
-        let (set, warnings) = compile(&all, &schema, &guard, mock)?;
+        let (set, warnings) = compile(&all, &schema, &guard, (mock, settings))?;
         let live = ArcSwap::from_pointee(set);
-        Ok(Self { settings: settings.clone(), schema, files, warnings, guard, rest, live })
+        let hides_sessions = settings.session_key.as_ref().is_some_and(|name| is_secret(name, &settings.redact));
+        Ok(Self { settings: settings.clone(), schema, files, warnings, guard, rest, live, hides_sessions })
     }
 
     /// The same files with these rules beside them; nothing changes unless all of it is good.
     pub(super) fn add(&self, added: &[(String, String)], mock: &Mock) -> Result<Vec<Problem>, Vec<Problem>> {
         let all: Vec<_> = self.files.iter().chain(added).cloned().collect();
-        let (set, warnings) = compile(&all, &self.schema, &self.guard, mock)?;
+        let (set, warnings) = compile(&all, &self.schema, &self.guard, (mock, &self.settings))?;
         self.live.store(Arc::new(set));
         Ok(warnings)
     }
@@ -73,6 +77,11 @@ impl Loaded {
     /// How it answers.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Whether keys of sessions are secrets, so that a hash stands for each.
+    pub(super) fn hides_sessions(&self) -> bool {
+        self.hides_sessions
     }
 
     /// The schema.
@@ -142,12 +151,12 @@ fn compile(
     files: &[(String, String)],
     schema: &Arc<Schema>,
     guard: &Guard,
-    mock: &Mock,
+    (mock, settings): (&Mock, &Settings),
 ) -> Result<(Rules, Vec<Problem>), Vec<Problem>> {
     let named: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let read = Set::load(&named, schema, &mut Compiler { state: &mock.state, guard });
     match read.set {
-        Some(set) => Ok((set, read.warnings)),
+        Some(set) => Ok((set.redacted(&settings.redact), read.warnings)),
         None => Err(read.problems),
     }
 }

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -15,6 +16,7 @@ use super::noted::{Noted, begun, peer, wall_time};
 use super::record::Forward;
 use super::reply::{Action, Answered, Facts, RequestFields, Sent, Steps};
 use super::rules::{Choice, Request};
+use super::secret::hidden;
 use super::state::Session;
 use super::{Loaded, Mock};
 use crate::call::{Answer, Call, Conversation, Form, Message, Outcome, Service};
@@ -91,9 +93,16 @@ impl MockService {
         Ok(Self { mock, loaded, block, forward, keeps_calls })
     }
 
-    /// The key of the call's session.
-    fn session_key<'c>(&self, call: &Call<'c>) -> Option<&'c [u8]> {
+    /// The key of the call's session as the call has it.
+    fn sent_key<'c>(&self, call: &Call<'c>) -> Option<&'c [u8]> {
         call.metadata.get(self.loaded.settings().session_key.as_deref()?)
+    }
+
+    /// The key that its session is remembered and shown by.
+    fn session_key<'c>(&self, call: &Call<'c>) -> Option<Cow<'c, [u8]>> {
+        let key = self.sent_key(call)?;
+        let is_hidden = self.loaded.hides_sessions() && !key.is_empty();
+        Some(if is_hidden { hidden(key).into_bytes().into() } else { key.into() })
     }
 
     fn redact(&self) -> &[String] {
@@ -107,7 +116,8 @@ impl MockService {
         }
         let message = message.unwrap_or_default();
         let live = self.loaded.live();
-        let mut held = Held::new(&self.mock.state, self.session_key(call));
+        let key = self.session_key(call);
+        let mut held = Held::new(&self.mock.state, key.as_deref());
         let request = Request { method: call.method, metadata: &call.metadata, message };
         match live.choose(&request, &mut held) {
             Choice::Found { rule, number } => {
@@ -148,7 +158,7 @@ impl MockService {
     fn note(&self, noted: &mut Noted<'_>, call: &Call<'_>, rule: Result<&Arc<str>, &Unmatched>) {
         if self.keeps_calls {
             let rule = rule.map(Arc::clone).map_err(Unmatched::clone);
-            noted.begin(begun(call, self.session_key(call), rule, self.redact()));
+            noted.begin(begun(call, self.session_key(call).as_deref(), rule, self.redact()));
         }
     }
 
@@ -202,7 +212,7 @@ impl MockService {
         noted: &Noted<'_>,
         conversation: &mut C,
     ) -> Outcome {
-        let told = Told::of(&conversation.call(), self.session_key(&conversation.call()));
+        let told = Told::of(&conversation.call(), self.sent_key(&conversation.call()));
         let state = answering.scenario_state(session);
         let facts = Facts {
             method: &told.method,

@@ -97,6 +97,13 @@ impl Filter {
         Ok(true)
     }
 
+    /// Puts what the journal calls a session into the place of what was asked for.
+    pub(in crate::mock) fn name_session(&mut self, name: &dyn Fn(&str) -> String) {
+        if let Some(session) = &mut self.session {
+            *session = name(session);
+        }
+    }
+
     /// Whether a call is meant.
     pub fn takes(&self, entry: &Entry, messages: &impl Messages) -> bool {
         let begun = &entry.begun;

@@ -84,6 +84,15 @@ impl Expected {
         Ok(expected)
     }
 
+    /// Puts what the journal calls sessions into the place of what was asked for.
+    pub(in crate::mock) fn name_sessions(&mut self, name: &dyn Fn(&str) -> String) {
+        if let Some(session) = &mut self.session {
+            *session = name(session);
+        }
+        let filters = self.calls.iter_mut().map(|(filter, _)| filter).chain(&mut self.order);
+        filters.for_each(|filter| filter.name_session(name));
+    }
+
     /// Holds the journal's calls against it.
     pub fn check(&self, journal: &Journal, messages: &impl Messages) -> Verdict {
         let is_meant = |entry: &Entry| self.session.as_deref().is_none_or(|session| &*entry.begun.session == session);

@@ -11,7 +11,7 @@ use super::{Answered, Recorded, Recorder};
 use crate::call::{Conversation, Message, Outcome};
 use crate::client::Client;
 use crate::mock::journal::Way;
-use crate::mock::secret::is_secret_name;
+use crate::mock::secret::is_secret;
 
 /// Bytes of requests that wait for the backend; then the client waits.
 const WAITING_BYTES_MAX: usize = 256 * 1024;
@@ -134,7 +134,7 @@ impl Forward {
     fn open(&self, metadata: &Metadata) -> Metadata {
         let mut open = Metadata::new();
         for (name, value) in metadata.iter().filter(|(name, _)| crate::client::is_passed_on(name)) {
-            if !is_secret_name(name) && !self.redact.iter().any(|own| own == name) {
+            if !is_secret(name, &self.redact) {
                 open.push(name, value);
             }
         }

@@ -83,7 +83,7 @@ impl<R> Set<R> {
         }
         let unmatched = match blocked {
             Some((rule, why)) => Unmatched::blocked(rule, &why, rules.rules.len(), request.method),
-            None => nearest::find(&rules.rules, &rules.slots, &looked, request.method, gate),
+            None => nearest::find(&rules.rules, &rules.slots, &looked, (request.method, self.redact()), gate),
         };
         Choice::Unmatched(unmatched)
     }

@@ -54,6 +54,11 @@ impl Expression {
         self.program.uses("calls")
     }
 
+    /// Whether it looks at metadata.
+    pub(crate) fn uses_metadata(&self) -> bool {
+        self.program.uses("metadata")
+    }
+
     /// Whether the request has to be decoded for it.
     pub(crate) fn uses_request(&self) -> bool {
         self.uses_request

@@ -10,25 +10,13 @@ use super::scalar::Domain;
 use super::slots::Slots;
 use super::tree::Seen;
 use super::{Gate, Rule};
+use crate::mock::secret::is_secret;
 use crate::mock::state::Blocked;
 
 /// Rules that are compared; the first ones by rank.
 const COMPARED_MAX: usize = 2000;
 /// Values of one name of metadata that are shown.
 const VALUES_MAX: usize = 4;
-
-/// Names of metadata whose values are secrets.
-const SECRETS: [&str; 9] = [
-    "authorization",
-    "proxy-authorization",
-    "cookie",
-    "set-cookie",
-    "x-api-key",
-    "api-key",
-    "x-auth-token",
-    "x-access-token",
-    "x-csrf-token",
-];
 
 /// Why no rule answers a call: as a sentence that names the rule that came nearest, the condition that failed, and the value
 /// that it saw.
@@ -98,11 +86,12 @@ impl fmt::Display for Unmatched {
 }
 
 /// Finds the rule with the smallest share of failed conditions: fewest failed, then most that hold, then by rank.
+/// `redact` are names of metadata whose values are never shown, beside those that sound secret.
 pub(super) fn find<R>(
     rules: &[Rule<R>],
     slots: &Slots,
     looked: &Looked<'_>,
-    method: &Method,
+    (method, redact): (&Method, &[String]),
     gate: &mut dyn Gate<R>,
 ) -> Unmatched {
     let mut rate = |rule: &Rule<R>| {
@@ -114,14 +103,14 @@ pub(super) fn find<R>(
     };
     let nearest = rules.iter().take(COMPARED_MAX).min_by_key(|rule| rate(rule)).map(|rule| {
         let mut failed = rule.conditions.iter().filter(|condition| !looked.holds(condition));
-        let text = failed.next().map_or_else(String::new, |condition| explain(condition, slots, looked));
+        let text = failed.next().map_or_else(String::new, |condition| explain(condition, slots, looked, redact));
         Nearest::new(rule, text, failed.count())
     });
     Unmatched { method: method.full_name().into(), rules: rules.len(), nearest }
 }
 
 /// A condition that failed and what it saw.
-fn explain(condition: &Condition, slots: &Slots, looked: &Looked<'_>) -> String {
+fn explain(condition: &Condition, slots: &Slots, looked: &Looked<'_>, redact: &[String]) -> String {
     let Some(types) = slots.message() else { return String::new() };
     match condition {
         Condition::Slot { slot, test } => {
@@ -135,7 +124,7 @@ fn explain(condition: &Condition, slots: &Slots, looked: &Looked<'_>) -> String 
         Condition::Metadata { name, test } => {
             let binary = leat_rpc_wire::Metadata::is_binary(name);
             let domain = Domain::Kind(if binary { Kind::Bytes } else { Kind::String });
-            let secret = is_secret(name);
+            let secret = is_secret(name, redact);
             let mut seen = Vec::new();
             looked.metadata.any(name, &mut |value| {
                 seen.push(match secret {
@@ -153,6 +142,11 @@ fn explain(condition: &Condition, slots: &Slots, looked: &Looked<'_>) -> String 
             let seen = looked.decoded().and_then(|message| below(&condition.steps, message));
             format!("`{}` must be {}, and {}", condition.path, condition.source, show(seen))
         }
+        Condition::Cel(expression) if expression.uses_metadata() => {
+            // Neither its text nor its error: both may have the value of a secret in them.
+            let why = if looked.truth(expression).is_err() { "it fails" } else { "it is false" };
+            format!("a condition in CEL on metadata must be true, and {why}")
+        }
         Condition::Cel(expression) => {
             let why = match looked.truth(expression) {
                 Err(error) => format!("it fails: {error}"),
@@ -163,16 +157,11 @@ fn explain(condition: &Condition, slots: &Slots, looked: &Looked<'_>) -> String 
         Condition::Any(groups) => {
             let first =
                 groups.iter().filter_map(|group| group.iter().find(|condition| !looked.holds(condition))).next();
-            let first = first.map_or_else(String::new, |condition| explain(condition, slots, looked));
+            let first = first.map_or_else(String::new, |condition| explain(condition, slots, looked, redact));
             format!("none of its {} groups in `any` holds: {first}", groups.len())
         }
         Condition::None(_) => "a group in `none` holds".to_owned(),
     }
-}
-
-/// Whether values of this name are never shown.
-fn is_secret(name: &str) -> bool {
-    SECRETS.contains(&name) || ["token", "secret", "password", "session"].iter().any(|word| name.contains(word))
 }
 
 fn show(seen: Option<Seen<'_>>) -> String {

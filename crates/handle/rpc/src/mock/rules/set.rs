@@ -21,6 +21,8 @@ pub struct Set<R> {
     /// By the number of the method.
     methods: Vec<Option<MethodRules<R>>>,
     infos: Vec<Arc<Info>>,
+    /// Names of metadata whose values no message shows, beside those that sound secret.
+    redact: Box<[String]>,
 }
 
 /// The rules of one method.
@@ -66,7 +68,7 @@ impl<R> Set<R> {
         let Loader { methods, infos, .. } = loader;
         let set = problems.is_empty().then(|| {
             let methods = methods.into_iter().map(|method| method.map(MethodRules::from)).collect();
-            Self { methods, infos }
+            Self { methods, infos, redact: Box::default() }
         });
         if let Some(set) = &set {
             let rules = set.methods.iter().zip(schema.methods());
@@ -74,6 +76,16 @@ impl<R> Set<R> {
                 .extend(rules.flat_map(|(rules, method)| rules.iter().flat_map(|rules| shadow::find(rules, method))));
         }
         Loaded { set, problems, warnings }
+    }
+
+    /// The same rules, which show no value of metadata with these names (in lower case), nor of those that sound secret.
+    #[must_use]
+    pub fn redacted(self, names: &[String]) -> Self {
+        Self { redact: names.into(), ..self }
+    }
+
+    pub(super) fn redact(&self) -> &[String] {
+        &self.redact
     }
 
     /// The rules in the order of the files.
