@@ -330,6 +330,18 @@ fn wrong_requests_never_reach_the_upstream() {
 }
 
 #[test]
+fn many_small_messages_of_the_text_form_come_in_one_piece() {
+    // Cost that grows with the square of their number would take minutes.
+    let messages = vec![&b""[..]; 500_000];
+    let body = enveloped(&messages);
+    let mut sent = Vec::new();
+    leat_rpc_wire::grpc_web::text::encode(&body, &mut sent);
+    let (x, seen, result) = call(post("/t.S/Chat", "application/grpc-web-text", sent), &Answer::of(&[]));
+    assert_eq!((result, x.status()), (Ok(()), 200));
+    assert!(seen.1 == body, "{} of {} bytes", seen.1.len(), body.len());
+}
+
+#[test]
 fn wrong_messages_of_streams_end_the_call() {
     let flags = |flags: u8| [&[flags, 0, 0, 0, 1][..], b"x"].concat();
     let long = [&[0, 0, 1, 0, 0][..], &[0; 100]].concat();

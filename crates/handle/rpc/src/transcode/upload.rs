@@ -31,8 +31,8 @@ enum Source {
     /// Nothing more comes: the message is in `made`.
     Whole,
     Envelopes(envelope::Reader),
-    /// The same in Base64; the bytes that have been decoded and not been read.
-    Text(envelope::Reader, Decoder, Vec<u8>),
+    /// The same in Base64; what has been decoded, and how much of that has been read.
+    Text(envelope::Reader, Decoder, Vec<u8>, usize),
     /// JSON values; what the path and the query say belongs to the first.
     Elements(Elements, Option<Vec<u8>>),
     /// Bytes as they are; each piece is a message.
@@ -73,7 +73,7 @@ impl Upload {
     pub(super) fn new(tongue: Tongue) -> Self {
         let reader = envelope::Reader::default();
         let source = match tongue {
-            Tongue::GrpcWebText(_) => Source::Text(reader, Decoder::default(), Vec::new()),
+            Tongue::GrpcWebText(_) => Source::Text(reader, Decoder::default(), Vec::new(), 0),
             _ => Source::Envelopes(reader),
         };
         Self { source, made: Vec::new(), lent: 0, is_ended: false, count: 0, plain: Vec::new() }
@@ -138,17 +138,19 @@ impl Upload {
                 self.is_ended = true;
                 break;
             }
-            if let Source::Text(reader, _, bytes) = &mut self.source
+            if let Source::Text(reader, _, bytes, at) = &mut self.source
                 && !bytes.is_empty()
             {
-                let mut reader = std::mem::take(reader);
-                let mut bytes = std::mem::take(bytes);
-                let used = self.envelope(by, &mut reader, &bytes);
-                if let (Source::Text(place, _, left), Ok(used)) = (&mut self.source, &used) {
-                    bytes.drain(..*used);
-                    (*place, *left) = (reader, bytes);
+                let (mut reader, mut bytes, at) = (std::mem::take(reader), std::mem::take(bytes), *at);
+                let at = at + self.envelope(by, &mut reader, bytes.get(at..).unwrap_or_default())?;
+                // Moving what is left for each envelope would cost the square of their number.
+                let at = if at < bytes.len() { at } else { 0 };
+                if at == 0 {
+                    bytes.clear();
                 }
-                used?;
+                if let Source::Text(place, _, left, left_at) = &mut self.source {
+                    (*place, *left, *left_at) = (reader, bytes, at);
+                }
                 continue;
             }
             match ready!(inner.poll_body(cx)).map_err(Stopped::Broken)? {
@@ -185,7 +187,7 @@ impl Upload {
                 self.source = Source::Envelopes(reader);
                 Ok(used)
             }
-            Source::Text(_, decoder, decoded) => {
+            Source::Text(_, decoder, decoded, _) => {
                 let read = decoder.decode(bytes, decoded);
                 read.map_err(|_| Failure::request(Code::InvalidArgument, "the body is not Base64"))?;
                 Ok(bytes.len())
@@ -213,7 +215,7 @@ impl Upload {
             Source::Whole => {}
             Source::Envelopes(reader) if reader.is_inside() => return Err(cut_off()),
             Source::Envelopes(_) => self.check_count(by)?,
-            Source::Text(reader, decoder, _) if reader.is_inside() || !decoder.is_complete() => return Err(cut_off()),
+            Source::Text(reader, decoder, ..) if reader.is_inside() || !decoder.is_complete() => return Err(cut_off()),
             Source::Text(..) => self.check_count(by)?,
             Source::Elements(elements, parameters) => {
                 if elements.end().map_err(|error| element(error, by))? {
