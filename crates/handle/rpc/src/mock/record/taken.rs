@@ -14,6 +14,9 @@ pub(super) struct Taken {
     is_over: bool,
 }
 
+/// The client's messages, and the backend's with the milliseconds before each.
+type Both = (Vec<Bytes>, Vec<(Bytes, u64)>);
+
 impl Taken {
     /// Keeps a copy of a message of the client.
     pub(super) fn asked(&mut self, message: &[u8]) {
@@ -29,8 +32,8 @@ impl Taken {
         }
     }
 
-    /// All of them, the client's and the backend's; `None` where there were too many.
-    pub(super) fn all(self) -> Option<(Vec<Bytes>, Vec<(Bytes, u64)>)> {
+    /// All of them; `None` where there were too many.
+    pub(super) fn all(self) -> Option<Both> {
         (!self.is_over).then_some((self.requests, self.answers))
     }
 
