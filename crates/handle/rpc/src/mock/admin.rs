@@ -185,10 +185,10 @@ impl Messages for OfSchema<'_> {
         }
         let method = self.0.method_named(method)?;
         let message = if way == Way::In { method.input() } else { method.output() };
-        Some(message_json(message, bytes)).filter(|message| !message.is_null())
+        message_json(message, bytes).ok().filter(|message| !message.is_null())
     }
 
     fn detail(&self, type_name: &str, bytes: &[u8]) -> Option<Value> {
-        Some(message_json(&self.0.message(type_name)?, bytes)).filter(|message| !message.is_null())
+        message_json(&self.0.message(type_name)?, bytes).ok().filter(|message| !message.is_null())
     }
 }

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -89,10 +90,12 @@ fn write_all(received: &Receiver<Note>, folder: &Path, upstream: &str) {
         let mut changed = BTreeSet::new();
         let mut waiting = Vec::new();
         let schema = Arc::clone(&first.schema);
-        for Note { call, done, .. } in std::iter::once(first).chain(received.try_iter()) {
+        for Note { schema, call, done } in std::iter::once(first).chain(received.try_iter()) {
             let calls = recorded.entry(call.method.clone()).or_default();
             let method = call.method.clone();
-            match calls.take(call) {
+            let written =
+                schema.method_named(&method).map(|method| rules(&schema, method, upstream, slice::from_ref(&call)));
+            match written.unwrap_or(Ok(String::new())).and_then(|_| calls.take(call)) {
                 Ok(()) => {
                     changed.insert(method);
                     waiting.push(done);
@@ -105,8 +108,11 @@ fn write_all(received: &Receiver<Note>, folder: &Path, upstream: &str) {
         for name in &changed {
             if let (Some(method), Some(calls)) = (schema.method_named(name), recorded.get(name).map(|calls| &calls.all))
             {
-                let written = replace(&folder.join(file_name(method)), &rules(&schema, method, upstream, calls));
-                result = result.and(written.map_err(|error| format!("the recording can't be written: {error}")));
+                let written = rules(&schema, method, upstream, calls).and_then(|text| {
+                    let replaced = replace(&folder.join(file_name(method)), &text);
+                    replaced.map_err(|error| format!("the recording can't be written: {error}"))
+                });
+                result = result.and(written);
             }
         }
         for done in waiting {

@@ -2,7 +2,7 @@ use bytes::Bytes;
 use leat_rpc_wire::{Code, Detail, Metadata, Status};
 use leat_schema::{Schema, Sources};
 
-use super::{Answered, Recorded, file_name, rules};
+use super::{Answered, Recorded, Recorder, file_name, rules};
 
 const PROTO: &str = r#"syntax = "proto3";
 package shop.v1;
@@ -49,7 +49,7 @@ fn calls_become_rules_one_for_each_request() {
     later.answer.messages = vec![(Bytes::from_static(b"\x0a\x017\x10\x06"), 0)];
     let nothing = call("shop.v1.Orders/Get", b"", &[], gone);
     assert_eq!(
-        rules(&schema, method, "127.0.0.1:1", &[one, same, nothing, later]),
+        rules(&schema, method, "127.0.0.1:1", &[one, same, nothing, later]).unwrap(),
         r#"# Recorded from 127.0.0.1:1. Metadata that sounds secret was left out.
 rules:
   - name: "shop.v1.Orders/Get 1"
@@ -70,6 +70,7 @@ rules:
           trailers: {"x-t":"c"}
   - name: "shop.v1.Orders/Get 2"
     method: shop.v1.Orders/Get
+    match: { cel: "request == shop.v1.GetRequest{}" }
     sample: {"messages":[{}]}
     reply:
       templates: false
@@ -85,7 +86,7 @@ fn streams_keep_the_time_before_each_message() {
     let method = schema.method_named("shop.v1.Orders/Watch").unwrap();
     let broken = Status::new(Code::Unavailable, "over");
     let call = call("shop.v1.Orders/Watch", b"\x0a\x017", &[(b"\x10\x01", 0), (b"\x10\x02", 5)], broken);
-    let text = rules(&schema, method, "127.0.0.1:1", &[call]);
+    let text = rules(&schema, method, "127.0.0.1:1", &[call]).unwrap();
     let reply = text.split_once("    reply:\n").unwrap().1;
     assert_eq!(
         reply,
@@ -96,4 +97,38 @@ fn streams_keep_the_time_before_each_message() {
       error: {"code":"unavailable","message":"over"}
 "#
     );
+}
+
+#[test]
+fn what_has_no_json_form_is_told_and_not_written_as_nothing() {
+    let schema = schema();
+    let broken = b"\x0a\x05ab";
+    let detail = Detail { type_name: "google.rpc.ErrorInfo".to_owned(), value: Bytes::from_static(broken) };
+    let failed = Status { code: Code::Aborted, message: String::new(), details: vec![detail] };
+    for (method, request, messages, status) in [
+        ("shop.v1.Orders/Get", &broken[..], &[(&b""[..], 0)][..], Status::OK),
+        ("shop.v1.Orders/Get", b"", &[(broken, 0)], Status::OK),
+        ("shop.v1.Orders/Watch", b"", &[(b"", 0), (broken, 0)], Status::OK),
+        ("shop.v1.Orders/Get", b"", &[], failed),
+    ] {
+        let call = call(method, request, messages, status);
+        let told = rules(&schema, schema.method_named(method).unwrap(), "127.0.0.1:1", &[call]);
+        assert!(told.as_ref().is_err_and(|told| told.contains("has no JSON form")), "{method}: {told:?}");
+    }
+}
+
+#[test]
+fn a_call_that_cannot_be_written_does_not_spoil_the_others() {
+    let folder = leat_testkit::Folder::new();
+    let recorder = Recorder::start(folder.path(), "127.0.0.1:1").unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let note = |request: &'static [u8]| {
+        let call = call("shop.v1.Orders/Get", request, &[(b"", 0)], Status::OK);
+        runtime.block_on(recorder.note(schema(), call))
+    };
+    assert_eq!(note(b"\x0a\x017"), Ok(()));
+    assert!(note(b"\x0a\x05ab").is_err_and(|told| told.contains("shop.v1.GetRequest has no JSON form")));
+    assert_eq!(note(b"\x0a\x018"), Ok(()));
+    let text = std::fs::read_to_string(folder.path().join("shop.v1.Orders.Get.yaml")).unwrap();
+    assert!(text.contains(r#"{"id":"7"}"#) && text.contains(r#"{"id":"8"}"#), "{text}");
 }

@@ -9,7 +9,10 @@ use super::{Answered, Recorded};
 /// The rules of one method that answer as was recorded, as a file. The same calls give the same bytes, but for the times.
 ///
 /// Calls with the same request become one rule: with one reply if all answers were the same, otherwise with a sequence of them.
-pub fn rules(schema: &Schema, method: &Method, upstream: &str, calls: &[Recorded]) -> String {
+///
+/// # Errors
+/// A message that has no JSON form, in words: it is malformed, or holds an `Any` of a type that the schema does not have.
+pub fn rules(schema: &Schema, method: &Method, upstream: &str, calls: &[Recorded]) -> Result<String, String> {
     let mut out = String::new();
     // Writing to a String can't fail.
     let _ = writeln!(out, "# Recorded from {upstream}. Metadata that sounds secret was left out.\nrules:");
@@ -25,9 +28,9 @@ pub fn rules(schema: &Schema, method: &Method, upstream: &str, calls: &[Recorded
                 answers.push(&other.answer);
             }
         }
-        rule(&mut out, schema, method, written.len(), call, &answers);
+        rule(&mut out, schema, method, written.len(), call, &answers)?;
     }
-    out
+    Ok(out)
 }
 
 /// The file's name: `shop.v1.Orders.Get.yaml`.
@@ -35,12 +38,27 @@ pub fn file_name(method: &Method) -> String {
     format!("{}.yaml", method.full_name().replace('/', "."))
 }
 
-fn rule(out: &mut String, schema: &Schema, method: &Method, number: usize, call: &Recorded, answers: &[&Answered]) {
-    let requests: Vec<Value> = call.requests.iter().map(|bytes| json(method.input(), bytes)).collect();
+fn rule(
+    out: &mut String,
+    schema: &Schema,
+    method: &Method,
+    number: usize,
+    call: &Recorded,
+    answers: &[&Answered],
+) -> Result<(), String> {
+    let requests = call.requests.iter().map(|bytes| json(method.input(), bytes)).collect::<Result<Vec<_>, _>>()?;
     let _ = writeln!(out, "  - name: {}", quoted(&format!("{} {number}", method.full_name())));
     let _ = writeln!(out, "    method: {}", method.full_name());
-    if let Some(first) = requests.first().filter(|first| first.as_object().is_some_and(|fields| !fields.is_empty())) {
-        let _ = writeln!(out, "    match: {{ message: {first} }}");
+    match requests.first() {
+        Some(first @ Value::Object(fields)) if !fields.is_empty() => {
+            let _ = writeln!(out, "    match: {{ message: {first} }}");
+        }
+        // Without a message rules see an empty one.
+        _ if call.requests.first().is_none_or(|bytes| bytes.is_empty()) && !has_own_value(method.input()) => {
+            let empty = format!("request == {}{{}}", method.input().full_name());
+            let _ = writeln!(out, "    match: {{ cel: {} }}", quoted(&empty));
+        }
+        _ => {}
     }
     let mut sample = Map::new();
     if !call.metadata.is_empty() {
@@ -51,35 +69,36 @@ fn rule(out: &mut String, schema: &Schema, method: &Method, number: usize, call:
     match answers {
         [one] => {
             let _ = writeln!(out, "    reply:");
-            reply(out, schema, method, one, "      ");
+            reply(out, schema, method, one, "      ")?;
         }
         many => {
             let _ = writeln!(out, "    reply:\n      then: repeat_last\n      sequence:");
             for answer in many {
                 let start = out.len();
-                reply(out, schema, method, answer, "          ");
+                reply(out, schema, method, answer, "          ")?;
                 out.replace_range(start..start + 10, "        - ");
             }
         }
     }
+    Ok(())
 }
 
 /// The keys of a reply, each on a line of its own that starts with `indent`.
-fn reply(out: &mut String, schema: &Schema, method: &Method, answer: &Answered, indent: &str) {
+fn reply(out: &mut String, schema: &Schema, method: &Method, answer: &Answered, indent: &str) -> Result<(), String> {
     let _ = writeln!(out, "{indent}templates: false");
     if !answer.headers.is_empty() {
         let _ = writeln!(out, "{indent}headers: {}", Value::Object(metadata(&answer.headers)));
     }
     if method.server_streams() {
         let items = answer.messages.iter().map(|(bytes, after_ms)| {
-            let message = json(method.output(), bytes);
-            if *after_ms > 0 {
+            let message = json(method.output(), bytes)?;
+            Ok(if *after_ms > 0 {
                 serde_json::json!({ "message": message, "delay": format!("{after_ms}ms") })
             } else {
                 serde_json::json!({ "message": message })
-            }
+            })
         });
-        let items: Vec<Value> = items.collect();
+        let items = items.collect::<Result<Vec<Value>, String>>()?;
         if items.is_empty() && answer.status.is_ok() {
             let _ = writeln!(out, "{indent}stream: []");
         } else if !items.is_empty() {
@@ -94,48 +113,57 @@ fn reply(out: &mut String, schema: &Schema, method: &Method, answer: &Answered, 
             let _ = writeln!(out, "{indent}delay: {waited}ms");
         }
         if let (Some((bytes, _)), true) = (answer.messages.first(), answer.status.is_ok()) {
-            let _ = writeln!(out, "{indent}message: {}", json(method.output(), bytes));
+            let _ = writeln!(out, "{indent}message: {}", json(method.output(), bytes)?);
         }
     }
     if !answer.status.is_ok() {
-        let _ = writeln!(out, "{indent}error: {}", error(schema, &answer.status));
+        let _ = writeln!(out, "{indent}error: {}", error(schema, &answer.status)?);
     }
     if !answer.trailers.is_empty() {
         let _ = writeln!(out, "{indent}trailers: {}", Value::Object(metadata(&answer.trailers)));
     }
+    Ok(())
 }
 
 /// The error of a reply. Details whose type the schema does not have can't be written as rules have them, and are left out.
-fn error(schema: &Schema, status: &Status) -> Value {
+fn error(schema: &Schema, status: &Status) -> Result<Value, String> {
     let mut error = Map::new();
     error.insert("code".to_owned(), status.code.snake().into());
     if !status.message.is_empty() {
         error.insert("message".to_owned(), status.message.as_str().into());
     }
-    let details = status.details.iter().filter_map(|detail| {
-        let message = schema.message(&detail.type_name)?;
+    let mut details = Vec::new();
+    for detail in &status.details {
+        let Some(message) = schema.message(&detail.type_name) else { continue };
         let mut shown = Map::new();
         shown.insert("@type".to_owned(), detail.type_name.as_str().into());
-        match json(&message, &detail.value) {
+        match json(&message, &detail.value)? {
             Value::Object(fields) => shown.extend(fields),
             value => drop(shown.insert("value".to_owned(), value)),
         }
-        Some(Value::Object(shown))
-    });
-    let details: Vec<Value> = details.collect();
+        details.push(Value::Object(shown));
+    }
     if !details.is_empty() {
         error.insert("details".to_owned(), details.into());
     }
-    Value::Object(error)
+    Ok(Value::Object(error))
 }
 
-/// A message in its JSON form; null for bytes that are none of the type.
-pub(crate) fn json(message: &leat_schema::MessageType, bytes: &[u8]) -> Value {
+/// A message in its JSON form.
+///
+/// # Errors
+/// The bytes are none of the type, or hold an `Any` of a type that the schema does not have.
+pub(crate) fn json(message: &leat_schema::MessageType, bytes: &[u8]) -> Result<Value, String> {
     let mut text = Vec::new();
-    match message.to_json(bytes, &mut text) {
-        Ok(()) => serde_json::from_slice(&text).unwrap_or_default(),
-        Err(_) => Value::Null,
-    }
+    let none =
+        |error: &dyn std::fmt::Display| format!("a message of {} has no JSON form: {error}", message.full_name());
+    message.to_json(bytes, &mut text).map_err(|error| none(&error))?;
+    serde_json::from_slice(&text).map_err(|error| none(&error))
+}
+
+/// Whether messages of the type are other values in expressions, such as text.
+fn has_own_value(message: &leat_schema::MessageType) -> bool {
+    message.full_name().starts_with("google.protobuf.") && message.full_name() != "google.protobuf.Empty"
 }
 
 /// Metadata as a mapping. A name with several values has a list of them; binary values are Base64.
