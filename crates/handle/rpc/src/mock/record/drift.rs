@@ -23,6 +23,9 @@ const TIME: Duration = Duration::from_secs(30);
 /// Messages of one answer that are compared; a reply may be endless.
 const MESSAGES_MAX: usize = 10_000;
 
+/// Steps of a rule's reply that are followed; a script may wait forever.
+const STEPS_MAX: usize = 100_000;
+
 /// A rule, held against what a backend answers to its request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
@@ -207,7 +210,7 @@ fn said(answering: &Answering, method: &Method, sample: &Sample) -> Answered {
     let mut steps = Steps::new(reply, Form::Binary, draws, usize::from(first.is_some()), first.map(|bytes| &**bytes));
     let mut last = first;
     let mut answer = failed(Status::OK);
-    loop {
+    for _ in 0..STEPS_MAX {
         match steps.next(&facts, wall_time()) {
             Action::Headers(headers) => answer.headers = headers.clone(),
             Action::Send(sent) => {
@@ -218,8 +221,7 @@ fn said(answering: &Answering, method: &Method, sample: &Sample) -> Answered {
                 };
                 answer.messages.push((bytes, 0));
                 if answer.messages.len() > MESSAGES_MAX {
-                    answer.status = Status::new(Code::ResourceExhausted, "the rule's reply does not end");
-                    return answer;
+                    break;
                 }
             }
             Action::Receive => match requests.next() {
@@ -240,6 +242,8 @@ fn said(answering: &Answering, method: &Method, sample: &Sample) -> Answered {
             }
         }
     }
+    answer.status = Status::new(Code::ResourceExhausted, "the rule's reply does not end");
+    answer
 }
 
 fn failed(status: Status) -> Answered {
@@ -256,5 +260,44 @@ impl RequestFields for Own {
 
     fn all(&self) -> Vec<(&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use leat_testkit::Folder;
+
+    use super::*;
+    use crate::mock::{Mock, Settings};
+
+    const PROTO: &str = "syntax = \"proto3\"; package a; message M { int64 n = 1; } service S { rpc Chat(stream M) returns (stream M); }";
+
+    #[test]
+    fn a_reply_that_does_not_end_is_told() {
+        for (script, wanted, messages) in [
+            ("[ { repeat: forever, do: [ { wait: 1ms } ] } ]", Code::ResourceExhausted, 0),
+            ("[ { repeat: forever, do: [ { send: { n: 1 } } ] } ]", Code::ResourceExhausted, MESSAGES_MAX + 1),
+            ("[ { repeat: 9000, do: [ { wait: 1ms }, { send: { n: 1 } } ] } ]", Code::Ok, 9000),
+        ] {
+            let folder = Folder::new();
+            folder.write("a.proto", PROTO);
+            folder.write(
+                "rules.yaml",
+                format!("rules: [ {{ name: r, method: a.S/Chat, reply: {{ script: {script} }} }} ]"),
+            );
+            let settings = Settings {
+                proto: vec![folder.path().join("a.proto")],
+                rules: vec![folder.path().join("rules.yaml")],
+                ..Settings::default()
+            };
+            let loaded = Loaded::read(&settings, &Mock::new(&settings), &|text| panic!("{text}"));
+            let loaded = loaded.unwrap_or_else(|found| panic!("{found:?}"));
+            let method = loaded.schema().method_named("a.S/Chat").unwrap();
+            let set = std::sync::Arc::clone(&loaded.live());
+            let sample = Sample { metadata: Metadata::new(), messages: Vec::new() };
+            let answer = said(set.rules_of(method)[0].reply(), method, &sample);
+            assert_eq!((answer.status.code, answer.messages.len()), (wanted, messages), "{script}");
+        }
     }
 }
