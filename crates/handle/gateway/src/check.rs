@@ -16,8 +16,8 @@ pub struct Checked {
 pub fn check(config: &Config, file: &str, lasting: &Lasting) -> Checked {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     for (route, mock) in config.mocks() {
-        match mock.load(file, &lasting.mocks.of(route.name(), mock.settings())) {
-            Ok(loaded) => warnings.extend(loaded.warnings().iter().cloned()),
+        match mock.load(file, || lasting.mocks.fitting(route.name(), mock.settings())) {
+            Ok((_, loaded)) => warnings.extend(loaded.warnings().iter().cloned()),
             Err(found) => problems.extend(found),
         }
     }

@@ -30,15 +30,15 @@ pub(crate) fn compile(
     lasting: &Lasting,
     pools: &Rc<Pools>,
 ) -> Result<MockRoute, Vec<Problem>> {
-    let held = lasting.mocks.of(route.name(), mock.settings());
-    let loaded = mock.load("the configuration", &held)?;
-    held.adopt(&loaded);
+    let (held, loaded) = mock.load("the configuration", || lasting.mocks.fitting(route.name(), mock.settings()))?;
     let keeps_calls = config.admin().is_some();
     let file = config.source().map_or("the configuration", |source| source.file());
     let about = |error: std::io::Error| {
         vec![Problem::new(file, mock.place(), format!("the folder of the recording can't be made: {error}"))]
     };
-    let service = MockService::new(held, Arc::clone(&loaded), pools, keeps_calls).map_err(about)?;
+    let service = MockService::new(Arc::clone(&held), Arc::clone(&loaded), pools, keeps_calls).map_err(about)?;
+    held.adopt(&loaded)?;
+    lasting.mocks.put_to_use(route.name(), &held);
     let schema = loaded.schema();
     let reflection = Reflection::new(Arc::clone(schema), &[health::SERVICE, REFLECTION]);
     let names = schema.services().iter().map(leat_schema::Service::full_name);

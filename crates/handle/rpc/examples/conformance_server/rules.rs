@@ -21,7 +21,7 @@ pub(crate) fn service(protos: &str, rules: &str) -> MockService {
         std::process::exit(2);
     });
     let loaded = Arc::new(loaded);
-    mock.adopt(&loaded);
+    mock.adopt(&loaded).expect("rules that were just read");
     let pools = Pools::new(Resolver::new(ResolverSettings::default()));
     MockService::new(mock, loaded, &pools, false).expect("a mock that records nothing")
 }

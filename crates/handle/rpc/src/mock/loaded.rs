@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use leat_config::Problem;
@@ -31,6 +32,8 @@ pub struct Loaded {
     /// Where the schema has bindings to HTTP (`google.api.http`).
     rest: Option<Arc<Transcoder>>,
     live: ArcSwap<Rules>,
+    /// How often what is added at run time had changed when they were compiled.
+    changes: AtomicU64,
     /// Whether the metadata that tells sessions apart is a secret.
     hides_sessions: bool,
 }
@@ -54,7 +57,8 @@ impl Loaded {
         }
         let schema = sources.build()?;
         let files = files::read_rules(&settings.rules)?;
-        let all = files.iter().cloned().chain(mock.added()).collect::<Vec<_>>();
+        let (changes, added) = mock.added();
+        let all = files.iter().cloned().chain(added).collect::<Vec<_>>();
         let guard = Guard::new(settings.validate, &schema).map_err(|found| {
             let wrong = found.iter().map(|problem| about(format!("a constraint of the schema is wrong: {problem}")));
             wrong.collect::<Vec<_>>()
@@ -63,15 +67,29 @@ impl Loaded {
         let (set, warnings) = compile(&all, &schema, &guard, (mock, settings))?;
         let live = ArcSwap::from_pointee(set);
         let hides_sessions = settings.session_key.as_ref().is_some_and(|name| is_secret(name, &settings.redact));
-        Ok(Self { settings: settings.clone(), schema, files, warnings, guard, rest, live, hides_sessions })
+        let changes = AtomicU64::new(changes);
+        Ok(Self { settings: settings.clone(), schema, files, warnings, guard, rest, live, changes, hides_sessions })
     }
 
-    /// The same files with these rules beside them; nothing changes unless all of it is good.
-    pub(super) fn add(&self, added: &[(String, String)], mock: &Mock) -> Result<Vec<Problem>, Vec<Problem>> {
+    /// The same files with these rules beside them. Nothing changes before [`Loaded::swap`].
+    pub(super) fn compile_with(
+        &self,
+        added: &[(String, String)],
+        mock: &Mock,
+    ) -> Result<(Rules, Vec<Problem>), Vec<Problem>> {
         let all: Vec<_> = self.files.iter().chain(added).cloned().collect();
-        let (set, warnings) = compile(&all, &self.schema, &self.guard, (mock, &self.settings))?;
-        self.live.store(Arc::new(set));
-        Ok(warnings)
+        compile(&all, &self.schema, &self.guard, (mock, &self.settings))
+    }
+
+    /// Runs these rules, which were compiled after so many changes of what was added.
+    pub(super) fn swap(&self, rules: Rules, changes: u64) {
+        self.live.store(Arc::new(rules));
+        self.changes.store(changes, Ordering::Release);
+    }
+
+    /// How often what is added had changed when the rules were compiled.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
     }
 
     /// How it answers.

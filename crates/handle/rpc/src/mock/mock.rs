@@ -20,15 +20,16 @@ pub struct Mocks {
 }
 
 impl Mocks {
-    /// The mock of a route: the same for the same name, unless its seed or the size of its journal is another one.
-    pub fn of(&self, route: &str, settings: &Settings) -> Arc<Mock> {
-        let mut mocks = lock(&self.by_route);
-        if let Some(mock) = mocks.get(route).filter(|mock| mock.fits(settings)) {
-            return Arc::clone(mock);
-        }
-        let mock = Arc::new(Mock::new(settings));
-        mocks.insert(route.to_owned(), Arc::clone(&mock));
-        mock
+    /// What is to remember for a route: what does so already where its seed and the size of its journal are the same, else
+    /// something new, which stands for the route only once it is put to use.
+    pub fn fitting(&self, route: &str, settings: &Settings) -> Arc<Mock> {
+        let known = self.get(route).filter(|mock| mock.fits(settings));
+        known.unwrap_or_else(|| Arc::new(Mock::new(settings)))
+    }
+
+    /// From now on this remembers for a route.
+    pub fn put_to_use(&self, route: &str, mock: &Arc<Mock>) {
+        lock(&self.by_route).insert(route.to_owned(), Arc::clone(mock));
     }
 
     /// The mock of a route that is there.
@@ -55,6 +56,8 @@ pub struct Mock {
     journal_limits: JournalLimits,
     pub(super) counts: Counts,
     running: Mutex<Running>,
+    /// Held while rules are added or removed; never taken under the lock of `running`.
+    changing: Mutex<()>,
     recorder: Mutex<Option<Arc<Recorder>>>,
 }
 
@@ -64,6 +67,8 @@ struct Running {
     loaded: Option<Arc<Loaded>>,
     /// Rules that were added at run time, as their texts, by the names that they were added under.
     added: BTreeMap<String, String>,
+    /// How often that has changed.
+    changes: u64,
 }
 
 impl Mock {
@@ -77,6 +82,7 @@ impl Mock {
             journal_limits: settings.journal,
             counts: Counts::default(),
             running: Mutex::default(),
+            changing: Mutex::default(),
             recorder: Mutex::default(),
         }
     }
@@ -86,13 +92,41 @@ impl Mock {
     }
 
     /// Runs these rules from now on; calls that are under way end with the rules that they began with. To be called by each
-    /// core; nothing happens where they run already.
-    pub fn adopt(&self, loaded: &Arc<Loaded>) {
-        let mut running = lock(&self.running);
-        if running.loaded.as_ref().is_some_and(|now| Arc::ptr_eq(now, loaded)) {
-            return;
+    /// core; nothing happens where they run already. Where rules were added or removed since they were read, all are compiled
+    /// again.
+    ///
+    /// # Errors
+    /// What is wrong with them beside the rules that were added meanwhile; then the old ones go on.
+    pub fn adopt(&self, loaded: &Arc<Loaded>) -> Result<(), Vec<Problem>> {
+        if self.take_over(loaded) {
+            return Ok(());
         }
-        running.loaded = Some(Arc::clone(loaded));
+        let _changing = lock(&self.changing);
+        // Another core may have done it.
+        if !self.take_over(loaded) {
+            let (changes, files) = self.added();
+            let (rules, _) = loaded.compile_with(&files, self)?;
+            loaded.swap(rules, changes);
+            self.take_over(loaded);
+        }
+        Ok(())
+    }
+
+    /// Runs these rules, unless rules were added or removed since they were compiled; says whether they run.
+    fn take_over(&self, loaded: &Arc<Loaded>) -> bool {
+        let mut running = lock(&self.running);
+        if loaded.changes() != running.changes {
+            return false;
+        }
+        if !running.loaded.as_ref().is_some_and(|now| Arc::ptr_eq(now, loaded)) {
+            running.loaded = Some(Arc::clone(loaded));
+            self.forget_others(loaded);
+        }
+        true
+    }
+
+    /// Forgets the rules that are no more. Under the lock of what runs, so that none is forgotten that just came.
+    fn forget_others(&self, loaded: &Loaded) {
         let names = loaded.names();
         self.state.retain_rules(|name| names.contains(name));
     }
@@ -119,9 +153,10 @@ impl Mock {
         lock(&self.running).added.keys().cloned().collect()
     }
 
-    /// The rules that were added at run time, as files.
-    pub(super) fn added(&self) -> Vec<(String, String)> {
-        lock(&self.running).added.iter().map(|(name, text)| (file_of(name), text.clone())).collect()
+    /// The rules that were added at run time, as files, and how often that has changed.
+    pub(super) fn added(&self) -> (u64, Vec<(String, String)>) {
+        let running = lock(&self.running);
+        (running.changes, files(&running.added))
     }
 
     /// Adds rules at run time, or replaces those that were added under the same name. They answer from now on, if they are good
@@ -130,9 +165,11 @@ impl Mock {
     /// # Errors
     /// What is wrong with them.
     pub fn put_rules(&self, name: &str, text: &str) -> Result<Vec<Problem>, Vec<Problem>> {
-        self.change(|added| {
+        let change = |added: &mut BTreeMap<String, String>| {
             added.insert(name.to_owned(), text.to_owned());
-        })
+            true
+        };
+        self.change(change).map(Option::unwrap_or_default)
     }
 
     /// Removes rules that were added at run time. `Ok(None)`: there are none under this name.
@@ -140,29 +177,49 @@ impl Mock {
     /// # Errors
     /// What is wrong without them.
     pub fn remove_rules(&self, name: &str) -> Result<Option<Vec<Problem>>, Vec<Problem>> {
-        if !lock(&self.running).added.contains_key(name) {
-            return Ok(None);
-        }
-        self.change(|added| drop(added.remove(name))).map(Some)
+        self.change(|added| added.remove(name).is_some())
     }
 
-    fn change(&self, change: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<Vec<Problem>, Vec<Problem>> {
+    /// Changes what was added, one change after the other. `Ok(None)`: `change` says that there is nothing to change.
+    fn change(
+        &self,
+        change: impl FnOnce(&mut BTreeMap<String, String>) -> bool,
+    ) -> Result<Option<Vec<Problem>>, Vec<Problem>> {
+        let _changing = lock(&self.changing);
         let (loaded, mut added) = {
             let running = lock(&self.running);
             (running.loaded.clone(), running.added.clone())
         };
-        let Some(loaded) = loaded else { return Err(Vec::new()) };
-        change(&mut added);
+        let Some(mut loaded) = loaded else { return Err(Vec::new()) };
+        if !change(&mut added) {
+            return Ok(None);
+        }
         if added.values().map(String::len).sum::<usize>() > ADDED_BYTES_MAX {
             let message = format!("rules that are added at run time have more than {ADDED_BYTES_MAX} bytes");
             return Err(vec![Problem { file: "run time".into(), place: None, message, help: None }]);
         }
-        let files: Vec<_> = added.iter().map(|(name, text)| (file_of(name), text.clone())).collect();
-        // Without the lock: thousands of rules take a while, and the admin address alone changes them.
-        let warnings = loaded.add(&files, self)?;
-        lock(&self.running).added = added;
-        Ok(warnings)
+        let files = files(&added);
+        loop {
+            // Without the lock of what runs: thousands of rules take a while, and cores ask for it.
+            let (rules, warnings) = loaded.compile_with(&files, self)?;
+            let mut running = lock(&self.running);
+            match &running.loaded {
+                // A reload came between: the rules belong beside those that run now.
+                Some(now) if !Arc::ptr_eq(now, &loaded) => loaded = Arc::clone(now),
+                _ => {
+                    running.changes += 1;
+                    running.added = added;
+                    loaded.swap(rules, running.changes);
+                    self.forget_others(&loaded);
+                    return Ok(Some(warnings));
+                }
+            }
+        }
     }
+}
+
+fn files(added: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    added.iter().map(|(name, text)| (file_of(name), text.clone())).collect()
 }
 
 /// How problems call rules that were added at run time.
@@ -174,3 +231,7 @@ fn file_of(name: &str) -> String {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
