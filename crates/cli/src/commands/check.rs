@@ -13,6 +13,7 @@ use crate::arguments::CheckArguments;
 use crate::event::say;
 use crate::process::ConfigSource;
 use crate::process::plugins::CorePlugins;
+use crate::process::watch::Seen;
 
 /// Looks every file over; says what is wrong with each.
 pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
@@ -106,8 +107,8 @@ pub(crate) fn parse(path: &Path) -> Option<Config> {
         .map(|loaded| loaded.config)
 }
 
-/// A configuration, and the files that its plug-ins are made of.
-pub(crate) type Read = (Arc<Config>, Vec<PathBuf>);
+/// A configuration, and the files beside it that it was read from, as they were before.
+pub(crate) type Read = (Arc<Config>, Vec<Seen>);
 
 /// Reads a configuration; says on standard error what is wrong or doubtful.
 ///
@@ -132,6 +133,8 @@ fn look(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec<Problem>> 
     for warning in &loaded.warnings {
         say(format_args!("warning: {warning}"));
     }
+    // Before any of them is read.
+    let mut seen = watched(&loaded.config);
     let file = source.name();
     let Checked { mut problems, warnings } = leat_gateway::check(&loaded.config, &file, lasting);
     for warning in &warnings {
@@ -147,12 +150,19 @@ fn look(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec<Problem>> 
         }
     };
     if problems.is_empty() {
-        sources.extend(config.mocks().flat_map(|(_, mock)| mock.settings().watched()));
-        return Ok((config, sources));
+        seen.extend(sources.drain(..).map(Seen::now));
+        return Ok((config, seen));
     }
     // By file first: rules of mocks have files of their own.
     problems.sort_by(|one, other| (one.file(), one.place()).cmp(&(other.file(), other.place())));
     Err(problems)
+}
+
+/// What is looked at beside the configuration: plug-ins as far as they are known before they are read, schemas and rules.
+fn watched(config: &Config) -> Vec<Seen> {
+    // What a plug-in's file is linked to is looked at where it is named too.
+    let plugins = config.plugins().list().iter().map(|plugin| plugin.file().to_owned());
+    plugins.chain(config.mocks().flat_map(|(_, mock)| mock.settings().watched())).map(Seen::now).collect()
 }
 
 fn report(name: &str, problems: &[Problem]) {

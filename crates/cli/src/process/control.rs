@@ -1,4 +1,3 @@
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,9 +84,9 @@ impl Control {
         // Before it is read: a change after that is seen.
         let mut watch = settings.watch.then(|| Watch::new(settings.config.path()));
         let lasting = Lasting::default();
-        let (config, sources) = read_config(&settings.config, &lasting).await?;
+        let (config, seen) = read_config(&settings.config, &lasting).await?;
         if let Some(watch) = &mut watch {
-            watch.beside(plugin_files(&config, sources));
+            watch.beside(seen);
         }
         event::set_level(settings.log_level.unwrap_or(Level::of(config.log_level())));
         let workers = workers(&settings, &config);
@@ -298,10 +297,7 @@ impl Control {
 
 /// Reads a configuration on a thread of its own: where that takes long (a file on a network, say) signals are heard and
 /// the admin address answers meanwhile.
-pub(super) async fn read_config(
-    source: &ConfigSource,
-    lasting: &Lasting,
-) -> Result<(Arc<Config>, Vec<PathBuf>), StartError> {
+pub(super) async fn read_config(source: &ConfigSource, lasting: &Lasting) -> Result<check::Read, StartError> {
     let (source, lasting) = (source.clone(), lasting.clone());
     let read = tokio::task::spawn_blocking(move || check::read(&source, &lasting)).await;
     read.map_err(StartError::failed)?.map_err(StartError::Config)
@@ -324,16 +320,6 @@ fn say(fetched: Fetched) {
             event(Level::Error, "keys_failed", &message, &[("url", &url)]);
         }
     }
-}
-
-/// The files of plug-ins, and what they import, which are looked at like the configuration.
-pub(super) fn plugin_files(config: &Config, sources: Vec<PathBuf>) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = config.plugins().list().iter().map(|plugin| plugin.file().to_owned()).collect();
-    // What a plug-in's file is linked to is looked at where it is named too.
-    files.extend(sources);
-    files.sort_unstable();
-    files.dedup();
-    files
 }
 
 /// The end of the upgrade that is under way, if there is one.

@@ -18,7 +18,7 @@ mod redis;
 mod reload;
 mod signals;
 mod upgrade;
-mod watch;
+pub(crate) mod watch;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use leat_gateway::config::{Admin, Config, Problem};
 use leat_listen::Supervisor;
 
 use super::StartError;
-use super::control::{Control, plugin_files, read_config, workers};
+use super::control::{Control, read_config, workers};
 use super::plan::{self, Plan};
 use crate::event::{self, Level, event};
 
@@ -51,7 +51,7 @@ impl Control {
     }
 
     async fn try_reload(&mut self) -> Result<(), StartError> {
-        let (config, sources) = read_config(&self.settings.config, &self.shared.lasting).await?;
+        let (config, seen) = read_config(&self.settings.config, &self.shared.lasting).await?;
         if config.routes().is_empty() && !self.plan.config.routes().is_empty() {
             // An empty file is a valid configuration, and what a full disk or a program that is still writing leaves.
             let message = "the new configuration has no routes: the file is probably not complete";
@@ -83,7 +83,7 @@ impl Control {
         }
         self.shared.gate.set_limits(&limits);
         if let Some(watch) = &mut self.watch {
-            watch.beside(plugin_files(&plan.config, sources));
+            watch.beside(seen);
         }
         // With the old plan go its descriptors, so that those of the cores are the last of a listener that is gone.
         self.plan = plan;

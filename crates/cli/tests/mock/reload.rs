@@ -32,3 +32,14 @@ fn a_watched_mock_takes_changes_and_new_files_over() {
     leat.wait_log("the reload", |line| line.contains("\"reloaded\""));
     assert_eq!(message(&leat, "Cancel", "{}")["id"], "gone");
 }
+
+#[test]
+fn a_new_file_with_a_mistake_is_taken_over_when_it_is_mended_in_place() {
+    let mut leat = with_admin(folder(RULES), &["--watch"]);
+    let rule = "{ method: shop.v1.Orders/Cancel, reply: { message: { id: gone } } }";
+    leat.folder().write("rules/more.yaml", rule.replace("Cancel", "Cancle"));
+    leat.wait_log("the refusal", |line| line.contains("\"reload_failed\""));
+    leat.folder().write("rules/more.yaml", rule);
+    leat.wait_log("the reload", |line| line.contains("\"reloaded\""));
+    assert_eq!(message(&leat, "Cancel", "{}")["id"], "gone");
+}
