@@ -1,3 +1,4 @@
+use std::cell::OnceCell;
 use std::fmt;
 
 use leat_rpc_wire::Code;
@@ -106,6 +107,12 @@ impl Filter {
 
     /// Whether a call is meant.
     pub fn takes(&self, entry: &Entry, messages: &impl Messages) -> bool {
+        self.takes_decoded(&Decoded::new(entry, messages))
+    }
+
+    /// The same for a call that other filters look at too.
+    pub(super) fn takes_decoded<M: Messages>(&self, decoded: &Decoded<'_, M>) -> bool {
+        let entry = decoded.entry;
         let begun = &entry.begun;
         let is = |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
         self.method.as_deref().is_none_or(|method| is_method(method, &begun.method))
@@ -118,7 +125,7 @@ impl Filter {
                 .metadata
                 .iter()
                 .all(|(name, value)| begun.metadata.iter().any(|(own, seen)| own == name && seen == value.as_bytes()))
-            && self.message.as_ref().is_none_or(|wanted| has_message(entry, wanted, messages))
+            && self.message.as_ref().is_none_or(|wanted| decoded.received().iter().any(|message| has(message, wanted)))
     }
 }
 
@@ -129,12 +136,29 @@ fn is_method(wanted: &str, method: &str) -> bool {
     }
 }
 
-fn has_message(entry: &Entry, wanted: &Value, messages: &impl Messages) -> bool {
-    entry.messages(Way::In).any(|frame| {
-        let bytes = frame.bytes.as_deref();
-        let message = bytes.and_then(|bytes| messages.message(&entry.begun.method, Way::In, frame.is_json, bytes));
-        message.is_some_and(|message| has(&message, wanted))
-    })
+/// A call whose messages are decoded when a filter first asks for them, and once.
+pub(super) struct Decoded<'e, M> {
+    entry: &'e Entry,
+    messages: &'e M,
+    received: OnceCell<Vec<Value>>,
+}
+
+impl<'e, M: Messages> Decoded<'e, M> {
+    pub(super) fn new(entry: &'e Entry, messages: &'e M) -> Self {
+        Self { entry, messages, received: OnceCell::new() }
+    }
+
+    /// What the client sent, as far as it is known.
+    fn received(&self) -> &[Value] {
+        self.received.get_or_init(|| {
+            let method = &self.entry.begun.method;
+            let known = self
+                .entry
+                .messages(Way::In)
+                .filter_map(|frame| self.messages.message(method, Way::In, frame.is_json, frame.bytes.as_deref()?));
+            known.collect()
+        })
+    }
 }
 
 /// Whether a value is as wanted. Fields of objects that are not asked for don't matter; a field may be asked for by its name in

@@ -150,6 +150,55 @@ fn a_failed_check_says_what_was_seen() {
 }
 
 #[test]
+fn a_most_is_never_right_where_calls_were_dropped() {
+    let journal = Journal::new(JournalLimits { entries_max: 2, bytes_max: 1 << 20 });
+    for _ in 0..3 {
+        add(&journal, "a.B/Get", "", Ok("one"), &json!({}));
+    }
+    let message = json!("1 calls were dropped before: make `journal` larger or reset");
+    for (expected, pass, told) in [
+        (json!({ "calls": [{ "rule": "two", "count": 0 }] }), false, &message),
+        (json!({ "calls": [{ "rule": "one", "count": 2 }] }), false, &message),
+        (json!({ "calls": [{ "rule": "one", "count": { "max": 5 } }] }), false, &message),
+        (json!({ "calls": [{ "rule": "one", "count": { "min": 3 } }] }), false, &message),
+        (json!({ "unmatched": 0 }), false, &message),
+        (json!({ "calls": [{ "rule": "one", "count": 1 }] }), false, &Value::Null),
+        (json!({ "calls": [{ "rule": "one", "count": { "min": 2 } }] }), true, &Value::Null),
+        (json!({ "calls": [{ "rule": "one" }] }), true, &Value::Null),
+    ] {
+        let verdict = Expected::from_json(&expected).unwrap().check(&journal, &Plain);
+        assert_eq!((verdict.pass, &verdict.shown["checks"][0]["message"]), (pass, told), "{expected}");
+    }
+    journal.reset(None);
+    assert!(Expected::from_json(&json!({ "unmatched": 0 })).unwrap().check(&journal, &Plain).pass);
+}
+
+/// Counts how often a message is decoded.
+struct Counting(std::cell::Cell<usize>);
+
+impl Messages for Counting {
+    fn message(&self, method: &str, way: Way, is_json: bool, bytes: &[u8]) -> Option<Value> {
+        self.0.set(self.0.get() + 1);
+        Plain.message(method, way, is_json, bytes)
+    }
+
+    fn detail(&self, _: &str, _: &[u8]) -> Option<Value> {
+        None
+    }
+}
+
+#[test]
+fn a_message_is_decoded_once_however_many_filters_ask_for_it() {
+    let journal = sample();
+    let filters = vec![json!({ "message": { "id": "7" } }); 50];
+    let expected = Expected::from_json(&json!({ "calls": filters, "order": filters })).unwrap();
+    let counting = Counting(0.into());
+    let verdict = expected.check(&journal, &counting);
+    assert_eq!(counting.0.get(), 4);
+    assert_eq!(verdict.shown["checks"][50]["message"], "no call of `order[1]` came after call 0");
+}
+
+#[test]
 fn what_cannot_be_expected_is_refused_with_its_place() {
     for (expected, message) in [
         (json!([]), "expected an object"),
