@@ -101,6 +101,10 @@ fn a_reset_forgets_calls_and_states() {
         (200, json!({ "calls_forgotten": 2, "state": false }))
     );
     assert_eq!(call(&leat, "Get", "", r#"{"id":"1"}"#).status, 404);
+    for body in ["{what: [calls]}", "{", "calls"] {
+        assert_eq!(change(&mut leat, "/mock/reset", body).0, 400, "{body}");
+    }
+    assert_eq!(call(&leat, "Get", "", r#"{"id":"1"}"#).status, 404, "nothing was forgotten");
     assert_eq!(change(&mut leat, "/mock/reset", "").0, 200);
     assert_eq!(message(&leat, "Get", r#"{"id":"1"}"#)["id"], "once");
     assert_eq!(shown(&mut leat, "/mock/calls")["calls"].as_array().unwrap().len(), 1);

@@ -67,13 +67,17 @@ impl Admin {
         Ok(match &call.ask {
             MockAsk::Verify => {
                 let Some(question) = json_body(exchange, BODY_BYTES_MAX).await? else { return Ok(no_json()) };
-                match mock.verify(&question) {
+                let asked = Arc::clone(&mock);
+                match apart(move || asked.verify(&question)).await? {
                     Ok(verdict) => Answer::json_with(if verdict.pass { 200 } else { 417 }, &verdict.shown),
                     Err(error) => refuse(Reason::AdminRequest, &error.to_string()),
                 }
             }
             MockAsk::Reset => {
-                let body = json_body(exchange, BODY_BYTES_MAX).await?.unwrap_or_else(|| json!({}));
+                // Nothing at all means everything; what can't be read must not.
+                let text = text_body(exchange, BODY_BYTES_MAX).await?.unwrap_or_else(|| "no UTF-8".to_owned());
+                let text = if text.trim().is_empty() { "{}" } else { text.as_str() };
+                let Ok(body) = serde_json::from_str::<Value>(text) else { return Ok(no_json()) };
                 match reset_of(&body) {
                     Ok((what, session)) => {
                         let done = mock.reset(what, session);
@@ -105,7 +109,7 @@ impl Admin {
                     ));
                 }
                 let (changed, asked) = (Arc::clone(&mock), name.clone());
-                let put = compiled(move || changed.put_rules(&asked, &text)).await?;
+                let put = apart(move || changed.put_rules(&asked, &text)).await?;
                 match put {
                     Ok(warnings) => {
                         told(&format!("mock rules {name} put"));
@@ -119,7 +123,7 @@ impl Admin {
             }
             MockAsk::RemoveRules { name } => {
                 let (changed, asked) = (Arc::clone(&mock), name.clone());
-                match compiled(move || changed.remove_rules(&asked)).await? {
+                match apart(move || changed.remove_rules(&asked)).await? {
                     Ok(None) => refuse(Reason::AdminUnknown, "no rules were added under this name"),
                     Ok(Some(warnings)) => {
                         told(&format!("mock rules {name} removed"));
@@ -160,9 +164,9 @@ impl Admin {
     }
 }
 
-/// Compiles on a thread of its own: thousands of rules take a while, and the admin address answers meanwhile.
-async fn compiled<T: Send + 'static>(compile: impl FnOnce() -> T + Send + 'static) -> Result<T, Reason> {
-    tokio::task::spawn_blocking(compile).await.map_err(|_| Reason::HandlerFailed)
+/// Works on a thread of its own: thousands of rules or calls take a while, and the admin address answers meanwhile.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Reason> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| Reason::HandlerFailed)
 }
 
 fn only(config: &Config) -> Option<String> {
