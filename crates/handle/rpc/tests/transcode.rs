@@ -6,7 +6,8 @@ use std::future::poll_fn;
 use std::sync::Arc;
 
 use leat_message::{BodyLimits, Exchange, Fault, Length, Name, OwnedFields, Piece, Reason, Reply};
-use leat_rpc::transcode::{Settings, Transcoder};
+use leat_rpc::serve::Cors;
+use leat_rpc::transcode::{Behind, Settings, Transcoder};
 use leat_rpc_wire::{Coding, envelope};
 use leat_schema::Sources;
 use leat_testkit::RecordedExchange;
@@ -30,10 +31,14 @@ const LIMITS: BodyLimits = BodyLimits { bytes_max: 1 << 20, time_ms: None };
 const MESSAGE_BYTES_MAX: usize = 1_000;
 
 fn transcoder() -> Transcoder {
+    transcoder_before(Behind::Server)
+}
+
+fn transcoder_before(behind: Behind) -> Transcoder {
     let mut sources = Sources::new();
     sources.proto("t.proto", PROTO);
     let schema = sources.build().unwrap_or_else(|problems| panic!("{problems:?}"));
-    let settings = Settings { message_bytes_max: MESSAGE_BYTES_MAX, ..Settings::default() };
+    let settings = Settings { message_bytes_max: MESSAGE_BYTES_MAX, behind, ..Settings::default() };
     Transcoder::new(Arc::clone(&schema), settings).unwrap()
 }
 
@@ -326,6 +331,65 @@ fn wrong_requests_never_reach_the_upstream() {
         assert!(got.starts_with(expected), "{what}: {got}");
         assert!(x.record().reason.is_some(), "{what}");
         assert_eq!(x.reply_field("x-added"), Some("1"), "{what}");
+    }
+}
+
+#[test]
+fn pages_may_read_what_a_program_answers_and_what_is_refused_in_its_place() {
+    let transcoder = transcoder_before(Behind::Program);
+    let listed = Cors::Origins(vec!["https://a.example".into()]);
+    let page = |path, kind, body: &[u8]| post(path, kind, body).with_field("origin", "https://a.example");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let web = enveloped(&[b""]);
+    for (what, mut x, head, cors, expected) in [
+        ("any", page("/t.S/Get", "application/json", b"{}"), vec![("x-own", "1")], Cors::Any, "*"),
+        (
+            "listed",
+            page("/t.S/Get", "application/grpc-web", &web),
+            vec![("x-own", "1")],
+            listed.clone(),
+            "https://a.example",
+        ),
+        (
+            "own",
+            page("/t.S/Get", "application/json", b"{}"),
+            vec![("access-control-allow-origin", "b")],
+            Cors::Any,
+            "b",
+        ),
+        ("refused", page("/t.S/Get", "application/json", b"{"), vec![], Cors::Any, "*"),
+        ("media", page("/t.S/Get", "text/plain", b"{"), vec![], listed.clone(), "https://a.example"),
+        ("no method", page("/t.S/None", "application/proto", b""), vec![], Cors::Any, "*"),
+    ] {
+        let answer = Answer { head, ..Answer::of(&[b""]) };
+        runtime.block_on(async {
+            let origin = cors.origin(x.request()).to_owned();
+            let added = |put: &mut dyn FnMut(&[u8], &[u8])| origin.origin().each(put);
+            let Some(mut transcoded) = transcoder.open_within(&mut x, &added).await.unwrap() else { return };
+            let result = upstream(&mut transcoded, &answer, &mut Default::default()).await;
+            transcoded.finish(result).await.unwrap();
+        });
+        let named = |name: &str| x.reply_fields().iter().filter(|(found, _)| found == name.as_bytes()).count();
+        assert_eq!(x.reply_field("access-control-allow-origin"), Some(expected), "{what}");
+        assert_eq!((named("access-control-allow-origin"), named("access-control-expose-headers")), (1, 1), "{what}");
+        assert_eq!(named("vary") == 1, cors == listed, "{what}");
+    }
+    for (method, asked, cors, expected) in [
+        ("OPTIONS", Some("POST"), Cors::Any, true),
+        ("OPTIONS", Some("POST"), Cors::Off, false),
+        ("OPTIONS", None, Cors::Any, false),
+        ("POST", Some("POST"), Cors::Any, false),
+    ] {
+        let mut x = RecordedExchange::new(method, "/t.S/Get").with_field("origin", "https://a.example");
+        if let Some(asked) = asked {
+            x = x.with_field("access-control-request-method", asked);
+        }
+        assert_eq!(cors.answer_preflight(&mut x), expected, "{method} {asked:?} {cors:?}");
+        assert_eq!(
+            x.reply_field("access-control-allow-origin"),
+            expected.then_some("*"),
+            "{method} {asked:?} {cors:?}"
+        );
     }
 }
 

@@ -2,6 +2,8 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use leat_message::{Head, Method as HttpMethod};
+use leat_rpc::serve::Cors;
 use leat_rpc::transcode::{Behind, Settings, Transcoder, Unknown};
 use leat_schema::Sources;
 
@@ -12,6 +14,8 @@ pub struct Rpc {
     pub transcoder: Arc<Transcoder>,
     /// Whether the program answers requests that call none of them.
     pub has_fallback: bool,
+    /// Which pages may call: all of them, unless it is changed.
+    pub cors: Cors,
 }
 
 impl Rpc {
@@ -30,7 +34,13 @@ impl Rpc {
         // A program's own replies are as long as it wants them.
         settings.reply_bytes_max = u32::MAX as usize;
         let transcoder = Transcoder::new(schema, settings).map_err(|problems| sentences(&problems))?;
-        Ok(Self { transcoder: Arc::new(transcoder), has_fallback })
+        Ok(Self { transcoder: Arc::new(transcoder), has_fallback, cors: Cors::default() })
+    }
+
+    /// Whether a request is one of the methods' and no program's: OPTIONS asks about a path, and calls only what it is bound to.
+    pub(crate) fn calls(&self, request: Head<'_>) -> bool {
+        self.transcoder.knows(request)
+            && (request.method() != HttpMethod::Options || self.transcoder.explain(request).is_ok())
     }
 }
 

@@ -22,7 +22,7 @@ impl Speaking {
     fn is_plain(&self, request: Head<'_>) -> bool {
         match &self.rpc {
             None => true,
-            Some(rpc) => rpc.has_fallback && !rpc.transcoder.knows(request),
+            Some(rpc) => rpc.has_fallback && !rpc.calls(request),
         }
     }
 }
@@ -42,11 +42,19 @@ impl Handler for Speaking {
     }
 
     async fn exchange<X: Exchange>(&self, plan: Plan, exchange: &mut X) -> Result<(), Fault> {
+        if let (Some(rpc), Plan::Request) = (&self.rpc, plan)
+            && rpc.transcoder.knows(exchange.request())
+            && rpc.cors.answer_preflight(exchange)
+        {
+            return Ok(());
+        }
         let rpc = match (&self.rpc, plan) {
             (Some(rpc), Plan::Request) if !self.is_plain(exchange.request()) => rpc,
             _ => return self.script.exchange(plan, exchange).await,
         };
-        let Some(mut call) = rpc.transcoder.open_within(exchange, &|_| {}).await? else { return Ok(()) };
+        let origin = rpc.cors.origin(exchange.request()).to_owned();
+        let added = |put: &mut dyn FnMut(&[u8], &[u8])| origin.origin().each(put);
+        let Some(mut call) = rpc.transcoder.open_within(exchange, &added).await? else { return Ok(()) };
         let result = self.script.exchange(plan, &mut call).await;
         call.finish(result).await
     }

@@ -3,7 +3,8 @@ use leat_rpc_wire::envelope::{COMPRESSED, PREFIX_BYTES, Prefix};
 use leat_rpc_wire::{Code, Coding, MediaType, Metadata, Opening, Status, connect, field, grpc, grpc_web};
 use leat_schema::Method;
 
-use super::{cors, encode, head, scratch};
+use super::cors::Origin;
+use super::{encode, head, scratch};
 use crate::call::{Answer, Message, Prepared};
 
 /// Writes the reply to a unary call straight into the outgoing buffer.
@@ -11,7 +12,7 @@ pub(super) struct Answering<'r, R> {
     reply: &'r mut R,
     opening: Opening,
     method: Option<&'r Method>,
-    origin: Option<&'r [u8]>,
+    origin: Origin<'r>,
     headers: Metadata,
     trailers: Metadata,
     ended: bool,
@@ -38,12 +39,7 @@ impl Later {
 }
 
 impl<'r, R: Reply> Answering<'r, R> {
-    pub(super) fn new(
-        reply: &'r mut R,
-        opening: Opening,
-        method: Option<&'r Method>,
-        origin: Option<&'r [u8]>,
-    ) -> Self {
+    pub(super) fn new(reply: &'r mut R, opening: Opening, method: Option<&'r Method>, origin: Origin<'r>) -> Self {
         let (headers, trailers) = (Metadata::new(), Metadata::new());
         Self { reply, opening, method, origin, headers, trailers, ended: false, later: None }
     }
@@ -154,7 +150,7 @@ impl<'r, R: Reply> Answering<'r, R> {
             self.reply.field(b"content-type", b"application/json");
             field::write(&self.headers, "", |name, value| self.reply.field(name, value));
             field::write(&self.trailers, "trailer-", |name, value| self.reply.field(name, value));
-            cors::write(self.origin, self.reply);
+            self.origin.write(self.reply);
             self.put_body(body);
         });
     }

@@ -58,7 +58,7 @@ impl<S: Service> Rpc<S> {
             Ok(()) => {}
             Err(Bad::Transport(reason)) => return Err(reason.into()),
             Err(Bad::Status(status)) => {
-                let head = CallHead::new(exchange, self.settings.cors.allowed(exchange.request()));
+                let head = CallHead::new(exchange, self.origin(exchange.request()));
                 exchange.record().reason = Some(reason_of(&status));
                 // More may be on its way than would be read off: HTTP/1 must not promise to go on behind it.
                 exchange.keep_alive(false);
@@ -68,7 +68,7 @@ impl<S: Service> Rpc<S> {
             }
         }
         let plan = if method.is_unary() {
-            let head = CallHead::new(exchange, self.settings.cors.allowed(exchange.request()));
+            let head = CallHead::new(exchange, self.origin(exchange.request()));
             let call = head.call(opening, method);
             let mut later = Later::default();
             let mut answering = Answering::new(exchange, opening, Some(method), head.origin()).leaving(&mut later);
@@ -91,7 +91,7 @@ impl<S: Service> Rpc<S> {
         mut deadline: Timer,
         exchange: &mut X,
     ) -> Result<(), Fault> {
-        let head = CallHead::new(exchange, self.settings.cors.allowed(exchange.request()));
+        let head = CallHead::new(exchange, self.origin(exchange.request()));
         let wire = RefCell::new(Wire::new(exchange, opening, method, head.origin()));
         let mut talk = Talk::new(&wire, &head, opening, method, receiving);
         let ended = {

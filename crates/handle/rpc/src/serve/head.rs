@@ -3,7 +3,8 @@ use leat_rpc_wire::field;
 use leat_rpc_wire::{Coding, MediaType, Metadata, Opening};
 use leat_schema::Method;
 
-use super::{cors, protocol};
+use super::cors::{Origin, OwnedOrigin};
+use super::protocol;
 use crate::call::Call;
 use crate::metadata::CallMetadata;
 
@@ -12,23 +13,23 @@ use crate::metadata::CallMetadata;
 pub(super) struct CallHead {
     fields: OwnedFields,
     query: Option<Vec<u8>>,
-    origin: Option<Vec<u8>>,
+    origin: OwnedOrigin,
     peer: Peer,
 }
 
 impl CallHead {
-    pub(super) fn new<X: Exchange>(exchange: &X, origin: Option<&[u8]>) -> Self {
+    pub(super) fn new<X: Exchange>(exchange: &X, origin: Origin<'_>) -> Self {
         let head = exchange.request();
         Self {
             fields: head.fields().into_iter().collect(),
             query: head.query().map(<[u8]>::to_vec),
-            origin: origin.map(<[u8]>::to_vec),
+            origin: origin.to_owned(),
             peer: exchange.peer().clone(),
         }
     }
 
-    pub(super) fn origin(&self) -> Option<&[u8]> {
-        self.origin.as_deref()
+    pub(super) fn origin(&self) -> Origin<'_> {
+        self.origin.origin()
     }
 
     pub(super) fn call<'a>(&'a self, opening: Opening, method: &'a Method) -> Call<'a> {
@@ -44,13 +45,7 @@ impl CallHead {
 }
 
 /// The fields of a reply that is no error of Connect's unary calls: type, coding, the application's, the browser's.
-pub(super) fn write<R: Reply>(
-    opening: Opening,
-    coding: Coding,
-    headers: &Metadata,
-    origin: Option<&[u8]>,
-    reply: &mut R,
-) {
+pub(super) fn write<R: Reply>(opening: Opening, coding: Coding, headers: &Metadata, origin: Origin<'_>, reply: &mut R) {
     reply.status(200);
     reply.field(b"content-type", opening.media.name().as_bytes());
     if coding != Coding::Identity {
@@ -62,7 +57,7 @@ pub(super) fn write<R: Reply>(
         reply.field(name, coding.name().as_bytes());
     }
     field::write(headers, "", |name, value| reply.field(name, value));
-    cors::write(origin, reply);
+    origin.write(reply);
 }
 
 /// Answers with problem details, and with the fields that RFC 9110 asks for beside the status.

@@ -24,7 +24,8 @@ use leat_rpc_wire::rest::Bound;
 use leat_rpc_wire::{Code, MediaType, Opening, Refused, Status};
 use leat_schema::{Idempotency, Method};
 
-pub use settings::{Cors, Settings};
+pub use cors::{Cors, Origin, OwnedOrigin};
+pub use settings::Settings;
 
 use crate::call::{Answer as _, Call, Message, Protocol, Service};
 use crate::metadata::CallMetadata;
@@ -121,8 +122,8 @@ impl<S: Service> Rpc<S> {
     /// Answers a REST request: to what stands behind the transcoder it is a call of gRPC.
     async fn exchange_rest<X: Exchange>(&self, exchange: &mut X) -> Result<(), Fault> {
         let Some(rest) = &self.rest else { return Err(Reason::HandlerFailed.into()) };
-        let origin = self.settings.cors.allowed(exchange.request()).map(<[u8]>::to_vec);
-        let added = |put: &mut dyn FnMut(&[u8], &[u8])| cors::each(origin.as_deref(), put);
+        let origin = self.origin(exchange.request()).to_owned();
+        let added = |put: &mut dyn FnMut(&[u8], &[u8])| origin.origin().each(put);
         let time_ms = (!rest.is_streamed(exchange.request())).then_some(REQUEST_TIME_MS);
         let limits = BodyLimits { bytes_max: u64::MAX, time_ms };
         let Some(mut transcoded) = rest.open(exchange, limits, &added).await? else { return Ok(()) };
@@ -202,8 +203,8 @@ impl<S: Service> Rpc<S> {
         Some((opening, method))
     }
 
-    fn origin<'h>(&self, head: Head<'h>) -> Option<&'h [u8]> {
-        self.settings.cors.allowed(head)
+    fn origin<'h>(&self, head: Head<'h>) -> Origin<'h> {
+        self.settings.cors.origin(head)
     }
 
     /// Asks the service about a unary request that is whole and plain.

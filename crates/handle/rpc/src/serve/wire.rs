@@ -7,6 +7,7 @@ use leat_schema::Method;
 
 use super::answering::{Answering, Later, append_end, with_trailers};
 use super::breaking::Breaking;
+use super::cors::Origin;
 use super::{encode, head};
 use crate::call::{Answer as _, Fault, Message, Outcome, Prepared};
 use crate::outgoing::Outgoing;
@@ -19,7 +20,7 @@ pub(super) struct Wire<'x, X> {
     pub(super) exchange: &'x mut X,
     opening: Opening,
     method: &'x Method,
-    origin: Option<&'x [u8]>,
+    origin: Origin<'x>,
     headers: Metadata,
     head_sent: bool,
     /// Encoded bytes.
@@ -35,7 +36,7 @@ pub(super) struct Wire<'x, X> {
 }
 
 impl<'x, X: Exchange> Wire<'x, X> {
-    pub(super) fn new(exchange: &'x mut X, opening: Opening, method: &'x Method, origin: Option<&'x [u8]>) -> Self {
+    pub(super) fn new(exchange: &'x mut X, opening: Opening, method: &'x Method, origin: Origin<'x>) -> Self {
         Self {
             exchange,
             opening,

@@ -283,7 +283,7 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
         if let Some((name, value)) = call.download.told_coding(by).and_then(|coding| coding_field(tongue, coding)) {
             self.inner.field(name, value);
         }
-        pass(self.inner, &call.download, self.added);
+        pass(self.inner, call, self.added);
         self.inner.length(Length::Stream);
     }
 
@@ -305,7 +305,7 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
         if !call.dialect.accepted.is_empty() && call.download.coding != Coding::Identity {
             self.inner.field(b"vary", b"accept-encoding");
         }
-        pass(self.inner, &call.download, self.added);
+        pass(self.inner, call, self.added);
         trailers_in_head(self.inner, tongue, trailers);
         self.inner.length(Length::Known(call.download.message.len() as u64));
         call.download.out = std::mem::take(&mut call.download.message);
@@ -323,7 +323,7 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
         promise(self.inner, call);
         self.inner.status(http_status);
         self.inner.field(b"content-type", kind.as_bytes());
-        pass(self.inner, &call.download, self.added);
+        pass(self.inner, call, self.added);
         trailers_in_head(self.inner, tongue, trailers);
         self.inner.length(Length::Known(body.len() as u64));
         call.download.out = body;
@@ -374,13 +374,21 @@ fn says_end(call: &Call<'_>) -> bool {
     !call.dialect.binding.is_some_and(|binding| binding.gives_bytes())
 }
 
-/// The upstream's fields, or where it has not answered those that the gateway would have added.
-fn pass<X: Exchange>(inner: &mut X, download: &Download, added: Added<'_>) {
-    let fields = download.fields.fields();
+/// The upstream's fields, or where it has not answered those that the gateway would have added. A program adds nothing but its
+/// own, which win.
+fn pass<X: Exchange>(inner: &mut X, call: &Call<'_>, added: Added<'_>) {
+    let fields = call.download.fields.fields();
     if fields.is_empty() {
-        added(&mut |name, value| inner.field(name, value));
-    } else {
-        pass_fields(inner, fields);
+        return added(&mut |name, value| inner.field(name, value));
+    }
+    pass_fields(inner, fields);
+    if call.transcoder.settings().behind == Behind::Program {
+        added(&mut |name, value| {
+            // What a reply depends on adds up.
+            if name == b"vary" || fields.get_named(name).is_none() {
+                inner.field(name, value);
+            }
+        });
     }
 }
 
