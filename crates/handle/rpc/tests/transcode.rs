@@ -394,6 +394,19 @@ fn pages_may_read_what_a_program_answers_and_what_is_refused_in_its_place() {
 }
 
 #[test]
+fn refusals_promise_to_go_on_only_where_all_of_the_request_is_here() {
+    for (what, x, expected) in [
+        ("no body", RecordedExchange::new("GET", "/nothing"), true),
+        ("empty", post("/t.S/No", "application/proto", ""), true),
+        ("chunked", post("/t.S/No", "application/proto", "").with_streamed_body("x"), false),
+        ("long", post("/t.S/Get", "text/plain", "x"), false),
+    ] {
+        let (x, _, result) = call(x, &Answer::of(&[]));
+        assert_eq!((result, x.keeps_alive()), (Ok(()), expected), "{what}");
+    }
+}
+
+#[test]
 fn many_small_messages_of_the_text_form_come_in_one_piece() {
     // Cost that grows with the square of their number would take minutes.
     let messages = vec![&b""[..]; 500_000];

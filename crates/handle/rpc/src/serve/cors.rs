@@ -111,7 +111,7 @@ pub(super) fn answer_preflight<R: Reply>(head: Head<'_>, cors: &Cors, is_method:
     }
     let fields = head.fields();
     let Some(origin) = cors.origin(head).allowed else {
-        super::head::write_problem::<R, ()>(reply, Reason::CorsOrigin);
+        super::head::write_problem(reply, Reason::CorsOrigin);
         return true;
     };
     reply.status(204);

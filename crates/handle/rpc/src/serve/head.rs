@@ -61,7 +61,7 @@ pub(super) fn write<R: Reply>(opening: Opening, coding: Coding, headers: &Metada
 }
 
 /// Answers with problem details, and with the fields that RFC 9110 asks for beside the status.
-pub(super) fn write_problem<R: Reply, T>(reply: &mut R, reason: Reason) -> Option<T> {
+pub(super) fn write_problem<R: Reply>(reply: &mut R, reason: Reason) {
     let body = reason.problem();
     reply.record().reason = Some(reason);
     reply.status(reason.status());
@@ -73,5 +73,4 @@ pub(super) fn write_problem<R: Reply, T>(reply: &mut R, reason: Reason) -> Optio
     }
     reply.length(Length::Known(body.len() as u64));
     reply.body(body.as_bytes());
-    None
 }

@@ -63,6 +63,16 @@ impl<P> From<Opening> for CallPlan<P> {
     }
 }
 
+/// Why the head of a request begins no call.
+enum Unopened<'m> {
+    /// A page asks whether it may.
+    Preflight,
+    /// The client is told in its protocol.
+    Call(Opening, Option<&'m Method>, Status, Reason),
+    /// The client is told by HTTP.
+    Problem(Reason),
+}
+
 /// How long the request of a call that streams nothing may take, in milliseconds.
 const REQUEST_TIME_MS: u64 = 60_000;
 
@@ -100,7 +110,17 @@ impl<S: Service> Rpc<S> {
         let (bytes, mut lines) = (head.bytes().to_vec(), head.lines().clone());
         lines.version = version;
         let head = Head::new(&bytes, &lines);
-        let Some((opening, _)) = self.open(head, exchange) else { return Ok(()) };
+        let opening = match self.read(head) {
+            Ok((opening, _)) => opening,
+            Err(unopened) => {
+                if !is_whole(head) {
+                    // More may be on its way than would be read off: HTTP/1 must not promise to go on behind it.
+                    exchange.keep_alive(false);
+                }
+                self.answer_unopened(head, unopened, exchange);
+                return Ok(());
+            }
+        };
         // Only the query of a GET is looked at here: the raw step's replies go past layers.
         match if opening.is_get { self.raw_call(head, None, &peer, exchange) } else { Step::Exchange(opening.into()) } {
             Step::Done => Ok(()),
@@ -153,8 +173,7 @@ impl<S: Service> Rpc<S> {
                 Step::Done
             });
         }
-        let is_empty = matches!(request.length(), Length::None | Length::Known(0));
-        let Some(body) = body.or_else(|| is_empty.then_some(&[])).filter(|_| method.is_unary()) else {
+        let Some(body) = body.or_else(|| is_whole(request).then_some(&[])).filter(|_| method.is_unary()) else {
             return Step::Exchange(opening.into());
         };
         let step = self.whole(opened, request, peer, body, reply);
@@ -166,28 +185,29 @@ impl<S: Service> Rpc<S> {
 
     /// Reads the head; `None` where it was answered.
     fn open<R: Reply>(&self, head: Head<'_>, reply: &mut R) -> Option<(Opening, &Method)> {
+        self.read(head).map_err(|unopened| self.answer_unopened(head, unopened, reply)).ok()
+    }
+
+    /// Reads the head.
+    fn read(&self, head: Head<'_>) -> Result<(Opening, &Method), Unopened<'_>> {
+        if cors::is_preflight(head, &self.settings.cors) {
+            return Err(Unopened::Preflight);
+        }
         let path = std::str::from_utf8(head.path()).unwrap_or_default();
         let method = self.service.method(path);
-        if cors::answer_preflight(head, &self.settings.cors, method.is_some(), reply) {
-            return None;
-        }
         let opening = match Opening::read(head) {
             Ok(opening) => opening,
             Err(Refused::Call(opening, status)) => {
-                reply.record().reason = Some(Reason::RpcProtocol);
-                Answering::new(reply, opening, method, self.origin(head)).fail(&status);
-                return None;
+                return Err(Unopened::Call(opening, method, status, Reason::RpcProtocol));
             }
-            Err(_) if method.is_none() => return head::write_problem(reply, Reason::RouteNotFound),
-            Err(Refused::Method) => return head::write_problem(reply, Reason::RouteMethod),
-            Err(Refused::Media) => return head::write_problem(reply, Reason::RpcMediaType),
-            Err(Refused::Version) => return head::write_problem(reply, Reason::RpcHttpVersion),
+            Err(_) if method.is_none() => return Err(Unopened::Problem(Reason::RouteNotFound)),
+            Err(Refused::Method) => return Err(Unopened::Problem(Reason::RouteMethod)),
+            Err(Refused::Media) => return Err(Unopened::Problem(Reason::RpcMediaType)),
+            Err(Refused::Version) => return Err(Unopened::Problem(Reason::RpcHttpVersion)),
         };
         let Some(method) = method else {
             let status = self.service.unknown(path).unwrap_or_else(|| unknown(path));
-            reply.record().reason = Some(Reason::RpcUnknownMethod);
-            Answering::new(reply, opening, None, self.origin(head)).fail(&status);
-            return None;
+            return Err(Unopened::Call(opening, None, status, Reason::RpcUnknownMethod));
         };
         let fits = match opening.media {
             MediaType::Connect(_) => method.is_unary(),
@@ -195,12 +215,26 @@ impl<S: Service> Rpc<S> {
             _ => true,
         };
         if !fits {
-            return head::write_problem(reply, Reason::RpcMediaType);
+            return Err(Unopened::Problem(Reason::RpcMediaType));
         }
         if opening.is_get && method.idempotency() != Idempotency::NoSideEffects {
-            return head::write_problem(reply, Reason::RouteMethod);
+            return Err(Unopened::Problem(Reason::RouteMethod));
         }
-        Some((opening, method))
+        Ok((opening, method))
+    }
+
+    fn answer_unopened<R: Reply>(&self, head: Head<'_>, unopened: Unopened<'_>, reply: &mut R) {
+        match unopened {
+            Unopened::Preflight => {
+                let path = std::str::from_utf8(head.path()).unwrap_or_default();
+                cors::answer_preflight(head, &self.settings.cors, self.service.method(path).is_some(), reply);
+            }
+            Unopened::Call(opening, method, status, reason) => {
+                reply.record().reason = Some(reason);
+                Answering::new(reply, opening, method, self.origin(head)).fail(&status);
+            }
+            Unopened::Problem(reason) => head::write_problem(reply, reason),
+        }
     }
 
     fn origin<'h>(&self, head: Head<'h>) -> Origin<'h> {
@@ -288,6 +322,11 @@ fn called<P>(step: Step<CallPlan<P>>) -> Step<Plan<P>> {
         Step::Done => Step::Done,
         Step::Exchange(plan) => Step::Exchange(Plan::Call(plan)),
     }
+}
+
+/// Whether a request has no body, so that its head is all of it.
+fn is_whole(head: Head<'_>) -> bool {
+    matches!(head.length(), Length::None | Length::Known(0))
 }
 
 /// The protocol of a type.

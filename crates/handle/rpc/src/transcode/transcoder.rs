@@ -3,7 +3,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use leat_message::{BodyLimits, Exchange, Fault, Head, Piece, Reason, Reply};
+use leat_message::{BodyLimits, Exchange, Fault, Head, Length, Piece, Reason, Reply};
 use leat_rpc_wire::Form;
 use leat_rpc_wire::rest::{BindingProblem, Bindings, Bound, Unknown};
 use leat_schema::{Method, Schema};
@@ -176,6 +176,10 @@ impl Transcoder {
             Ok(dialect) => dialect,
             Err(rejected) => {
                 x.record().reason = Some(rejected.failure.reason);
+                if !matches!(x.request().length(), Length::None | Length::Known(0)) {
+                    // More may be on its way than would be read off: HTTP/1 must not promise to go on behind it.
+                    x.keep_alive(false);
+                }
                 reply::refuse(self, x, tongue, &Refusal::from(&rejected), added);
                 return Ok(None);
             }

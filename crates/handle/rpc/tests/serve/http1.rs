@@ -1,9 +1,13 @@
 //! Connect and gRPC-Web over HTTP/1, right and wrong.
 
-use leat_rpc_wire::{Coding, grpc_web};
+use std::sync::Arc;
 
-use crate::service::{read, text};
-use crate::support::{RECEIVE_BYTES_MAX, Server, enveloped};
+use leat_rpc::serve::{Rpc, Settings};
+use leat_rpc_wire::{Coding, grpc_web};
+use leat_testkit::RecordedExchange;
+
+use crate::service::{Texts, read, schema, text};
+use crate::support::{RECEIVE_BYTES_MAX, Server, block_on, enveloped};
 
 const JSON: &str = "content-type: application/json";
 const PROTO: &str = "content-type: application/proto";
@@ -358,6 +362,20 @@ fn the_deadline_counts_while_the_request_is_read() {
         let is_told = ["deadline_exceeded", "\"code\":4", "grpc-status: 4"].iter().any(|told| body.contains(told));
         assert!(is_told, "{path}: {} {body}", reply.head);
         assert!(reply.head.contains("connection: close\r\n"), "{path}: {}", reply.head);
+    }
+}
+
+#[test]
+fn refusals_behind_a_layer_promise_to_go_on_only_where_all_of_the_request_is_here() {
+    let rpc = Rpc::new(Texts::new(schema(), Arc::default()), Settings::default());
+    for (what, body, expected) in [("empty", None, true), ("chunked", Some("{}"), false)] {
+        let x = RecordedExchange::new("POST", "/test.Texts/Nope").with_field("content-type", "application/json");
+        let mut x = match body {
+            Some(body) => x.with_streamed_body(body),
+            None => x.with_body(""),
+        };
+        assert_eq!(block_on(rpc.answer(&mut x)), Ok(()), "{what}");
+        assert_eq!((x.status(), x.keeps_alive()), (404, expected), "{what}");
     }
 }
 
