@@ -110,8 +110,9 @@ pub(super) fn answer_preflight<R: Reply>(head: Head<'_>, cors: &Cors, is_method:
         return false;
     }
     let fields = head.fields();
-    let Some(origin) = cors.origin(head).allowed else {
-        super::head::write_problem(reply, Reason::CorsOrigin);
+    let origin = cors.origin(head);
+    let Some(origin) = origin.allowed else {
+        super::head::write_problem(reply, Reason::CorsOrigin, origin);
         return true;
     };
     reply.status(204);

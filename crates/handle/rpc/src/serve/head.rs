@@ -61,7 +61,7 @@ pub(super) fn write<R: Reply>(opening: Opening, coding: Coding, headers: &Metada
 }
 
 /// Answers with problem details, and with the fields that RFC 9110 asks for beside the status.
-pub(super) fn write_problem<R: Reply>(reply: &mut R, reason: Reason) {
+pub(super) fn write_problem<R: Reply>(reply: &mut R, reason: Reason, origin: Origin<'_>) {
     let body = reason.problem();
     reply.record().reason = Some(reason);
     reply.status(reason.status());
@@ -71,6 +71,7 @@ pub(super) fn write_problem<R: Reply>(reply: &mut R, reason: Reason) {
         Reason::RpcMediaType => reply.field(b"accept-post", MediaType::ACCEPT_POST.as_bytes()),
         _ => {}
     }
+    origin.write(reply);
     reply.length(Length::Known(body.len() as u64));
     reply.body(body.as_bytes());
 }

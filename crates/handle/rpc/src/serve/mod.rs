@@ -233,7 +233,7 @@ impl<S: Service> Rpc<S> {
                 reply.record().reason = Some(reason);
                 Answering::new(reply, opening, method, self.origin(head)).fail(&status);
             }
-            Unopened::Problem(reason) => head::write_problem(reply, reason),
+            Unopened::Problem(reason) => head::write_problem(reply, reason, self.origin(head)),
         }
     }
 

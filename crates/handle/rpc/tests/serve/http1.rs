@@ -336,14 +336,28 @@ fn pages_of_allowed_origins_may_call_and_read() {
     let mut client = server.connect();
     let refused = client.ask("OPTIONS /test.Texts/Echo", &format!("origin: https://b.example\n{preflight}"), b"");
     assert!(refused.head.starts_with("HTTP/1.1 403 "), "{}", refused.head);
-    for (path, fields, body) in [("Echo", JSON, &b"{}"[..]), ("Fail", JSON, b"{}"), ("Fail", WEB, &enveloped(0, b""))] {
+    for (line, fields, body) in [
+        ("POST /test.Texts/Echo", JSON, &b"{}"[..]),
+        ("POST /test.Texts/Fail", JSON, b"{}"),
+        ("POST /test.Texts/Fail", WEB, &enveloped(0, b"")),
+        // What is no call.
+        ("GET /", "", b""),
+        ("DELETE /test.Texts/Echo", JSON, b""),
+        ("POST /test.Texts/Count", JSON, b"{}"),
+        ("POST /test.Texts/Echo", "content-type: application/grpc", b""),
+        ("GET /v1/texts/hello?nope=1", "", b""),
+    ] {
         let mut client = server.connect();
-        let line = format!("POST /test.Texts/{path}");
-        let reply = client.ask(&line, &format!("{fields}\norigin: https://a.example"), body);
-        assert!(reply.head.contains("access-control-allow-origin: https://a.example\r\n"), "{path}: {}", reply.head);
-        assert!(reply.head.contains("grpc-status-details-bin"), "{path} exposes the fields of errors");
-        let reply = client.ask(&line, &format!("{fields}\norigin: https://b.example"), body);
-        assert!(!reply.head.contains("access-control"), "{path}: {}", reply.head);
+        let fields = if fields.is_empty() { "x-empty: 1" } else { fields };
+        let reply = client.ask(line, &format!("{fields}\norigin: https://a.example"), body);
+        assert!(reply.head.contains("access-control-allow-origin: https://a.example\r\n"), "{line}: {}", reply.head);
+        assert!(reply.head.contains("grpc-status-details-bin"), "{line} exposes the fields of errors");
+        // A cache must not give the reply to a page, or to none, to another.
+        for other in ["origin: https://b.example", "x-none: 1"] {
+            let reply = server.connect().ask(line, &format!("{fields}\n{other}"), body);
+            assert!(!reply.head.contains("access-control"), "{line}: {}", reply.head);
+            assert_eq!(reply.head.matches("vary: origin\r\n").count(), 1, "{line}: {}", reply.head);
+        }
     }
 }
 
