@@ -47,6 +47,8 @@ pub enum Plan<P> {
     Call(CallPlan<P>),
     /// A request that `google.api.http` makes a call.
     Rest,
+    /// A request of HTTP/2 that begins no call, and whose end is not here.
+    Refused,
 }
 
 /// What the raw step found out of a call.
@@ -110,8 +112,8 @@ impl<S: Service> Rpc<S> {
         let (bytes, mut lines) = (head.bytes().to_vec(), head.lines().clone());
         lines.version = version;
         let head = Head::new(&bytes, &lines);
-        let opening = match self.read(head) {
-            Ok((opening, _)) => opening,
+        let opened = match self.read(head) {
+            Ok(opened) => opened,
             Err(unopened) => {
                 if !is_whole(head) {
                     // More may be on its way than would be read off: HTTP/1 must not promise to go on behind it.
@@ -122,7 +124,11 @@ impl<S: Service> Rpc<S> {
             }
         };
         // Only the query of a GET is looked at here: the raw step's replies go past layers.
-        match if opening.is_get { self.raw_call(head, None, &peer, exchange) } else { Step::Exchange(opening.into()) } {
+        let step = match opened.0.is_get {
+            true => self.raw_call(opened, head, None, &peer, exchange),
+            false => Step::Exchange(opened.0.into()),
+        };
+        match step {
             Step::Done => Ok(()),
             Step::Exchange(plan) => self.exchange_call(plan, exchange).await,
         }
@@ -151,20 +157,46 @@ impl<S: Service> Rpc<S> {
         transcoded.finish(result).await
     }
 
-    /// The raw step of a call, with its body where that is at hand.
-    fn raw_call<R: Reply>(
+    /// The raw step, with the body where that is at hand.
+    fn begin<R: Reply>(
         &self,
         request: Head<'_>,
         body: Option<&[u8]>,
         peer: &Peer,
         reply: &mut R,
+    ) -> Step<Plan<S::Plan>> {
+        if self.is_rest(request) {
+            return Step::Exchange(Plan::Rest);
+        }
+        match self.read(request) {
+            Ok(opened) => match self.raw_call(opened, request, body, peer, reply) {
+                Step::Done => Step::Done,
+                Step::Exchange(plan) => Step::Exchange(Plan::Call(plan)),
+            },
+            // The reply of a raw step ends behind the request, which a client that waits for the reply may not end.
+            Err(_) if request.version() == Version::Http2 && body.is_none() && !is_whole(request) => {
+                Step::Exchange(Plan::Refused)
+            }
+            Err(unopened) => {
+                self.answer_unopened(request, unopened, reply);
+                Step::Done
+            }
+        }
+    }
+
+    /// The raw step of a call.
+    fn raw_call<R: Reply>(
+        &self,
+        (opening, method): (Opening, &Method),
+        request: Head<'_>,
+        body: Option<&[u8]>,
+        peer: &Peer,
+        reply: &mut R,
     ) -> Step<CallPlan<S::Plan>> {
-        let Some(opened) = self.open(request, reply) else { return Step::Done };
-        let (opening, method) = opened;
         if opening.is_get {
             return scratch::with_bytes(|room| {
                 if Query::read(request.query().unwrap_or_default()).decode(room).is_ok() {
-                    return self.whole(opened, request, peer, room, reply);
+                    return self.whole((opening, method), request, peer, room, reply);
                 }
                 reply.record().reason = Some(Reason::RpcProtocol);
                 let status =
@@ -176,19 +208,14 @@ impl<S: Service> Rpc<S> {
         let Some(body) = body.or_else(|| is_whole(request).then_some(&[])).filter(|_| method.is_unary()) else {
             return Step::Exchange(opening.into());
         };
-        let step = self.whole(opened, request, peer, body, reply);
+        let step = self.whole((opening, method), request, peer, body, reply);
         if matches!(step, Step::Done) {
             reply.record().bytes_in = body.len() as u64;
         }
         step
     }
 
-    /// Reads the head; `None` where it was answered.
-    fn open<R: Reply>(&self, head: Head<'_>, reply: &mut R) -> Option<(Opening, &Method)> {
-        self.read(head).map_err(|unopened| self.answer_unopened(head, unopened, reply)).ok()
-    }
-
-    /// Reads the head.
+    /// Reads the head. Whoever gets an error answers it.
     fn read(&self, head: Head<'_>) -> Result<(Opening, &Method), Unopened<'_>> {
         if cors::is_preflight(head, &self.settings.cors) {
             return Err(Unopened::Preflight);
@@ -296,31 +323,19 @@ impl<S: Service> Handler for Rpc<S> {
     type Plan = Plan<S::Plan>;
 
     fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
-        match self.is_rest(request) {
-            true => Step::Exchange(Plan::Rest),
-            false => called(self.raw_call(request, None, peer, reply)),
-        }
+        self.begin(request, None, peer, reply)
     }
 
     fn raw_with_body<R: Reply>(&self, request: Head<'_>, body: &[u8], peer: &Peer, reply: &mut R) -> Step<Self::Plan> {
-        match self.is_rest(request) {
-            true => Step::Exchange(Plan::Rest),
-            false => called(self.raw_call(request, Some(body), peer, reply)),
-        }
+        self.begin(request, Some(body), peer, reply)
     }
 
     async fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> Result<(), Fault> {
         match plan {
             Plan::Call(plan) => self.exchange_call(plan, exchange).await,
             Plan::Rest => self.exchange_rest(exchange).await,
+            Plan::Refused => self.answer_call(exchange, exchange.request().version()).await,
         }
-    }
-}
-
-fn called<P>(step: Step<CallPlan<P>>) -> Step<Plan<P>> {
-    match step {
-        Step::Done => Step::Done,
-        Step::Exchange(plan) => Step::Exchange(Plan::Call(plan)),
     }
 }
 

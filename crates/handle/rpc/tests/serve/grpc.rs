@@ -36,6 +36,31 @@ fn unary_calls_are_answered_with_trailers() {
 }
 
 #[test]
+fn a_stream_that_is_open_is_refused_at_once() {
+    let server = Server::start();
+    block_on(async {
+        let (mut client, _connection) = http2(&server).await;
+        for (method, fields, status) in [
+            ("Nope", &[][..], "12"),
+            ("Chat", &[("grpc-timeout", "1 S")], "3"),
+            ("Chat", &[("grpc-encoding", "snappy")], "12"),
+        ] {
+            let (response, _stream) = client.send_request(request(method, fields), false).unwrap();
+            // Well before the time for which the server would wait for the client's end.
+            let response = tokio::time::timeout(Duration::from_millis(1_000), async {
+                let (head, mut body) = response.await?.into_parts();
+                while poll_fn(|cx| body.poll_data(cx)).await.transpose()?.is_some() {}
+                let trailers = poll_fn(|cx| body.poll_trailers(cx)).await?.unwrap_or_default();
+                let found = head.headers.get("grpc-status").or(trailers.get("grpc-status")).cloned();
+                Ok::<_, h2::Error>(found)
+            });
+            let found = response.await.unwrap_or_else(|_| panic!("{method} {fields:?} waits")).unwrap();
+            assert_eq!(found.as_ref().map(|value| value.as_bytes()), Some(status.as_bytes()), "{method} {fields:?}");
+        }
+    });
+}
+
+#[test]
 fn binary_metadata_comes_and_goes_as_bytes() {
     let server = Server::start();
     block_on(async {
