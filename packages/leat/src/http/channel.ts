@@ -398,10 +398,9 @@ export class Channel {
         pushRecord(this.requests > 0 && this.bodyDone ? OUT_CLOSE : OUT_DESTROY, 0, this.id, 0, 0);
     }
 
-    /** Ends a connection that has not sent a byte; one that has begun its first request gets the reply. */
+    /** Ends a connection that has not sent a byte; one that has begun its first request gets the reply, unless it is destroyed before. */
     closeIfSilent(): void {
         if (this.ending || this.mode !== Mode.Http) return;
-        this.ending = true;
         pushRecord(OUT_CLOSE, 0, this.id, 0, 0);
     }
 

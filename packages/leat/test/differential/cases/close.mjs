@@ -62,6 +62,7 @@ export const cases = [
     }),
     serves("closeIdleConnections and a connection without a request", (server, { when }) => when("idle", () => server.closeIdleConnections()), [get(), reply, (s) => s.via(1, []), quiet, go("idle"), ended, (s) => s.via(1, [over])]),
     serves("closeIdleConnections and half a head", (server, { when }) => when("idle", () => server.closeIdleConnections()), ["GET /half HTTP/1.1\r\nHo", quiet, go("idle"), quiet, "st: a\r\nConnection: close\r\n\r\n", reply, ended]),
+    serves("closeAllConnections ends half a head that closeIdleConnections left", (server, { when }) => when("both", () => (server.closeIdleConnections(), server.closeAllConnections())), ["GET /half HTTP/1.1\r\nHo", quiet, go("both"), ended]),
     serves("closeAllConnections ends all", (server, { when }) => {
         when("all", () => server.closeAllConnections());
     }, [get("/idle"), reply, (s) => s.via(1, [get("/busy"), logged("busy")]), go("all"), ended, (s) => s.via(1, [ended]), logged("socket close")], {

@@ -14,7 +14,7 @@ const NAME_BYTES_MAX: usize = 256;
 const PATH: Kind = Kind::Text { what: "a file or a folder", example: "protos" };
 const FILE: Kind = Kind::Text { what: "a file", example: "ca.pem" };
 const SERVER: Kind = Kind::Text { what: "a server", example: "127.0.0.1:9000" };
-const NAME: Kind = Kind::Text { what: "a name of metadata", example: "x-test" };
+const NAME: Kind = Kind::Text { what: "a name of metadata", example: "x-session" };
 
 const VALIDATE: &[(&str, &str)] = &[
     ("auto", "where the schema has constraints"),
@@ -175,7 +175,7 @@ fn name(open: &Open<'_>, text: Text<'_>) -> Option<String> {
     open.reader.problem_help(
         text.place,
         format!("`{}` is no name of metadata", text.value.escape_debug()),
-        "it has letters, digits, `-`, `_` and `.`, such as `x-test`",
+        "it has letters, digits, `-`, `_` and `.`, such as `x-session`",
     );
     None
 }
