@@ -47,6 +47,15 @@ const program = (name) => ({ port, rival }) => ({ files: {}, command: [rival(nam
 export const rpcSubjects = {
   'leat mock': leat(1),
   ...Object.fromEntries([10, 1000, 100_000, 500_000].map((count) => [`leat mock, ${count.toLocaleString('en')} rules`, leat(count)])),
+  // The same server, asked in each protocol: `load` goes before the scenario's.
+  ...Object.fromEntries(Object.entries({
+    gRPC: { rpc: 'grpc' },
+    'Connect over HTTP/1.1': { rpc: 'connect', protocol: 'h1' },
+    'Connect in JSON over HTTP/1.1': { rpc: 'connect-json', protocol: 'h1' },
+    'Connect over HTTP/2': { rpc: 'connect' },
+    'Connect in JSON over HTTP/2': { rpc: 'connect-json' },
+    'gRPC-Web over HTTP/1.1': { rpc: 'grpc-web', protocol: 'h1' },
+  }).map(([protocol, load]) => [`leat mock, ${protocol}`, { ...leat(1), load }])),
   'leat, native echo': { version: () => 'leat-rpc', roles: { rpc: native, 'rpc-h1': native } },
   'leat, shared handler': { version: () => 'leat-rpc', roles: { 'rpc-handler': ({ rival }) => ({ files: {}, command: [rival('handler-cost'), at('rpc/checked.proto')] }) } },
   'grpc-go': {

@@ -3,7 +3,7 @@
 // role      what the subjects are started as (a key of `roles` in subjects.mjs)
 // upstream  whether the origin runs behind them; `redis` whether a Redis server does
 // flags     switches that subjects may know (`pipelined`: many requests in one buffer; `large`: bodies of megabytes)
-// load      how they are asked: `kind` is a key of loads.mjs, the rest are its settings
+// load      how they are asked: `kind` is a key of loads.mjs, the rest are its settings; a subject may have settings of its own
 // expect    the reply that every subject must give before it is measured
 // measures  the table's columns; `compare` those that ratios are made of
 // targets   what the first subject must reach: `atLeast`/`atMost` × another subject's figure (`against`), `atMostMore` than

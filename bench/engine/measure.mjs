@@ -59,18 +59,19 @@ async function quiet(seconds) {
 
 /** Measures `name` once; a sample with the scenario's measures, or an error. `rate` makes the load an open loop. */
 export async function measure(scenario, name, context, upstream, { seconds, warmup, rate }) {
-  const kind = loads[scenario.load.kind];
+  const load = { ...scenario.load, ...subjects[name].load };
+  const kind = loads[load.kind];
   const dir = mkdtempSync(join(tmpdir(), 'bench-'));
   const port = await freePort();
   const plan = planned(scenario, name, context, { port, upstream, dir });
-  const given = { load: scenario.load, port, upstreamPort: upstream.port, rate, seconds, out: join(dir, 'load.log'), rival: context.rival };
+  const given = { load, port, upstreamPort: upstream.port, rate, seconds, out: join(dir, 'load.log'), rival: context.rival };
   let subject;
   try {
     if (kind.startsSubject) {
       return await kind.drive({ ...given, run: talk(dir), subjectCommand: plan.command, core: CORE, loadCore: LOAD_CORE });
     }
     subject = start(plan.command, { core: coresOf(name), dir, env: plan.env });
-    await ready(subject, { ...scenario.load, port, expect: scenario.expect, patience_ms: subjects[name].patience_ms });
+    await ready(subject, { ...load, port, expect: scenario.expect, patience_ms: subjects[name].patience_ms });
     if (kind.drive) {
       return await kind.drive({ ...given, run: talk(dir), memory: () => memory(subject.pid), pause });
     }
