@@ -119,7 +119,7 @@ fn explain(condition: &Condition, slots: &Slots, looked: &Looked<'_>, redact: &[
                 Some(value) => format!("it is {}", value.show(known.domain, types)),
                 None => "it is not there".to_owned(),
             };
-            format!("`{}` must be {}, and {seen}", known.path, test.show(known.domain, types))
+            format!("`{}` must match `{}`, and {seen}", known.path, test.show(known.domain, types))
         }
         Condition::Metadata { name, test } => {
             let binary = leat_rpc_wire::Metadata::is_binary(name);
@@ -133,14 +133,14 @@ fn explain(condition: &Condition, slots: &Slots, looked: &Looked<'_>, redact: &[
                 });
                 seen.len() == VALUES_MAX
             });
-            let wanted = if secret { "(a secret)".to_owned() } else { test.show(domain, types) };
+            let wanted = if secret { "a secret".to_owned() } else { format!("`{}`", test.show(domain, types)) };
             let seen =
                 if seen.is_empty() { "it is not there".to_owned() } else { format!("it is {}", seen.join(", ")) };
-            format!("metadata `{name}` must be {wanted}, and {seen}")
+            format!("metadata `{name}` must match {wanted}, and {seen}")
         }
         Condition::Tree(condition) => {
             let seen = looked.decoded().and_then(|message| below(&condition.steps, message));
-            format!("`{}` must be {}, and {}", condition.path, condition.source, show(seen))
+            format!("`{}` must match `{}`, and {}", condition.path, condition.source, show(seen))
         }
         Condition::Cel(expression) if expression.uses_metadata() => {
             // Neither its text nor its error: both may have the value of a secret in them.
