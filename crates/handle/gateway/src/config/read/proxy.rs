@@ -35,6 +35,24 @@ pub(super) const IDLE_TIME: Key = Key::default(
 pub(super) const TOTAL_TIME: Key =
     Key::default("total_time", TIME, "off", "The whole exchange.").aka(&["total_timeout"]);
 
+static ONE_SPLIT: Kind = Kind::Section(&SPLIT);
+
+/// See [`HOST`].
+pub(super) const SPLITS: Key = Key::optional(
+    "split",
+    Kind::List { of: &ONE_SPLIT, one: true },
+    "Requests that go to another upstream, by chance, header or cookie.",
+)
+.aka(&["canary", "splits", "weighted"]);
+
+/// See [`HOST`].
+pub(super) const MIRRORED: Key = Key::optional(
+    "mirror",
+    Kind::Section(&MIRROR),
+    "Copies of the requests that go to another upstream as well, whose answers nobody waits for.",
+)
+.aka(&["shadow", "request_mirror_policies", "tee"]);
+
 pub(super) static PROXY: Section = Section::new(
     "proxy",
     "the `proxy` section",
@@ -49,18 +67,8 @@ pub(super) static PROXY: Section = Section::new(
         HOST,
         RESPONSE_TIME,
         IDLE_TIME,
-        Key::optional(
-            "split",
-            Kind::List { of: &Kind::Section(&SPLIT), one: true },
-            "Requests that go to another upstream, by chance, header or cookie.",
-        )
-        .aka(&["canary", "splits", "weighted"]),
-        Key::optional(
-            "mirror",
-            Kind::Section(&MIRROR),
-            "Copies of the requests that go to another upstream as well, whose answers nobody waits for.",
-        )
-        .aka(&["shadow", "request_mirror_policies", "tee"]),
+        SPLITS,
+        MIRRORED,
         TOTAL_TIME,
     ],
 )

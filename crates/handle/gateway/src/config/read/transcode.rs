@@ -3,9 +3,7 @@ use std::sync::Arc;
 use leat_rpc::transcode::{Settings, Transcoder, Unknown};
 use leat_schema::Sources;
 
-use super::mirror::MIRROR;
-use super::proxy::{HOST, IDLE_TIME, RESPONSE_TIME, TOTAL_TIME, read_proxy};
-use super::split::SPLIT;
+use super::proxy::{HOST, IDLE_TIME, MIRRORED, RESPONSE_TIME, SPLITS, TOTAL_TIME, read_proxy};
 use super::upstream::Upstreams;
 use crate::config::action::Proxy;
 use crate::config::problem::Place;
@@ -67,18 +65,8 @@ pub(super) static TRANSCODE: Section = Section::new(
         HOST,
         RESPONSE_TIME,
         IDLE_TIME,
-        Key::optional(
-            "split",
-            Kind::List { of: &Kind::Section(&SPLIT), one: true },
-            "Requests that go to another upstream, by chance, header or cookie.",
-        )
-        .aka(&["canary", "splits", "weighted"]),
-        Key::optional(
-            "mirror",
-            Kind::Section(&MIRROR),
-            "Copies of the requests that go to another upstream as well, whose answers nobody waits for.",
-        )
-        .aka(&["shadow", "request_mirror_policies", "tee"]),
+        SPLITS,
+        MIRRORED,
         TOTAL_TIME,
     ],
 )
