@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,16 +30,29 @@ pub(crate) enum Wait {
     Allowed,
 }
 
-/// Opens the root to look up paths in. Links on the way to it are the operator's business.
-pub(crate) fn open_root(root: &Path, wait: Wait) -> Result<OwnedFd, Errno> {
-    if IS_OPENAT2_MISSING.load(Ordering::Relaxed) {
-        return match wait {
-            Wait::Never => Err(Errno::AGAIN),
-            Wait::Allowed => openat(CWD, root, DIRECTORY, Mode::empty()),
-        };
+/// The directory to look up paths in, as the kernel wants its name: a long one would be copied for each request else.
+#[derive(Debug)]
+pub(crate) struct Root(CString);
+
+impl Root {
+    /// # Errors
+    /// `INVAL` for a path with a NUL.
+    pub(crate) fn new(path: &Path) -> Result<Self, Errno> {
+        CString::new(path.as_os_str().as_bytes()).map(Self).map_err(|_| Errno::INVAL)
     }
-    let opened = openat2(CWD, root, DIRECTORY, Mode::empty(), cached(wait));
-    or_without_openat2(opened, wait, || openat(CWD, root, DIRECTORY, Mode::empty()))
+
+    /// Opens it. Links on the way to it are the operator's business.
+    pub(crate) fn open(&self, wait: Wait) -> Result<OwnedFd, Errno> {
+        let path = self.0.as_c_str();
+        if IS_OPENAT2_MISSING.load(Ordering::Relaxed) {
+            return match wait {
+                Wait::Never => Err(Errno::AGAIN),
+                Wait::Allowed => openat(CWD, path, DIRECTORY, Mode::empty()),
+            };
+        }
+        let opened = openat2(CWD, path, DIRECTORY, Mode::empty(), cached(wait));
+        or_without_openat2(opened, wait, || openat(CWD, path, DIRECTORY, Mode::empty()))
+    }
 }
 
 /// Opens `path` (relative, no NUL) for reading. It may turn out to be of any type: the caller looks.
@@ -172,7 +186,7 @@ mod tests {
         ] {
             symlink(target, root.join(link)).unwrap();
         }
-        let root = open_root(&root, Wait::Allowed).unwrap();
+        let root = Root::new(&root).and_then(|root| root.open(Wait::Allowed)).unwrap();
         for (path, expected) in [
             ("a/b/file", Ok(())),
             ("to-file", Ok(())),

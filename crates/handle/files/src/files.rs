@@ -3,7 +3,7 @@ use std::time::SystemTime;
 
 use leat_message::{Exchange, Fault, Length, Method, Name, Reason};
 
-use crate::beneath::Wait;
+use crate::beneath::{Root, Wait};
 use crate::body::{self, Segment};
 use crate::coding::Acceptable;
 use crate::conditions::{self, Verdict};
@@ -19,6 +19,7 @@ use crate::validators::Validators;
 #[derive(Clone, Debug)]
 pub struct Files {
     settings: Arc<Settings>,
+    root: Arc<Root>,
 }
 
 impl Files {
@@ -27,8 +28,8 @@ impl Files {
     /// # Errors
     /// See [`SettingsError`]; among them a root that is not there.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
-        settings.check()?;
-        Ok(Self { settings: Arc::new(settings) })
+        let root = Arc::new(settings.check()?);
+        Ok(Self { settings: Arc::new(settings), root })
     }
 
     /// Answers one request. `path_under_root` is what follows the route's prefix in the request's path, still
@@ -66,13 +67,13 @@ impl Files {
     async fn find<X: Exchange>(&self, path: RelativePath, x: &mut X) -> Result<Found, Reason> {
         let lines = x.request().fields();
         let acceptable = Acceptable::parse(lines.get_all(Name::AcceptEncoding), &self.settings.precompressed);
-        match lookup::find(&self.settings, &path, &acceptable, Wait::Never) {
+        match lookup::find(&self.root, &self.settings, &path, &acceptable, Wait::Never) {
             Ok(found) => return Ok(found),
             Err(Miss::Refused(reason)) => return Err(reason),
             Err(Miss::MustWait) => {}
         }
-        let settings = Arc::clone(&self.settings);
-        let find = move || lookup::find(&settings, &path, &acceptable, Wait::Allowed);
+        let (root, settings) = (Arc::clone(&self.root), Arc::clone(&self.settings));
+        let find = move || lookup::find(&root, &settings, &path, &acceptable, Wait::Allowed);
         reader::on_blocking_thread(x, find).await?.map_err(|miss| match miss {
             Miss::Refused(reason) => reason,
             // Directories on the path were renamed again and again while it was looked up.
@@ -179,7 +180,7 @@ impl Answer<'_> {
 
     /// What a 304 carries as well (RFC 9110 section 15.4.5).
     fn cache_fields<X: Exchange>(&self, x: &mut X) {
-        x.field(b"etag", self.validators.etag_value().as_bytes());
+        x.field(b"etag", self.validators.etag_value());
         if let Some(date) = self.validators.last_modified_value() {
             x.field(b"last-modified", date.as_bytes());
         }

@@ -6,7 +6,7 @@ use leat_message::Reason;
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 
-use crate::beneath::{self, Wait};
+use crate::beneath::{self, Root, Wait};
 use crate::coding::{Acceptable, Coding};
 use crate::path::RelativePath;
 use crate::settings::Settings;
@@ -55,12 +55,13 @@ impl From<Errno> for Miss {
 
 /// Finds what `path` stands for, and the best sibling of it for the client.
 pub(crate) fn find(
+    root: &Root,
     settings: &Settings,
     path: &RelativePath,
     acceptable: &Acceptable,
     wait: Wait,
 ) -> Result<Found, Miss> {
-    let root = beneath::open_root(&settings.root, wait)?;
+    let root = root.open(wait)?;
     if !path.is_directory() {
         return find_file(&root, path, acceptable, wait);
     }
@@ -138,7 +139,8 @@ mod tests {
     fn find_word(settings: &Settings, path: &str, wait: Wait) -> Result<String, Miss> {
         let path = RelativePath::parse(path.as_bytes(), Hidden::Refuse).map_err(Miss::Refused)?;
         let acceptable = Acceptable::parse([&b"gzip"[..]].into_iter(), &settings.precompressed);
-        Ok(match find(settings, &path, &acceptable, wait)? {
+        let root = Root::new(&settings.root)?;
+        Ok(match find(&root, settings, &path, &acceptable, wait)? {
             Found::Directory => "directory".into(),
             Found::File(file) => format!("{} {:?} {}", file.length, file.coding, file.media_type),
         })

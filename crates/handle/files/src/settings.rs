@@ -3,6 +3,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::Coding;
+use crate::beneath::{Root, Wait};
 
 /// What a `files` route serves and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +87,8 @@ impl Settings {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), SettingsError> {
+    /// The root, where all is as it should be.
+    pub(crate) fn check(&self) -> Result<Root, SettingsError> {
         if let Some(name) =
             self.index.iter().find(|name| name.is_empty() || name.starts_with('.') || name.contains(['/', '\0']))
         {
@@ -97,8 +99,8 @@ impl Settings {
         {
             return Err(SettingsError::CacheControl(value.clone()));
         }
-        crate::beneath::open_root(&self.root, crate::beneath::Wait::Allowed)
-            .map(drop)
+        let root = Root::new(&self.root);
+        root.and_then(|root| root.open(Wait::Allowed).map(|_| root))
             .map_err(|error| SettingsError::Root(self.root.clone(), error.into()))
     }
 }

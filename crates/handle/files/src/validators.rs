@@ -45,12 +45,63 @@ pub(crate) struct Validators {
     is_date_strong: bool,
 }
 
-/// An entity tag.
+/// What a tag that is weak begins with.
+const WEAK: &[u8] = b"W/";
+/// The digits of a hash.
+const HASH_BYTES: usize = 16;
+/// The longest tag: weak, in its quotes, with the longest coding behind its hash.
+const TAG_BYTES: usize = WEAK.len() + 1 + HASH_BYTES + "-gzip".len() + 1;
+
+/// An entity tag, written out in place: each request has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tag {
     is_weak: bool,
+    /// As a weak one.
+    text: [u8; TAG_BYTES],
+    length: usize,
+}
+
+impl Tag {
+    fn new(is_weak: bool, hash: u64, coding: Option<Coding>) -> Self {
+        let mut tag = Self { is_weak, text: [0; TAG_BYTES], length: 0 };
+        tag.push(WEAK);
+        tag.push(b"\"");
+        tag.push(&digits(hash));
+        if let Some(coding) = coding {
+            tag.push(b"-");
+            tag.push(coding.name().as_bytes());
+        }
+        tag.push(b"\"");
+        tag
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        if let Some(room) = self.text.get_mut(self.length..self.length + bytes.len()) {
+            room.copy_from_slice(bytes);
+            self.length += bytes.len();
+        }
+    }
+
+    /// As a field has it.
+    fn value(&self) -> &[u8] {
+        let start = if self.is_weak { 0 } else { WEAK.len() };
+        self.text.get(start..self.length).unwrap_or_default()
+    }
+
     /// Without the quotes.
-    opaque: String,
+    fn opaque(&self) -> &[u8] {
+        self.text.get(WEAK.len() + 1..self.length.saturating_sub(1)).unwrap_or_default()
+    }
+}
+
+/// All sixteen of them, in hexadecimal.
+fn digits(hash: u64) -> [u8; HASH_BYTES] {
+    let mut digits = [0; HASH_BYTES];
+    for (at, digit) in digits.iter_mut().rev().enumerate() {
+        let value = (hash >> (4 * at)) as u8 & 0xf;
+        *digit = if value < 10 { b'0' + value } else { b'a' + value - 10 };
+    }
+    digits
 }
 
 impl Validators {
@@ -60,9 +111,7 @@ impl Validators {
         let [length, inode, device] = stamp.identity;
         let time = [stamp.modified_s.cast_unsigned(), stamp.modified_ns.cast_unsigned()];
         let hash = time.into_iter().chain([length, inode, device]).fold(0, mix);
-        let suffix = coding.map_or("", Coding::name);
-        let dash = if coding.is_some() { "-" } else { "" };
-        let etag = Tag { is_weak: !is_settled, opaque: format!("{hash:016x}{dash}{suffix}") };
+        let etag = Tag::new(!is_settled, hash, coding);
         // A date from the future would make every later change look old (section 8.8.2.1).
         let modified_s = u64::try_from(stamp.modified_s.min(now_s)).ok().filter(|_| stamp.modified_s > 0);
         let modified_s = modified_s.filter(|&s| s < DATE_END_S.cast_unsigned());
@@ -70,9 +119,8 @@ impl Validators {
     }
 
     /// The ETag field's value.
-    pub(crate) fn etag_value(&self) -> String {
-        let weak = if self.etag.is_weak { "W/" } else { "" };
-        format!("{weak}\"{}\"", self.etag.opaque)
+    pub(crate) fn etag_value(&self) -> &[u8] {
+        self.etag.value()
     }
 
     /// The Last-Modified field's value.
@@ -100,7 +148,7 @@ impl Validators {
 
     fn matches(&self, (is_weak, opaque): (bool, &[u8]), comparison: Comparison) -> bool {
         let is_comparable = comparison == Comparison::Weak || !(is_weak || self.etag.is_weak);
-        is_comparable && opaque == self.etag.opaque.as_bytes()
+        is_comparable && opaque == self.etag.opaque()
     }
 }
 
@@ -155,6 +203,10 @@ mod tests {
         Stamp { modified_s, modified_ns: 5, identity: [10, 20, 30] }
     }
 
+    fn text_of(tag: &[u8]) -> String {
+        String::from_utf8(tag.to_vec()).unwrap()
+    }
+
     fn validators(stamp: Stamp) -> Validators {
         Validators::new(stamp, None, UNIX_EPOCH + Duration::from_secs(NOW_S as u64))
     }
@@ -179,8 +231,23 @@ mod tests {
     #[test]
     fn a_fresh_file_has_a_weak_tag_and_an_old_one_a_strong_one_with_the_same_opaque_part() {
         for (age_s, is_weak) in [(-10, true), (0, true), (3, true), (4, false), (1_000, false)] {
-            let value = validators(stamp(NOW_S - age_s)).etag_value();
+            let value = text_of(validators(stamp(NOW_S - age_s)).etag_value());
             assert_eq!(value.starts_with("W/\""), is_weak, "{age_s}");
+        }
+    }
+
+    #[test]
+    fn a_tag_has_all_digits_of_its_hash_and_the_coding_behind_it() {
+        for (hash, coding, weak) in [
+            (0, None, r#"W/"0000000000000000""#),
+            (0x0123_4567_89ab_cdef, Some(Coding::Br), r#"W/"0123456789abcdef-br""#),
+            (u64::MAX, Some(Coding::Gzip), r#"W/"ffffffffffffffff-gzip""#),
+            (1, Some(Coding::Zstd), r#"W/"0000000000000001-zstd""#),
+        ] {
+            let strong = weak.trim_start_matches("W/");
+            assert_eq!(text_of(Tag::new(true, hash, coding).value()), weak);
+            assert_eq!(text_of(Tag::new(false, hash, coding).value()), strong);
+            assert_eq!(text_of(Tag::new(true, hash, coding).opaque()), strong.trim_matches('"'));
         }
     }
 
@@ -201,7 +268,7 @@ mod tests {
     #[test]
     fn tags_are_found_in_lists() {
         let mine = validators(stamp(1_000));
-        let tag = mine.etag_value();
+        let tag = text_of(mine.etag_value());
         for (list, strong, weak) in [
             ("*".to_owned(), true, true),
             (tag.clone(), true, true),
