@@ -160,6 +160,32 @@ fn errors_and_forgotten_scripts_are_told_apart_and_nonsense_ends_the_connection(
 }
 
 #[test]
+fn a_forgotten_script_is_told_once_for_all_calls_that_miss_it_at_once() {
+    const CALLS: usize = 50;
+    let (port, thread) = serve(vec![Box::new(|stream| {
+        let commands: String = (0..CALLS).map(|number| command(&number.to_string())).collect();
+        // It is told again each time it has forgotten.
+        for _ in 0..2 {
+            expect(stream, &commands);
+            stream.write_all("-NOSCRIPT No matching script.\r\n".repeat(CALLS).as_bytes()).unwrap();
+            expect(stream, &format!("*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$8\r\nreturn 1\r\n{commands}"));
+            let numbers: String = (0..CALLS).map(|number| format!(":{number}\r\n")).collect();
+            stream.write_all(format!("$40\r\n{HASH}\r\n{numbers}").as_bytes()).unwrap();
+        }
+    })]);
+    run(async move {
+        let client = Client::start(&server(port), SCRIPT);
+        for _ in 0..2 {
+            let calls: Vec<_> = (0..CALLS).map(|number| start(&client, &number.to_string())).collect();
+            for (number, call) in calls.into_iter().enumerate() {
+                assert_eq!(call.await.unwrap(), Ok(vec![number as i64]));
+            }
+        }
+    });
+    thread.join().unwrap();
+}
+
+#[test]
 fn a_server_that_is_not_there_is_known_to_be_down() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     run(async move {
