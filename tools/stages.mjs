@@ -50,7 +50,7 @@ export function stages(root) {
         { name: "replay", command: [node, "conformance/differential/run.mjs", "--gateway"], minutes: 10 },
         { name: "h2spec", command: [node, "conformance/h2spec/run.mjs"], minutes: 3 },
         { name: "connect", command: [node, "conformance/connect/run.mjs"], minutes: 5 },
-        { name: "clients", command: [node, "--test", "conformance/clients/run.mjs"], minutes: 3 },
+        { name: "clients", command: [node, "--test", ...["run", "secure", "transcode"].map((name) => `conformance/clients/${name}.mjs`)], minutes: 4 },
         { name: "protovalidate", command: [node, "conformance/protovalidate/run.mjs"], minutes: 5 },
         { name: "transcode", command: [node, "conformance/transcode/run.mjs"], minutes: 3 },
         { name: "websocket", command: [node, "--test", "conformance/websocket/run.mjs"], minutes: 2 },

@@ -1,19 +1,13 @@
 // Clients that others wrote, against `leat mock`: grpcurl, ghz, grpc-js, grpcio, curl, and connect-web in Chromium from a page of another
 // origin. What is not installed is skipped, and says so.
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import { extname, join, normalize } from "node:path";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { openPage, PAGE_FOUND, PAGE_PROTOCOLS } from "./browser.mjs";
 import { here, start } from "./mock.mjs";
-import { find, needs, python, run } from "./tool.mjs";
+import { needs, python, run } from "./tool.mjs";
 
 const SAY = { say: ["re: hi", 7, [0, 255], ["a", "b"]] };
-const BROWSER_MS_MAX = 30_000;
-/** What keeps Chromium from looking for Google's hosts. */
-const QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
 let mock;
 let address;
@@ -133,36 +127,9 @@ test("curl: Connect by POST and by GET", needs("curl"), async () => {
 });
 
 test("connect-web in Chromium, from a page of another origin", { ...needs("chromium"), timeout: 120_000 }, async (t) => {
-    if (find(python) === undefined) return t.skip("the page's descriptors are made by grpcio-tools, which are not installed: tools/install.sh test");
-    const { chromium } = await import("playwright-core");
-    const folder = mkdtempSync(join(tmpdir(), "leat-clients-"));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
-    const set = join(folder, "notes.binpb");
-    const made = await run(python, ["-m", "grpc_tools.protoc", "-I", here, "--include_imports", `--descriptor_set_out=${set}`, "notes.proto"]);
-    assert.equal(made.code, 0, made.stderr);
-    const pages = createServer((request, response) => {
-        const path = normalize(request.url ?? "/");
-        const file = path === "/" ? join(here, "page.html") : path === "/notes.binpb" ? set : join(here, path);
-        const types = { ".html": "text/html", ".js": "text/javascript" };
-        try {
-            const content = readFileSync(file);
-            response.writeHead(200, { "content-type": types[extname(file)] ?? "application/octet-stream" }).end(content);
-        } catch {
-            response.writeHead(404).end();
-        }
-    }).listen(0, "127.0.0.1");
-    await once(pages, "listening");
-    t.after(() => { pages.close(); pages.closeAllConnections(); });
-    const browser = await chromium.launch({ executablePath: find("chromium"), args: QUIET });
-    t.after(() => browser.close());
-    const page = await browser.newPage();
-    page.setDefaultTimeout(BROWSER_MS_MAX);
-    await page.goto(`http://127.0.0.1:${pages.address().port}/`);
-    await page.waitForFunction("window.loaded");
-    for (const [protocol, options] of [["connect", {}], ["connect", { useBinaryFormat: true }], ["connect", { useHttpGet: true }], ["grpc-web", {}]]) {
-        const found = await page.evaluate(([base, name, more]) => window.ask(base, name, more), [`http://${address}`, protocol, options]);
-        assert.deepEqual(found, {
-            ...SAY, head: ["1", "end"], refuse: ["PermissionDenied", "no, grüße 100 %", 1], slow: "DeadlineExceeded", count: [0, 1, 2, 3, 4],
-        }, `${protocol} ${JSON.stringify(options)}`);
+    const opened = await openPage(t);
+    if (opened === undefined) return;
+    for (const [protocol, options] of PAGE_PROTOCOLS) {
+        assert.deepEqual(await opened.ask(`http://${address}`, protocol, options), PAGE_FOUND, `${protocol} ${JSON.stringify(options)}`);
     }
 });
