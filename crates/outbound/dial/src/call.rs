@@ -116,10 +116,11 @@ impl Call {
     }
 
     /// The status of the next response head: an interim one (1xx but 101), after which it is to be called again, or the
-    /// final one. Also writes out what waits.
+    /// final one. A final 101 comes to those only who have written an `upgrade` field, over HTTP/1.1; which protocol it names is theirs
+    /// to look at. Also writes out what waits.
     ///
     /// # Errors
-    /// `UpstreamReset`, `UpstreamInvalid`, `UpstreamHeadBytes`.
+    /// `UpstreamReset`, `UpstreamInvalid`, `UpstreamHeadBytes`; `UpstreamUpgrade` for a 101 that was not asked for.
     pub fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<Result<u16, Reason>> {
         match &mut self.inner {
             Inner::H1 { connection, endpoint, .. } => connection.poll_response(cx, endpoint.limits()),

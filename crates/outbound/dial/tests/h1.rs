@@ -465,6 +465,46 @@ fn sending_other_than_announced_is_our_own_fault_and_costs_the_connection() {
 }
 
 #[test]
+fn a_protocol_that_was_not_asked_for_is_refused_and_ends_the_connection() {
+    on_core(async {
+        let address = peer(|number, mut conn| async move {
+            // The connection may have served another exchange, which asked.
+            if number > 0 {
+                conn.head().await;
+                conn.send("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
+            }
+            conn.head().await;
+            let early = if number == 2 { "HTTP/1.1 103 Early Hints\r\n\r\n" } else { "" };
+            conn.send(format!(
+                "{early}HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\nhello"
+            ))
+            .await;
+            conn.hold().await;
+        })
+        .await;
+        let (pools, endpoint) = (pools(), h1(address));
+        let upgrade = Ask { fields: vec![("Connection", "Upgrade"), ("Upgrade", "echo")], ..get("/") };
+        let connect = Ask { method: "CONNECT", ..get("ignored") };
+        for (before, ask) in [(None, get("/")), (Some(&upgrade), get("/")), (Some(&upgrade), connect)] {
+            if let Some(ask) = before {
+                assert_eq!(fetch(&pools, &endpoint, ask).await.unwrap().status, 200);
+            }
+            assert_eq!(fetch(&pools, &endpoint, &ask).await, Err(Reason::UpstreamUpgrade), "{}", ask.method);
+            assert_eq!(pools.stats_of(&endpoint).open, 0);
+        }
+        // Asked again it says the same, so that nobody who waits for a final head waits for ever.
+        let mut call = pools.lease(&endpoint).await.unwrap();
+        assert_eq!(drive(&mut call, &get("/")).await.unwrap().status, 200);
+        drop(call);
+        let mut call = pools.lease(&endpoint).await.unwrap();
+        begin(&mut call, &get("/"));
+        for _ in 0..2 {
+            assert_eq!(std::future::poll_fn(|cx| call.poll_response(cx)).await, Err(Reason::UpstreamUpgrade));
+        }
+    });
+}
+
+#[test]
 fn a_tunnel_carries_bytes_both_ways_and_closes_by_halves() {
     on_core(async {
         let address = peer(|_, mut conn| async move {

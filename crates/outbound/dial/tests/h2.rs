@@ -263,6 +263,22 @@ fn interim_responses_are_passed_on() {
 }
 
 #[test]
+fn a_switch_of_protocols_is_refused() {
+    on_core(async {
+        let address = server(h2::server::Builder::new(), |(_, _, mut answer): Asked| async move {
+            answer.send_informational(head(101, &[]).map(|()| ())).unwrap();
+            settle().await;
+            let _ = answer.send_response(head(204, &[]), true);
+        })
+        .await;
+        let upgrade = Ask { fields: vec![("Connection", "Upgrade"), ("Upgrade", "echo")], ..get("/") };
+        for ask in [get("/"), upgrade] {
+            assert_eq!(fetch(&pools(), &h2c(address), &ask).await, Err(Reason::UpstreamUpgrade));
+        }
+    });
+}
+
+#[test]
 fn connect_opens_a_tunnel() {
     on_core(async {
         let address = server(h2::server::Builder::new(), |(_, mut request, mut answer): Asked| async move {

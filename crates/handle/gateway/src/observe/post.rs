@@ -56,14 +56,7 @@ async fn once(call: &mut Call, message: &Message<'_>) -> Result<Answer, Reason> 
     }
     call.end(None);
     // An interim response comes before the final one.
-    loop {
-        match poll_fn(|cx| call.poll_response(cx)).await? {
-            // A final head too, which was not asked for.
-            101 => return Err(Reason::UpstreamInvalid),
-            200.. => break,
-            _ => {}
-        }
-    }
+    while poll_fn(|cx| call.poll_response(cx)).await? < 200 {}
     let head = call.response();
     let seconds = head.fields().get(Name::RetryAfter).and_then(|value| std::str::from_utf8(value).ok()?.parse().ok());
     let answer = Answer { status: head.status(), retry_after: seconds.map(Duration::from_secs) };

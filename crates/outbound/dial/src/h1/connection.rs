@@ -74,6 +74,9 @@ impl Connection {
 
     #[inline]
     pub(crate) fn field(&mut self, name: &[u8], value: &[u8]) {
+        if name.eq_ignore_ascii_case(b"upgrade") {
+            self.receive.expect_switch();
+        }
         self.send.field(name, value);
     }
 

@@ -15,6 +15,8 @@ pub(crate) struct Receive {
     decoder: BodyDecoder,
     state: State,
     method: Method,
+    /// Whether the request asks for another protocol.
+    may_switch: bool,
     interims: usize,
     started: bool,
     detail: Option<Reason>,
@@ -44,6 +46,7 @@ impl Receive {
             decoder: BodyDecoder::new(Length::None, DecoderLimits::default()),
             state: State::Head,
             method: Method::Get,
+            may_switch: false,
             interims: 0,
             started: false,
             detail: None,
@@ -63,6 +66,12 @@ impl Receive {
     #[inline]
     pub(crate) fn expect(&mut self, method: Method) {
         self.method = method;
+        self.may_switch = false;
+    }
+
+    /// The response may be one that switches to another protocol.
+    pub(crate) fn expect_switch(&mut self) {
+        self.may_switch = true;
     }
 
     /// Whether any byte of a response has arrived.
@@ -156,6 +165,10 @@ impl Receive {
             }
         };
         self.buffer.pin(len);
+        // RFC 9110 section 15.2.2: the protocol is one that the request names. Whoever names none waits for a head behind this one.
+        if self.lines.status == 101 && !self.may_switch {
+            return Poll::Ready(Err(self.fail(Reason::UpstreamUpgrade)));
+        }
         if self.lines.status < 200 && self.lines.status != 101 {
             self.interims += 1;
             if self.interims > limits.interim_max {

@@ -214,6 +214,10 @@ impl Exchange {
             Poll::Ready(Some(Ok(interim))) => {
                 self.started = true;
                 self.interims += 1;
+                // RFC 9113 section 8.6: HTTP/2 has no such status.
+                if interim.status().as_u16() == 101 {
+                    return Poll::Ready(Err(self.fail(Reason::UpstreamUpgrade)));
+                }
                 self.head.fill(interim.status().as_u16(), interim.headers(), self.method, false);
                 if self.interims > limits.interim_max || interim.headers().len() > limits.fields_max {
                     return Poll::Ready(Err(self.fail(Reason::UpstreamInvalid)));

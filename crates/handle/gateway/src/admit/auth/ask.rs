@@ -46,14 +46,7 @@ async fn once(call: &mut Call, question: &Question<'_>) -> Result<Vec<u8>, Reaso
     }
     call.length(Length::None);
     // An interim response comes before the final one.
-    loop {
-        match poll_fn(|cx| call.poll_response(cx)).await? {
-            // A final head too, which was not asked for.
-            101 => return Err(Reason::UpstreamInvalid),
-            200.. => break,
-            _ => {}
-        }
-    }
+    while poll_fn(|cx| call.poll_response(cx)).await? < 200 {}
     let mut body = Vec::new();
     loop {
         let step = poll_fn(|cx| match call.poll_body(cx) {
