@@ -1,5 +1,7 @@
 use std::io::Write;
 
+use brotli::SliceWrapper;
+
 use super::*;
 
 const CODINGS: [RequestCoding; 4] =
@@ -191,4 +193,59 @@ fn the_decoders_of_a_core_hold_no_more_than_they_may() {
         assert_eq!(CORE_BYTES.get(), 0, "{coding:?}: all is given back");
         assert!(begun(coding, &coded).is_ok());
     }
+}
+
+/// The start of a Brotli stream (RFC 7932 section 9.2) with the smallest common window, 64 KiB, and `trees` prefix codes each for
+/// literals and for distances; it ends before the first of them.
+fn brotli_with_trees(trees: u32) -> Vec<u8> {
+    let mut bits = Vec::new();
+    let mut put = |value: u32, count: u32| bits.extend((0..count).map(|at| (value >> at) as u8 & 1));
+    // The window; not the last block; 65,536 bytes, compressed; one type of block each for literals, commands and distances.
+    for (value, count) in [(0, 1), (0, 1), (0, 2), (0xffff, 16), (0, 1), (0, 3)] {
+        put(value, count);
+    }
+    // Distances without extra bits; one context mode.
+    for (value, count) in [(0, 2), (0, 4), (0, 2)] {
+        put(value, count);
+    }
+    for _ in 0..2 {
+        // How many trees: one more than a power of two, and the rest.
+        let power = (trees - 1).ilog2();
+        let symbol_bits = 32 - (trees - 1).leading_zeros();
+        put(1, 1);
+        put(power, 3);
+        put(trees - 1 - (1 << power), power);
+        // A map without runs, by a code of one symbol: all contexts have the first tree.
+        for (value, count) in [(0, 1), (1, 2), (0, 2), (0, symbol_bits), (0, 1)] {
+            put(value, count);
+        }
+    }
+    bits.chunks(8).map(|byte| byte.iter().enumerate().fold(0, |all, (at, bit)| all | bit << at)).collect()
+}
+
+#[test]
+fn the_trees_that_a_brotli_stream_announces_count_as_memory() {
+    for trees in [2, 17, 256] {
+        let coded = brotli_with_trees(trees);
+        let mut decoder = Decoder::new(RequestCoding::Br).unwrap();
+        decoder.step(&coded, &mut [0; 16]).unwrap();
+        let State::Br(state) = &decoder.state else { panic!("it is Brotli") };
+        let groups = [&state.literal_hgroup, &state.insert_copy_hgroup, &state.distance_hgroup];
+        let entries: usize = groups.into_iter().map(|group| group.codes.slice().len()).sum();
+        let tables = entries * size_of::<HuffmanCode>();
+        assert!(tables > 2 * trees as usize * 1_024, "{trees}: the stream is read up to its trees");
+        assert!(decoder.held.0.bytes() >= tables, "{trees}: {} of {tables} bytes", decoder.held.0.bytes());
+    }
+    // Each takes two megabytes for sixty bytes.
+    let coded = brotli_with_trees(256);
+    let mut open = Vec::new();
+    let refused = loop {
+        let mut decoder = Decoder::new(RequestCoding::Br).unwrap();
+        match decoder.step(&coded, &mut [0; 16]) {
+            Ok(_) => open.push(decoder),
+            Err(reason) => break reason,
+        }
+        assert!(open.len() < CORE_BYTES_MAX / (2 << 20));
+    };
+    assert_eq!(refused, Reason::CodingBusy);
 }

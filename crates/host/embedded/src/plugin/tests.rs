@@ -352,6 +352,24 @@ fn memory_that_is_used_up_costs_the_world_which_is_made_anew() {
 }
 
 #[test]
+fn a_run_that_is_left_may_cost_the_world_that_it_alone_still_has() {
+    on_a_core(async {
+        for ends in ["process.exit(3)", "const all = []; for (;;) all.push(new Uint8Array(100_000))"] {
+            let (_folder, plugins) = in_folder(&format!(
+                "count: 0, async onRequest({{ request, signal }}) {{ if (request.path !== '/wait') return {{ headers: {{ 'x-count': String(this.count++) }} }}; await new Promise(() => signal.addEventListener('abort', () => {{ {ends}; }})); }}"
+            ));
+            assert_eq!(patch(&run(&plugins, GET)), "x-count: 0");
+            let mut left = run(&plugins, &GET.replace("/a?b=1", "/wait"));
+            assert_eq!(left.decision(), Decision::Pending);
+            // Its objects are the world's, which has nobody else when this returns.
+            left.leave("peer.closed");
+            drop(left);
+            assert_eq!(patch(&run(&plugins, GET)), "x-count: 0", "the world is another one: {ends}");
+        }
+    });
+}
+
+#[test]
 fn worlds_that_are_lost_one_after_the_other_are_not_made_for_ever() {
     on_a_core(async {
         let (_folder, plugins) = in_folder("onRequest() { process.exit(3); }");
