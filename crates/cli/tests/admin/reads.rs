@@ -193,6 +193,52 @@ fn the_configuration_is_shown_with_its_lines_and_without_its_secrets() {
 }
 
 #[test]
+fn secrets_in_paths_urls_and_short_names_are_masked() {
+    let folder = Folder::new();
+    folder.write("admin.token", TOKEN);
+    let config = with_admin(
+        "routes:
+  - match: { path: /a }
+    redirect: '/in?pin=hunter2'
+  - match: { path: /b }
+    respond: { body: 'https://ann:hunter2@shop.example/in?pin=hunter2' }
+  - match: { path: /c }
+    respond: { body: 'http://ann:hunt/hunter2@shop.example/' }
+  - match: { path: /d }
+    respond: { body: 'http://a?http://ann:hunter2@b' }
+  - match: { path: /e, query: { code: hunter2, page: '2' } }
+    request_headers: { set: { x-jwt: hunter2, x-pwd: hunter2, x-sig: hunter2, x-page: '2' } }
+    proxy: up
+upstreams: { up: { endpoints: 'http://127.0.0.1:9', health: { path: '/health?pin=hunter2' } } }
+",
+    );
+    let mut leat = Leat::gateway_in(folder, &config, 1);
+    let all = get(&mut leat, "/config");
+    let settings = all["settings"].as_array().unwrap();
+    for (path, value) in [
+        ("routes[0].redirect", "/in?(masked)"),
+        ("routes[1].respond.body", "https://(masked)@shop.example/in?(masked)"),
+        // Where the password ends is not clear.
+        ("routes[2].respond.body", "(masked)"),
+        ("routes[3].respond.body", "(masked)"),
+        ("routes[4].match.query.code", "(masked)"),
+        ("routes[4].match.query.page", "2"),
+        ("routes[4].request_headers.set.x-jwt", "(masked)"),
+        ("routes[4].request_headers.set.x-pwd", "(masked)"),
+        ("routes[4].request_headers.set.x-sig", "(masked)"),
+        ("routes[4].request_headers.set.x-page", "2"),
+        ("upstreams.up.health.path", "/health?(masked)"),
+    ] {
+        let found: Vec<_> = settings.iter().filter(|setting| setting["path"] == path).collect();
+        assert_eq!(found.iter().map(|setting| &setting["value"]).collect::<Vec<_>>(), [&json!(value)], "{path}: {all}");
+    }
+    for path in ["/config", "/config?format=yaml", "/config?path=routes", "/routes", "/upstreams"] {
+        let text = send(&mut leat, "GET", path, "host: localhost\r\n", "").text().to_owned();
+        assert!(!text.contains("hunt"), "{path}: {text}");
+    }
+}
+
+#[test]
 fn plug_ins_and_cores_say_how_they_are() {
     let folder = Folder::new();
     folder.write("admin.token", TOKEN);

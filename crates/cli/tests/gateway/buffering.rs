@@ -90,6 +90,27 @@ fn longer_replies_stream_from_the_limit_on() {
 }
 
 #[test]
+fn replies_stream_where_the_process_has_no_memory_to_hold_them() {
+    const BYTES: u64 = 4 << 20;
+    let gate = Gate::new();
+    let peer = Peer::listen([Script::new()
+        .expect_head()
+        .send(format!("{HEAD}content-length: {}\r\n\r\n", BYTES + 4))
+        .send_bytes(BYTES)
+        .wait(&gate)
+        .send("last")]);
+    let root = format!("{BARE}\nlimits: {{ memory_bytes_max: 1MiB }}");
+    let leat = Leat::gateway(&config(url(&peer), &root, "", "buffer_response: { bytes_max: 32MiB }", ""), 1);
+    let mut client = leat.connect();
+    // The reply is not whole, and shorter than what a route may hold.
+    let head = String::from_utf8(client.get("/").until("\r\n\r\n")).unwrap();
+    assert!(head.contains("content-length: 4194308\r\n"), "{head}");
+    client.discard(BYTES);
+    gate.open();
+    client.until("last");
+}
+
+#[test]
 fn streams_that_are_live_pass_at_once() {
     for kind in ["text/event-stream", "Text/Event-Stream; charset=utf-8", "application/grpc+proto"] {
         let gate = Gate::new();

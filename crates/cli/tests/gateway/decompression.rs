@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
-use leat_testkit::{Leat, Peer, Script};
+use leat_testkit::{Leat, Peer, Script, eventually};
 use tokio::task::spawn_blocking;
 
 use crate::h2_peers::{connect, request, rest, run};
@@ -254,5 +254,30 @@ fn clients_of_http2_send_coded_bodies_too() {
         assert_eq!(answer.status(), 415);
         assert_eq!(answer.headers().get("accept-encoding").unwrap(), "gzip, deflate, br, zstd");
         spawn_blocking(|| peer.finish()).await.unwrap();
+    });
+}
+
+/// The start of a Brotli stream that says that it has 256 codes each for literals and for distances (RFC 7932 section 9.2), of which
+/// none is there yet: a window of 64 KiB, a block of 64 KiB, and two maps that are all of one symbol.
+const MANY_CODES: [u8; 11] = [0xf0, 0xff, 0x0f, 0x00, 0xff, 0x17, 0x00, 0xfe, 0x2f, 0x00, 0x00];
+
+#[test]
+fn what_a_stream_says_that_it_will_need_is_taken_from_what_all_may_have() {
+    // Two megabytes each, of the 64 MiB that the decoders of a core may hold.
+    const MANY: usize = 60;
+    let peer = Peer::listen([Script::new().expect_end()]);
+    let leat = gateway(&peer, "{}", "");
+    let begin = || {
+        let mut client = leat.connect();
+        let head = "POST / HTTP/1.1\r\nhost: h\r\ncontent-encoding: br\r\ncontent-length: 1000\r\n\r\n";
+        client.send([head.as_bytes(), &MANY_CODES].concat());
+        client
+    };
+    let mut open: Vec<_> = (0..MANY).map(|_| begin()).collect();
+    is_problem(&open.pop().unwrap().response(), 503, "coding.busy");
+    drop(open);
+    // All is given back with the requests.
+    eventually("a stream is let in", || {
+        (post(&leat, "content-encoding: br\r\n", &coded("br", b"hello")).response().status != 503).then_some(())
     });
 }

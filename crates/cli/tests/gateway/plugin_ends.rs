@@ -75,6 +75,26 @@ fn a_plugin_is_told_that_its_client_has_left() {
 }
 
 #[test]
+fn a_world_that_ends_while_its_plugin_is_told_is_made_anew() {
+    for ends in ["process.exit(3)", "const all = []; for (;;) all.push(new Uint8Array(100_000))"] {
+        let peer = Peer::listen([answers(OK, 1)]);
+        let hooks = format!(
+            "async onRequest({{ signal }}) {{ seen.push('began'); await new Promise(() => signal.addEventListener('abort', () => {{ {ends}; }})); }}"
+        );
+        let leat = gateway(&peer, &hooks, "wait_time: 20s");
+        for _ in 0..3 {
+            // What an earlier world has seen is gone with it.
+            wait_seen(&leat, "");
+            let mut client = leat.connect();
+            client.send("POST /wait HTTP/1.1\r\nhost: h\r\n\r\n");
+            wait_seen(&leat, "began");
+            client.reset();
+        }
+        wait_seen(&leat, "");
+    }
+}
+
+#[test]
 fn a_plugin_is_told_that_it_has_waited_too_long() {
     let peer = Peer::listen([answers(OK, 1)]);
     let leat = gateway(&peer, &format!("async onRequest({{ signal }}) {{ {WAITS} }}"), "wait_time: 50ms");

@@ -29,6 +29,27 @@ fn a_query_is_changed_behind_the_path() {
 }
 
 #[test]
+fn what_was_in_a_path_is_one_value_of_the_query() {
+    let route = "rewrite_regex: { pattern: '/find/([^/]*)/(.*)', to: '/in/{1}?q={1}&r={2}' }";
+    for (target, wanted) in [
+        ("/find/a/b", "/in/a?q=a&r=b"),
+        ("/find/a&b=c/d&e", "/in/a&b=c?q=a%26b=c&r=d%26e"),
+        ("/find/a+b/c;d", "/in/a+b?q=a%2Bb&r=c%3Bd"),
+        ("/find/a%26b/%2B", "/in/a%26b?q=a%26b&r=%2B"),
+        // The request's own query is replaced.
+        ("/find/a/b?x=1", "/in/a?q=a&r=b"),
+    ] {
+        assert_eq!(line(route, target), format!("GET {wanted} HTTP/1.1"), "{target}");
+    }
+    // What is a byte in the path is three in the query, which counts.
+    let peer = Peer::listen([answers(OK, 1)]);
+    let route = "rewrite_regex: { pattern: '/(.*)', to: '/in?q={1}' }";
+    let leat = Leat::gateway(&config(url(&peer), BARE, "", route, ""), 1);
+    is_problem(&leat.connect().get(&format!("/{}", "&".repeat(5_500))).response(), 414, "limit.target_bytes");
+    assert_eq!(peer.connections(), 0);
+}
+
+#[test]
 fn an_expression_cannot_make_a_path_that_leads_elsewhere() {
     for (pattern, to, target, status, code) in [
         ("/a(..)b", "/in/{1}/secret", "/a..b", 400, "route.path_dots"),
