@@ -21,6 +21,7 @@ routes:
     proxy: { upstream: shop, split: [{ header: x-canary, upstream: canary }] }
   - { name: users, match: { path: /users }, rate_limits: per_user, auth: staff, respond: { body: hello } }
   - { name: moved, match: { path: '/old/{id}' }, redirect: 'https://new.example/{id}' }
+  - { name: found, match: { prefix: /find }, rewrite_regex: { pattern: '/find/(.*)', to: '/{1}?q={1}' }, proxy: shop }
   - { name: closed, match: { path: /closed, method: GET }, maintenance: { except: 192.0.2.1 }, respond: {} }
 upstreams:
   shop: { endpoints: ['http://127.0.0.1:9001', 'http://127.0.0.1:9002'], breaker: {}, retry: {} }
@@ -49,7 +50,7 @@ fn what_acts_is_told_in_its_order_with_its_place() {
             "leat.yaml:3:3 rate limit `per_client`: costs 1, counted by client",
             "leat.yaml:6:3 auth any of `staff` must know the client",
             "proxy asks for /items?page=2, host shop.example",
-            "leat.yaml:21:3 upstream `shop`: one of http://127.0.0.1:9001, http://127.0.0.1:9002; breaker, retry",
+            "leat.yaml:22:3 upstream `shop`: one of http://127.0.0.1:9001, http://127.0.0.1:9002; breaker, retry",
         ]
     );
 }
@@ -61,7 +62,7 @@ fn headers_and_the_client_decide_as_they_would() {
     assert!(lines.contains(&"fault 1 % of such requests wait 0 ms, then 503".to_owned()), "{lines:?}");
     assert_eq!(
         lines[lines.len() - 2..],
-        ["leat.yaml:22:3 split takes this request", "leat.yaml:22:3 upstream `canary`: one of http://127.0.0.1:9003"]
+        ["leat.yaml:23:3 split takes this request", "leat.yaml:23:3 upstream `canary`: one of http://127.0.0.1:9003"]
     );
     for arguments in [&["GET", url, "--from", "10.1.2.3"][..], &["GET", url, "-H", "x-forwarded-for: 10.1.2.3"]] {
         let (_, lines) = explain(arguments);
@@ -80,6 +81,8 @@ fn headers_and_the_client_decide_as_they_would() {
         order.iter().position(|line| line.starts_with(what)).unwrap_or_else(|| panic!("{what} in {order:?}"))
     };
     assert!(at("auth") < at("rate limit"), "who counts users has to know them: {order:?}");
+    let (_, lines) = explain(&["GET", "/find/a&b?x=1"]);
+    assert_eq!(lines[1], "proxy asks for /a&b?q=a%26b, host localhost");
     let (_, lines) = explain(&["GET", "/old/a%20b"]);
     assert_eq!(lines[1], "redirect 308 to https://new.example/a%20b");
     let (_, lines) = explain(&["GET", "/closed", "--from", "192.0.2.1"]);
@@ -93,6 +96,7 @@ fn a_refusal_has_its_reason() {
         (&["POST", "/closed"], "refused with 405 `route.method_not_allowed`"),
         (&["GET", "/closed"], "refused with 503 `route.maintenance`"),
         (&["GET", "/shop/../users"], "refused with 400 `route.path_dots`"),
+        (&["GET", "/find/%2e%2e%2fusers"], "refused with 400 `route.path_dots`"),
         (&["GET", "/", "-H", "host: a", "-H", "host: b"], "refused with 400 `host.repeated`"),
         (&["G T", "/"], "refused with 400 `line."),
     ] {

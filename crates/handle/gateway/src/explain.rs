@@ -164,7 +164,14 @@ impl Explanation {
             }
             Action::Proxy(proxy, rewrite) => {
                 match proxy.transcoder().map(|transcoder| transcoder.explain(head)) {
-                    None => rewrite.write_target(&head, params, &mut text),
+                    None => match rewrite.prepare(&head) {
+                        Ok(Some(target)) => text = target,
+                        Ok(None) => rewrite.write_target(&head, params, &mut text),
+                        Err(reason) => {
+                            self.refused = Some(reason);
+                            return;
+                        }
+                    },
                     Some(Ok((protocol, path))) => {
                         text.extend_from_slice(path.as_bytes());
                         self.step(None, "transcode", format!("{protocol} becomes a call of {path}"));

@@ -61,26 +61,26 @@ impl RegexRewrite {
         Self { regex, parts, keep_query }
     }
 
-    /// Whether the request's own query is appended behind this path.
-    pub(super) fn keeps_query(&self, path: &[u8]) -> bool {
-        self.keep_query || !self.regex.is_match(path)
-    }
-
-    /// Appends the new path; the old one where it is not matched.
-    pub(super) fn write(&self, path: &[u8], out: &mut Vec<u8>) {
-        match self.regex.captures(path) {
+    /// Appends the new path; the old one where it is not matched. Says whether the request's own query comes behind it.
+    pub(super) fn write(&self, path: &[u8], out: &mut Vec<u8>) -> bool {
+        let found = self.regex.captures(path);
+        match &found {
             None => out.extend_from_slice(path),
-            Some(captures) => self.expand(&captures, out),
+            Some(captures) => self.expand(captures, out),
         }
+        self.keep_query || found.is_none()
     }
 
-    /// Finds out whether this path may be rewritten, before anything is sent.
+    /// The same where nothing is sent yet, and a path that may not be rewritten is refused.
     ///
     /// # Errors
     /// `route.path_dots` where the new path has a `.` or `..` segment that the old one had not, in some spelling;
     /// `limit.target_bytes` where it is too long.
-    pub(crate) fn check(&self, path: &[u8]) -> Result<(), Reason> {
-        let Some(captures) = self.regex.captures(path) else { return Ok(()) };
+    pub(super) fn write_checked(&self, path: &[u8], out: &mut Vec<u8>) -> Result<bool, Reason> {
+        let Some(captures) = self.regex.captures(path) else {
+            out.extend_from_slice(path);
+            return Ok(true);
+        };
         let mut bytes = 0_usize;
         for part in &self.parts {
             bytes += match part {
@@ -91,13 +91,15 @@ impl RegexRewrite {
         if bytes > PATH_BYTES_MAX {
             return Err(Reason::LimitTargetBytes);
         }
-        let mut out = Vec::with_capacity(bytes);
-        self.expand(&captures, &mut out);
-        if out.len() > PATH_BYTES_MAX {
+        let start = out.len();
+        out.reserve(bytes);
+        self.expand(&captures, out);
+        let made = out.get(start..).unwrap_or_default();
+        if made.len() > PATH_BYTES_MAX {
             return Err(Reason::LimitTargetBytes);
         }
-        let path = out.split(|&byte| byte == b'?').next().unwrap_or_default();
-        if has_dots(path) { Err(Reason::RoutePathDots) } else { Ok(()) }
+        let path = made.split(|&byte| byte == b'?').next().unwrap_or_default();
+        if has_dots(path) { Err(Reason::RoutePathDots) } else { Ok(self.keep_query) }
     }
 
     fn expand(&self, captures: &Captures<'_>, out: &mut Vec<u8>) {

@@ -1,6 +1,6 @@
 //! Paths and targets that are put together from parts of a request.
 
-use leat_message::Head;
+use leat_message::{Head, Reason};
 use leat_route::Params;
 
 use super::regex_rewrite::RegexRewrite;
@@ -96,15 +96,37 @@ impl Rewrite {
 
     /// Appends path and query: an origin-form target that starts with a slash (or `*` where nothing is changed).
     pub fn write_target(&self, head: &Head<'_>, params: &Params, out: &mut Vec<u8>) {
-        self.write_path(head, params, out);
+        let start = out.len();
         let keeps_query = match self {
-            Self::Path { keep_query, .. } => *keep_query,
-            Self::Regex(regex) => regex.keeps_query(head.path()),
-            Self::Keep | Self::Strip { .. } => true,
+            Self::Regex(regex) => {
+                let keeps_query = regex.write(head.path(), out);
+                single_leading_slash(out, start);
+                keeps_query
+            }
+            other => {
+                other.write_path(head, params, out);
+                !matches!(other, Self::Path { keep_query: false, .. })
+            }
         };
         if keeps_query {
             write_query(head, out);
         }
+    }
+
+    /// The target of all tries where making it is dear and may fail, which an expression is and does; `None` for the others, which
+    /// are written anew.
+    ///
+    /// # Errors
+    /// `route.path_dots` and `limit.target_bytes`: that path leads elsewhere, or is too long.
+    pub(crate) fn prepare(&self, head: &Head<'_>) -> Result<Option<Vec<u8>>, Reason> {
+        let Self::Regex(regex) = self else { return Ok(None) };
+        let mut out = Vec::new();
+        let keeps_query = regex.write_checked(head.path(), &mut out)?;
+        single_leading_slash(&mut out, 0);
+        if keeps_query {
+            write_query(head, &mut out);
+        }
+        Ok(Some(out))
     }
 }
 

@@ -33,6 +33,7 @@ impl Mirror {
         params: &Params,
         admitted: Option<&Admitted>,
         trace: Option<Trace>,
+        target: Option<&[u8]>,
     ) -> Option<Box<Copying>> {
         if self.upstream.random().borrow_mut().below(100) >= self.settings.percent() {
             return None;
@@ -55,7 +56,7 @@ impl Mirror {
             self.counts.count(End::Dropped);
             return None;
         };
-        let to = Try::beside(held.seat(), trace, None);
+        let to = Try::beside(held.seat(), trace, None, target);
         let mut recorded = Recorded::new(held.seat().scheme);
         let scratch = &mut *self.upstream.scratch.borrow_mut();
         write_request(x, &mut recorded, &to, route, params, admitted, scratch);

@@ -15,7 +15,6 @@ use super::route::ProxyRoute;
 use super::transfer::Transfer;
 use super::tries::Tries;
 use crate::admit::Admitted;
-use crate::config::Rewrite;
 use crate::observer::Observer;
 
 /// Sends the request to an endpoint of the route's upstream and the response back to the client; where a try fails and
@@ -36,16 +35,15 @@ pub(crate) async fn forward<X: Exchange>(
     if matches!(x.request().length(), Length::Known(count) if count > route.body.bytes_max) {
         return Err(Reason::LimitBodyBytes.into());
     }
-    if let Rewrite::Regex(regex) = &route.rewrite {
-        regex.check(x.request().path())?;
-    }
+    let target = route.rewrite.prepare(&x.request())?;
     x.limit_body(route.body);
     let upstream = route.upstream_of(x);
     upstream.begin();
     let mut tries = Tries::new(x, upstream, total_deadline_ms);
     tries.trace = x.record().trace;
+    tries.target = target;
     if let Some(mirror) = &route.mirror {
-        tries.copying = mirror.begin(x, route, params, admitted, tries.trace);
+        tries.copying = mirror.begin(x, route, params, admitted, tries.trace, tries.target.as_deref());
         if tries.copying.as_ref().is_some_and(|copying| copying.is_whole()) {
             tries.send_copy();
         }
@@ -72,7 +70,7 @@ pub(crate) async fn forward<X: Exchange>(
         record.endpoint = Some(seat.index);
         record.attempts = tries.number;
         let (trace, tried) = observer.begin_try(record.trace);
-        let to = Try { seat, trace, request_id: record.request_id };
+        let to = Try { seat, trace, request_id: record.request_id, target: tries.target.as_deref() };
         let try_deadline_ms = tries.try_deadline_ms();
         let (reason, wait) = match lease(x, &upstream.pools, &seat.endpoint, total_deadline_ms, try_deadline_ms).await {
             Ok(mut call) => {

@@ -127,7 +127,7 @@ impl Leg<'_> {
                     Poll::Ready(Ok(mut call)) => {
                         let Sending { x, route, params, admitted, tries, .. } = sending;
                         let scratch = &mut *tries.upstream().scratch.borrow_mut();
-                        let to = Try::beside(self.held.seat(), tries.trace, tries.request_id);
+                        let to = Try::beside(self.held.seat(), tries.trace, tries.request_id, tries.target.as_deref());
                         let sent = write_request(*x, &mut call, &to, route, params, *admitted, scratch);
                         self.started = Instant::now();
                         self.state = State::Running { call, sent, body_sent: 0, is_ended: false };

@@ -55,13 +55,20 @@ pub(crate) struct Try<'a> {
     pub(crate) trace: Option<Outgoing>,
     /// The id that an earlier try was sent with.
     pub(crate) request_id: Option<[u8; 32]>,
+    /// What it asks for, where that was made before (`Rewrite::prepare`).
+    pub(crate) target: Option<&'a [u8]>,
 }
 
 impl<'a> Try<'a> {
     /// One beside the exchange's own try, which has no span of its own: a hedge, or a copy.
-    pub(crate) fn beside(seat: &'a Seat, trace: Option<Trace>, request_id: Option<[u8; 32]>) -> Self {
+    pub(crate) fn beside(
+        seat: &'a Seat,
+        trace: Option<Trace>,
+        request_id: Option<[u8; 32]>,
+        target: Option<&'a [u8]>,
+    ) -> Self {
         let trace = trace.map(|trace| Outgoing { trace, span: trace.span });
-        Self { seat, trace, request_id }
+        Self { seat, trace, request_id, target }
     }
 }
 
@@ -87,13 +94,16 @@ pub(crate) fn write_request<X: Exchange>(
     admitted: Option<&Admitted>,
     scratch: &mut Vec<u8>,
 ) -> Sent {
-    let Try { seat, trace, request_id } = *to;
+    let Try { seat, trace, request_id, target } = *to;
     let head = x.request();
     let fields = head.fields();
     let keeps_id = route.forwarded.believed_id(fields).is_some();
     let authority = upstream_authority(head, seat, route);
     scratch.clear();
-    route.rewrite.write_target(&head, params, scratch);
+    match target {
+        Some(target) => scratch.extend_from_slice(target),
+        None => route.rewrite.write_target(&head, params, scratch),
+    }
     // `*` has no query.
     if !route.query.is_empty() && scratch.starts_with(b"/") {
         route.query.apply(scratch, 0);

@@ -30,6 +30,8 @@ pub(super) struct Tries<'a> {
     /// The trace of the request, and the id that it was sent with: a hedge has the same.
     pub(super) trace: Option<Trace>,
     pub(super) request_id: Option<[u8; 32]>,
+    /// Where all of them ask, if that is known before.
+    pub(super) target: Option<Vec<u8>>,
     /// What was read of the body.
     pub(super) replay: Replay,
 }
@@ -47,6 +49,7 @@ impl<'a> Tries<'a> {
             copying: None,
             trace: None,
             request_id: None,
+            target: None,
             replay: Replay::new(kept_max),
         }
     }
