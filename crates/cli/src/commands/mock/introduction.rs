@@ -11,6 +11,7 @@ const LISTED_MAX: usize = 20;
 /// What of the flags a person is reminded of.
 pub(super) struct Shown {
     is_tls: bool,
+    wants_certificate: bool,
     admin: bool,
     protos: Vec<String>,
     fake: bool,
@@ -19,7 +20,13 @@ pub(super) struct Shown {
 impl Shown {
     pub(super) fn of(arguments: &MockArguments) -> Self {
         let protos = arguments.proto.iter().map(|path| path.display().to_string()).collect();
-        Self { is_tls: arguments.tls_cert.is_some(), admin: arguments.admin.is_some(), protos, fake: arguments.fake }
+        Self {
+            is_tls: arguments.tls_cert.is_some(),
+            wants_certificate: arguments.client_ca.is_some(),
+            admin: arguments.admin.is_some(),
+            protos,
+            fake: arguments.fake,
+        }
     }
 }
 
@@ -51,9 +58,13 @@ pub(super) fn text(shown: &Shown, addresses: &[String], config: &Config) -> Stri
             let path = address.trim_start_matches("unix:");
             let _ = writeln!(out, "  curl --unix-socket {path} http://localhost{} --json '{{}}'", method.path());
         } else {
-            let insecure = if shown.is_tls { "-insecure" } else { "-plaintext" };
-            let _ = writeln!(out, "  curl {scheme}://{address}{} --json '{{}}'", method.path());
-            let _ = writeln!(out, "  grpcurl {insecure} -d '{{}}' {address} {}", method.full_name());
+            let (curl, grpcurl) = match (shown.is_tls, shown.wants_certificate) {
+                (false, _) => ("", "-plaintext"),
+                (true, false) => (" --insecure", "-insecure"),
+                (true, true) => (" --insecure --cert FILE --key FILE", "-insecure -cert FILE -key FILE"),
+            };
+            let _ = writeln!(out, "  curl{curl} {scheme}://{address}{} --json '{{}}'", method.path());
+            let _ = writeln!(out, "  grpcurl {grpcurl} -d '{{}}' {address} {}", method.full_name());
         }
     }
     if let (true, Some(admin)) = (shown.admin, addresses.last().filter(|_| addresses.len() > 1)) {
