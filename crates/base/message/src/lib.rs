@@ -13,6 +13,7 @@ mod peer;
 mod phases;
 mod reason;
 mod record;
+mod rpc;
 mod trace;
 
 pub use decimal::{decimal, decimal_word};
@@ -27,4 +28,5 @@ pub use peer::{Address, ClientCertificate, HostPolicy, Peer, Scheme, TlsInfo};
 pub use phases::{Phase, Phases, ticks};
 pub use reason::{Blame, Reason};
 pub use record::Record;
+pub use rpc::RpcProtocol;
 pub use trace::Trace;

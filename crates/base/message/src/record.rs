@@ -1,4 +1,4 @@
-use crate::{Phases, Reason, Trace};
+use crate::{Phases, Reason, RpcProtocol, Trace};
 
 /// What is known of one exchange when it ends, for the access log and the metrics. Plain data, written in place.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,8 @@ pub struct Record {
     pub request_id: Option<[u8; 32]>,
     /// Tries made upstream.
     pub attempts: u16,
+    /// The protocol of a call of RPC, as the client speaks it.
+    pub rpc: Option<RpcProtocol>,
     /// The trace that it belongs to, where tracing is on.
     pub trace: Option<Trace>,
     /// Where its time went, where that was asked for.

@@ -130,8 +130,8 @@ fn counts_stand_in_the_metrics() {
     let request = "GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n";
     let metrics = leat_testkit::Client::connect(leat.admin()).send(request).response_to("GET").text().to_owned();
     for line in [
-        r#"leat_mock_calls_total{mock="mock",method="shop.v1.Orders/Get",code="OK"} 1"#,
-        r#"leat_mock_calls_total{mock="mock",method="shop.v1.Orders/Get",code="NOT_FOUND"} 1"#,
+        r#"leat_mock_calls_total{mock="mock",method="shop.v1.Orders/Get",protocol="connect",code="OK"} 1"#,
+        r#"leat_mock_calls_total{mock="mock",method="shop.v1.Orders/Get",protocol="connect",code="NOT_FOUND"} 1"#,
         r#"leat_mock_rule_calls_total{mock="mock",rule="found"} 1"#,
         r#"leat_mock_unmatched_calls_total{mock="mock"} 1"#,
         r#"leat_mock_call_seconds_count{mock="mock",method="shop.v1.Orders/Get"} 2"#,

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+pub use leat_message::RpcProtocol as Protocol;
 use leat_message::{Peer, Step};
 pub use leat_rpc_wire::Form;
 use leat_rpc_wire::{Metadata, Status};
@@ -30,34 +31,6 @@ pub struct Call<'a> {
     pub protocol: Protocol,
     /// The query of a GET, which Connect has for methods without side effects; `None` for a POST.
     pub get_query: Option<&'a [u8]>,
-}
-
-/// The protocol that a call came by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Protocol {
-    /// gRPC over HTTP/2.
-    Grpc,
-    /// gRPC-Web, binary or text.
-    GrpcWeb,
-    /// Connect, unary or streaming.
-    Connect,
-    /// HTTP and JSON by `google.api.http`.
-    Rest,
-}
-
-impl Protocol {
-    /// All of them.
-    pub const ALL: &'static [Protocol] = &[Self::Grpc, Self::GrpcWeb, Self::Connect, Self::Rest];
-
-    /// For records and metrics: `grpc`, `grpc_web`, `connect`, `rest`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Grpc => "grpc",
-            Self::GrpcWeb => "grpc_web",
-            Self::Connect => "connect",
-            Self::Rest => "rest",
-        }
-    }
 }
 
 /// One message, without envelope and compression, in the form that one side speaks. It was not looked into: the bytes may

@@ -12,7 +12,8 @@ mod unshaken;
 
 pub use bind::{BACKLOG, Bound, Place, accepted, open};
 pub use errno::{errno_of, name_of};
-pub use rpc::{Rpc, descriptors};
+pub use leat_rpc::serve::Cors;
+pub use rpc::{Rpc, RpcSettings, descriptors};
 pub use server::{MakeHandler, Server};
 pub use settings::{Settings, Tls, TlsRefusal};
 pub use speaking::Speaking;

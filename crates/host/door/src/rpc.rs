@@ -4,7 +4,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use leat_message::{Head, Method as HttpMethod};
 use leat_rpc::serve::Cors;
-use leat_rpc::transcode::{Behind, Settings, Transcoder, Unknown};
+use leat_rpc::transcode::{Behind, Compressing, Settings, Transcoder, Unknown};
 use leat_schema::Sources;
 
 /// A server of RPC: what speaks another protocol than gRPC comes to the program as gRPC.
@@ -14,8 +14,23 @@ pub struct Rpc {
     pub transcoder: Arc<Transcoder>,
     /// Whether the program answers requests that call none of them.
     pub has_fallback: bool,
-    /// Which pages may call: all of them, unless it is changed.
+    /// Which pages may call.
     pub cors: Cors,
+}
+
+/// What is up to the program of such a server.
+#[derive(Clone, Debug, Default)]
+pub struct RpcSettings {
+    /// Longest message of a client, in bytes; the engine's default unless told.
+    pub message_bytes_max: Option<f64>,
+    /// See [`Rpc::has_fallback`].
+    pub has_fallback: bool,
+    /// Which pages may call: all of them unless told.
+    pub cors: Cors,
+    /// The codings that replies are compressed by, the first that a client takes; none unless told.
+    pub codings: Vec<String>,
+    /// Shortest message that is compressed, in bytes; 0 unless told.
+    pub compress_bytes_min: Option<f64>,
 }
 
 impl Rpc {
@@ -23,18 +38,20 @@ impl Rpc {
     ///
     /// # Errors
     /// What is wrong with it, as sentences.
-    pub fn new(descriptors: Vec<u8>, message_bytes_max: Option<f64>, has_fallback: bool) -> Result<Self, String> {
+    pub fn new(descriptors: Vec<u8>, given: RpcSettings) -> Result<Self, String> {
         let mut sources = Sources::new();
         sources.descriptor_set("descriptors", Bytes::from(descriptors));
         let schema = sources.build().map_err(|problems| sentences(&problems))?;
         let mut settings = Settings { unknown: Unknown::Ignore, behind: Behind::Program, ..Settings::default() };
-        if let Some(bytes) = message_bytes_max.filter(|bytes| bytes.is_finite() && *bytes >= 0.0) {
-            settings.message_bytes_max = bytes as usize;
+        if let Some(bytes) = bytes(given.message_bytes_max) {
+            settings.message_bytes_max = bytes;
         }
         // A program's own replies are as long as it wants them.
         settings.reply_bytes_max = u32::MAX as usize;
+        let names = given.codings.iter().map(String::as_str);
+        settings.compressing = Compressing::by_names(names, bytes(given.compress_bytes_min).unwrap_or_default())?;
         let transcoder = Transcoder::new(schema, settings).map_err(|problems| sentences(&problems))?;
-        Ok(Self { transcoder: Arc::new(transcoder), has_fallback, cors: Cors::default() })
+        Ok(Self { transcoder: Arc::new(transcoder), has_fallback: given.has_fallback, cors: given.cors })
     }
 
     /// Whether a request is one of the methods' and no program's: OPTIONS asks about a path, and calls only what it is bound to.
@@ -42,6 +59,11 @@ impl Rpc {
         self.transcoder.knows(request)
             && (request.method() != HttpMethod::Options || self.transcoder.explain(request).is_ok())
     }
+}
+
+/// A number of JavaScript's that is one of bytes.
+fn bytes(given: Option<f64>) -> Option<usize> {
+    given.filter(|bytes| bytes.is_finite() && *bytes >= 0.0).map(|bytes| bytes as usize)
 }
 
 fn sentences<P: Display>(problems: &[P]) -> String {

@@ -28,6 +28,10 @@ pub struct Rpc {
     pub descriptors: Uint8Array,
     pub read_max_bytes: Option<f64>,
     pub has_fallback: Option<bool>,
+    pub origins: Option<Vec<String>>,
+    pub no_cors: Option<bool>,
+    pub codings: Option<Vec<String>>,
+    pub compress_min_bytes: Option<f64>,
 }
 
 /// Certificates and keys in PEM form.
@@ -89,6 +93,17 @@ fn list(text: Either<String, Vec<String>>) -> Vec<String> {
 }
 
 fn rpc(given: Rpc) -> Result<leat_door::Rpc, Coded> {
-    leat_door::Rpc::new(given.descriptors.to_vec(), given.read_max_bytes, given.has_fallback == Some(true))
-        .map_err(|problem| coded("LEAT_RPC", problem))
+    let cors = match (given.no_cors, given.origins) {
+        (Some(true), _) => leat_door::Cors::Off,
+        (_, Some(origins)) => leat_door::Cors::Origins(origins),
+        (_, None) => leat_door::Cors::Any,
+    };
+    let settings = leat_door::RpcSettings {
+        message_bytes_max: given.read_max_bytes,
+        has_fallback: given.has_fallback == Some(true),
+        cors,
+        codings: given.codings.unwrap_or_default(),
+        compress_bytes_min: given.compress_min_bytes,
+    };
+    leat_door::Rpc::new(given.descriptors.to_vec(), settings).map_err(|problem| coded("LEAT_RPC", problem))
 }

@@ -28,6 +28,14 @@ export interface RpcSettings {
     readMaxBytes?: number;
     /** Whether requests that call none of the methods come as they are. */
     hasFallback: boolean;
+    /** Pages of which origins may call, as browsers send them; of all unless told. */
+    origins?: string[];
+    /** Nothing is said to browsers. */
+    noCors?: boolean;
+    /** The codings that replies are compressed by, the first that a client takes; none unless told. */
+    codings?: string[];
+    /** Shortest message that is compressed, in bytes. */
+    compressMinBytes?: number;
 }
 
 /** Certificates and keys as PEM text. What the engine cannot serve is refused by name before it comes here. */

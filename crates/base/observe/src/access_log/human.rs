@@ -26,6 +26,9 @@ pub(super) fn write(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
     if let Some(version) = line.version {
         let _ = write!(out, " {}", version_word(version));
     }
+    if let Some(rpc) = line.rpc {
+        let _ = write!(out, " rpc={}", rpc.name());
+    }
     let _ = write!(out, " {}.{:03}ms", line.duration_us / 1_000, line.duration_us % 1_000);
     let _ = write!(out, " in={} out={}", line.bytes_in, line.bytes_out);
     if let Some(reason) = line.reason {

@@ -33,6 +33,9 @@ pub(super) fn write(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
         Some(Version::Http2) => out.fixed(b",\"version\":\"HTTP/2\""),
         None => {}
     }
+    if let Some(rpc) = line.rpc {
+        word(b",\"rpc\":\"", rpc.name(), out);
+    }
     number(b",\"status\":", u64::from(line.status), out);
     if let Some(reason) = line.reason {
         word(b",\"reason\":\"", reason.code(), out);

@@ -1,7 +1,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::AtomicU64;
 
-use leat_message::{Address, Head, Name, Peer, Reason, Record, Version};
+use leat_message::{Address, Head, Name, Peer, Reason, Record, RpcProtocol, Version};
 
 use super::ring::Producer;
 use super::tail::{PhaseTimes, Tail, take};
@@ -67,6 +67,7 @@ pub(super) fn append(entry: &Entry<'_>, user_agent: bool, fields: &[Box<str>], p
     let (family, port, address) = remote_bits(&entry.peer.remote);
     let reason = |reason: Option<Reason>| reason.map_or(0, |reason| reason as u64 + 1);
     let version = request.map_or(0, |head| 1 + head.version() as u64);
+    let rpc = record.rpc.map_or(0, |protocol| 1 + protocol as u64);
     let [l0, l1, l2, l3, l4, l5, l6] = lengths;
     slot.words([
         words as u64,
@@ -79,7 +80,8 @@ pub(super) fn append(entry: &Entry<'_>, user_agent: bool, fields: &[Box<str>], p
             | u64::from(record.attempts) << 16
             | reason(record.reason) << 32
             | family << 40
-            | version << 44
+            | version << 43
+            | rpc << 45
             | reason(record.detail) << 48
             | cut << 56
             | u64::from(!tail.is_empty()) << 63,
@@ -116,6 +118,7 @@ pub(super) struct Line<'a> {
     pub(super) reason: Option<Reason>,
     pub(super) detail: Option<Reason>,
     pub(super) version: Option<Version>,
+    pub(super) rpc: Option<RpcProtocol>,
     /// `None` for a Unix socket.
     pub(super) remote: Option<SocketAddr>,
     pub(super) id: Text<'a>,
@@ -153,13 +156,14 @@ pub(super) fn decode<'a>(record: &'a [AtomicU64]) -> Option<Line<'a>> {
         attempts: (flags >> 16) as u16,
         reason: reason((flags >> 32) as u8),
         detail: reason((flags >> 48) as u8),
-        version: match (flags >> 44) as u8 & 15 {
+        version: match (flags >> 43) as u8 & 3 {
             1 => Some(Version::Http10),
             2 => Some(Version::Http11),
             3 => Some(Version::Http2),
             _ => None,
         },
-        remote: remote((flags >> 40) as u8 & 15, (lengths_last >> 48) as u16, u128::from(low) | u128::from(high) << 64),
+        rpc: RpcProtocol::ALL.get(usize::from((flags >> 45) as u8 & 7).wrapping_sub(1)).copied(),
+        remote: remote((flags >> 40) as u8 & 7, (lengths_last >> 48) as u16, u128::from(low) | u128::from(high) << 64),
         id,
         method,
         host,

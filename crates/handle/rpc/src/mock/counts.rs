@@ -7,8 +7,13 @@ use leat_observe::{Histogram, HistogramCounts};
 use leat_rpc_wire::Code;
 use leat_schema::Schema;
 
+use crate::call::Protocol;
+
 /// Rules whose counts are written out; the others are summed up. A scraper keeps each series for weeks.
 const RULES_MAX: usize = 1_000;
+/// Codes and protocols that there are.
+const CODES: usize = Code::ALL.len();
+const PROTOCOLS: usize = Protocol::ALL.len();
 /// The label of the rules that are not written out.
 const OTHERS: &str = "(others)";
 
@@ -36,13 +41,14 @@ pub(super) struct Block {
 
 #[derive(Debug, Default)]
 struct Method {
-    codes: [AtomicU64; 17],
+    /// By protocol and code.
+    codes: [[AtomicU64; CODES]; PROTOCOLS],
     times: Histogram,
 }
 
 #[derive(Clone, Debug, Default)]
 struct MethodTotal {
-    codes: [u64; 17],
+    codes: [[u64; CODES]; PROTOCOLS],
     times: HistogramCounts,
 }
 
@@ -90,21 +96,21 @@ impl Counts {
 
     /// All calls.
     pub(super) fn calls(&self) -> u64 {
-        self.totals().values().flat_map(|total| total.codes).sum()
+        self.totals().values().flat_map(|total| total.codes).flatten().sum()
     }
 
     /// Writes the numbers of several mocks, each with the name of its route as a label.
     pub(super) fn families(mocks: &[(&str, &Self)], into: &mut impl Families) {
         let totals: Vec<_> = mocks.iter().map(|(mock, counts)| (*mock, counts.totals())).collect();
-        into.family("leat_mock_calls_total", "counter", "Calls of mocks, by method and code.");
+        into.family("leat_mock_calls_total", "counter", "Calls of mocks, by method, protocol and code.");
         for (mock, totals) in &totals {
             for (method, total) in totals {
-                for (code, &count) in Code::ALL.iter().zip(&total.codes).filter(|&(_, &count)| count > 0) {
-                    into.sample(
-                        "leat_mock_calls_total",
-                        &[("mock", mock), ("method", method), ("code", code.name())],
-                        count,
-                    );
+                for (protocol, codes) in Protocol::ALL.iter().zip(&total.codes) {
+                    for (code, &count) in Code::ALL.iter().zip(codes).filter(|&(_, &count)| count > 0) {
+                        let labels =
+                            [("mock", *mock), ("method", method), ("protocol", protocol.name()), ("code", code.name())];
+                        into.sample("leat_mock_calls_total", &labels, count);
+                    }
                 }
             }
         }
@@ -151,9 +157,10 @@ impl Counts {
 
 impl Block {
     /// A call ended. Two stores and a look-up; no lock.
-    pub(super) fn ended(&self, method: usize, code: Code, us: u64) {
+    pub(super) fn ended(&self, method: usize, protocol: Protocol, code: Code, us: u64) {
         let Some(method) = self.methods.get(method) else { return };
-        if let Some(count) = method.codes.get(usize::from(code.number())) {
+        let codes = method.codes.get(protocol as usize);
+        if let Some(count) = codes.and_then(|codes| codes.get(usize::from(code.number()))) {
             // One writer: an addition needs no more than this.
             count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
@@ -162,13 +169,12 @@ impl Block {
 
     fn add_to(&self, totals: &mut BTreeMap<String, MethodTotal>) {
         for (method, counted) in self.schema.methods().iter().zip(&self.methods) {
-            let codes: [u64; 17] =
-                std::array::from_fn(|code| counted.codes.get(code).map_or(0, |count| count.load(Ordering::Relaxed)));
-            if codes.iter().all(|&count| count == 0) {
+            let counts = || counted.codes.iter().flatten().map(|count| count.load(Ordering::Relaxed));
+            if counts().all(|count| count == 0) {
                 continue;
             }
             let total = totals.entry(method.full_name().to_owned()).or_default();
-            total.codes.iter_mut().zip(codes).for_each(|(total, count)| *total += count);
+            total.codes.iter_mut().flatten().zip(counts()).for_each(|(total, count)| *total += count);
             counted.times.add_to(&mut total.times);
         }
     }

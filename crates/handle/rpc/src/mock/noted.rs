@@ -9,7 +9,7 @@ use super::counts::Block;
 use super::journal::{Begun, Frame, Unmatched, Way};
 use super::reply::WallTime;
 use super::secret::masked;
-use crate::call::{Call, Form, Message, Outcome};
+use crate::call::{Call, Form, Message, Outcome, Protocol};
 use crate::cel::Timestamp;
 
 /// A call in the counts, and in the journal where one is kept. Dropped before its end, it was given up.
@@ -17,6 +17,7 @@ pub(super) struct Noted<'n> {
     mock: &'n Mock,
     block: &'n Block,
     method: usize,
+    protocol: Protocol,
     began: Instant,
     timeout: Option<Duration>,
     /// Its number in the journal.
@@ -27,7 +28,16 @@ pub(super) struct Noted<'n> {
 impl<'n> Noted<'n> {
     pub(super) fn new(mock: &'n Mock, block: &'n Block, call: &Call<'_>) -> Self {
         let (method, timeout) = (call.method.id(), call.timeout);
-        Self { mock, block, method, began: Instant::now(), timeout, number: None, is_ended: false }
+        Self {
+            mock,
+            block,
+            method,
+            protocol: call.protocol,
+            began: Instant::now(),
+            timeout,
+            number: None,
+            is_ended: false,
+        }
     }
 
     /// Leaves it uncounted: it is noted elsewhere.
@@ -64,7 +74,7 @@ impl<'n> Noted<'n> {
     fn ended(&mut self, status: &Status, trailers: Metadata) {
         self.is_ended = true;
         let us = self.elapsed_us();
-        self.block.ended(self.method, status.code, us);
+        self.block.ended(self.method, self.protocol, status.code, us);
         if let Some(number) = self.number {
             self.mock.journal.end(number, status.clone(), trailers, us);
         }

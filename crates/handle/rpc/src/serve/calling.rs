@@ -15,7 +15,7 @@ use super::receiving::{self, Bad, Receiving};
 use super::talk::Talk;
 use super::wire::Wire;
 use super::{CallPlan, REQUEST_TIME_MS, Rpc, reason_of};
-use crate::call::{Answer as _, Outcome, Service};
+use crate::call::{Answer as _, Outcome, Protocol, Service};
 
 impl<S: Service> Rpc<S> {
     /// The exchange step of a call.
@@ -24,7 +24,7 @@ impl<S: Service> Rpc<S> {
         plan: CallPlan<S::Plan>,
         exchange: &mut X,
     ) -> Result<(), Fault> {
-        let opening = plan.opening;
+        let CallPlan { opening, protocol, .. } = plan;
         let path = exchange.request().path();
         let Some(method) = self.service.method(std::str::from_utf8(path).unwrap_or_default()) else {
             return Err(Reason::HandlerFailed.into());
@@ -42,10 +42,10 @@ impl<S: Service> Rpc<S> {
             receiving.put_only(message);
             // It is all here. Unread, it would hide that the client goes.
             poll_fn(|cx| receiving::poll_skip(exchange, cx)).await?;
-            return self.converse(Some(plan), (opening, method), receiving, deadline, exchange).await;
+            return self.converse(Some(plan), (opening, method, protocol), receiving, deadline, exchange).await;
         }
         if method.client_streams() {
-            return self.converse(None, (opening, method), receiving, deadline, exchange).await;
+            return self.converse(None, (opening, method, protocol), receiving, deadline, exchange).await;
         }
         match poll_fn(|cx| {
             if let Poll::Ready(done) = receiving.poll_only(exchange, cx) {
@@ -58,7 +58,7 @@ impl<S: Service> Rpc<S> {
             Ok(()) => {}
             Err(Bad::Transport(reason)) => return Err(reason.into()),
             Err(Bad::Status(status)) => {
-                let head = CallHead::new(exchange, self.origin(exchange.request()));
+                let head = CallHead::new(exchange, self.origin(exchange.request()), protocol);
                 exchange.record().reason = Some(reason_of(&status));
                 // More may be on its way than would be read off: HTTP/1 must not promise to go on behind it.
                 exchange.keep_alive(false);
@@ -68,7 +68,7 @@ impl<S: Service> Rpc<S> {
             }
         }
         let plan = if method.is_unary() {
-            let head = CallHead::new(exchange, self.origin(exchange.request()));
+            let head = CallHead::new(exchange, self.origin(exchange.request()), protocol);
             let call = head.call(opening, method);
             let mut later = Later::default();
             let mut answering = Answering::new(exchange, opening, Some(method), head.origin()).leaving(&mut later);
@@ -80,18 +80,18 @@ impl<S: Service> Rpc<S> {
             None
         };
         receiving.again();
-        self.converse(plan, (opening, method), receiving, deadline, exchange).await
+        self.converse(plan, (opening, method, protocol), receiving, deadline, exchange).await
     }
     /// Runs the service's future beside the connection.
     async fn converse<X: Exchange>(
         &self,
         plan: Option<S::Plan>,
-        (opening, method): (Opening, &Method),
+        (opening, method, protocol): (Opening, &Method, Protocol),
         receiving: Receiving,
         mut deadline: Timer,
         exchange: &mut X,
     ) -> Result<(), Fault> {
-        let head = CallHead::new(exchange, self.origin(exchange.request()));
+        let head = CallHead::new(exchange, self.origin(exchange.request()), protocol);
         let wire = RefCell::new(Wire::new(exchange, opening, method, head.origin()));
         let mut talk = Talk::new(&wire, &head, opening, method, receiving);
         let ended = {

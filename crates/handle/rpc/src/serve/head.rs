@@ -4,8 +4,7 @@ use leat_rpc_wire::{Coding, MediaType, Metadata, Opening};
 use leat_schema::Method;
 
 use super::cors::{Origin, OwnedOrigin};
-use super::protocol;
-use crate::call::Call;
+use crate::call::{Call, Protocol};
 use crate::metadata::CallMetadata;
 
 /// A call's head in memory of its own, for calls that outlive the step that reads the request.
@@ -15,16 +14,18 @@ pub(super) struct CallHead {
     query: Option<Vec<u8>>,
     origin: OwnedOrigin,
     peer: Peer,
+    protocol: Protocol,
 }
 
 impl CallHead {
-    pub(super) fn new<X: Exchange>(exchange: &X, origin: Origin<'_>) -> Self {
+    pub(super) fn new<X: Exchange>(exchange: &X, origin: Origin<'_>, protocol: Protocol) -> Self {
         let head = exchange.request();
         Self {
             fields: head.fields().into_iter().collect(),
             query: head.query().map(<[u8]>::to_vec),
             origin: origin.to_owned(),
             peer: exchange.peer().clone(),
+            protocol,
         }
     }
 
@@ -38,7 +39,7 @@ impl CallHead {
             metadata: CallMetadata::new(self.fields.fields()),
             timeout: opening.timeout,
             peer: &self.peer,
-            protocol: protocol(opening.media),
+            protocol: self.protocol,
             get_query: opening.is_get.then(|| self.query.as_deref().unwrap_or_default()),
         }
     }

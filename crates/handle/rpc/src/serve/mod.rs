@@ -55,13 +55,15 @@ pub enum Plan<P> {
 #[derive(Debug)]
 pub struct CallPlan<P> {
     opening: Opening,
+    /// What the client speaks.
+    protocol: Protocol,
     /// What the service said to the request, which was whole then, and the request without envelope and compression.
     asked: Option<(P, Vec<u8>)>,
 }
 
 impl<P> From<Opening> for CallPlan<P> {
     fn from(opening: Opening) -> Self {
-        Self { opening, asked: None }
+        Self { opening, protocol: protocol(opening.media), asked: None }
     }
 }
 
@@ -103,11 +105,17 @@ impl<S: Service> Rpc<S> {
     pub async fn answer<X: Exchange>(&self, exchange: &mut X) -> Result<(), Fault> {
         match self.is_rest(exchange.request()) {
             true => self.exchange_rest(exchange).await,
-            false => self.answer_call(exchange, exchange.request().version()).await,
+            false => self.answer_call(exchange, exchange.request().version(), None).await,
         }
     }
 
-    async fn answer_call<X: Exchange>(&self, exchange: &mut X, version: Version) -> Result<(), Fault> {
+    /// `spoken` is what the client speaks, where the head says another.
+    async fn answer_call<X: Exchange>(
+        &self,
+        exchange: &mut X,
+        version: Version,
+        spoken: Option<Protocol>,
+    ) -> Result<(), Fault> {
         let (head, peer) = (exchange.request(), exchange.peer().clone());
         let (bytes, mut lines) = (head.bytes().to_vec(), head.lines().clone());
         lines.version = version;
@@ -123,6 +131,8 @@ impl<S: Service> Rpc<S> {
                 return Ok(());
             }
         };
+        let spoken = spoken.unwrap_or_else(|| protocol(opened.0.media));
+        exchange.record().rpc = Some(spoken);
         // Only the query of a GET is looked at here: the raw step's replies go past layers.
         let step = match opened.0.is_get {
             true => self.raw_call(opened, head, None, &peer, exchange),
@@ -130,7 +140,10 @@ impl<S: Service> Rpc<S> {
         };
         match step {
             Step::Done => Ok(()),
-            Step::Exchange(plan) => self.exchange_call(plan, exchange).await,
+            Step::Exchange(plan) => {
+                let plan = CallPlan { protocol: spoken, ..plan };
+                self.exchange_call(plan, exchange).await
+            }
         }
     }
 
@@ -153,7 +166,7 @@ impl<S: Service> Rpc<S> {
         let time_ms = (!rest.is_streamed(exchange.request())).then_some(REQUEST_TIME_MS);
         let limits = BodyLimits { bytes_max: u64::MAX, time_ms };
         let Some(mut transcoded) = rest.open(exchange, limits, &added).await? else { return Ok(()) };
-        let result = self.answer_call(&mut transcoded, Version::Http2).await;
+        let result = self.answer_call(&mut transcoded, Version::Http2, Some(Protocol::Rest)).await;
         transcoded.finish(result).await
     }
 
@@ -169,10 +182,13 @@ impl<S: Service> Rpc<S> {
             return Step::Exchange(Plan::Rest);
         }
         match self.read(request) {
-            Ok(opened) => match self.raw_call(opened, request, body, peer, reply) {
-                Step::Done => Step::Done,
-                Step::Exchange(plan) => Step::Exchange(Plan::Call(plan)),
-            },
+            Ok(opened) => {
+                reply.record().rpc = Some(protocol(opened.0.media));
+                match self.raw_call(opened, request, body, peer, reply) {
+                    Step::Done => Step::Done,
+                    Step::Exchange(plan) => Step::Exchange(Plan::Call(plan)),
+                }
+            }
             // The reply of a raw step ends behind the request, which a client that waits for the reply may not end.
             Err(_) if request.version() == Version::Http2 && body.is_none() && !is_whole(request) => {
                 Step::Exchange(Plan::Refused)
@@ -258,6 +274,7 @@ impl<S: Service> Rpc<S> {
             }
             Unopened::Call(opening, method, status, reason) => {
                 reply.record().reason = Some(reason);
+                reply.record().rpc.get_or_insert(protocol(opening.media));
                 Answering::new(reply, opening, method, self.origin(head)).fail(&status);
             }
             Unopened::Problem(reason) => head::write_problem(reply, reason, self.origin(head)),
@@ -314,7 +331,7 @@ impl<S: Service> Rpc<S> {
         });
         match step {
             Step::Done => Step::Done,
-            Step::Exchange(asked) => Step::Exchange(CallPlan { opening, asked: Some(asked) }),
+            Step::Exchange(asked) => Step::Exchange(CallPlan { asked: Some(asked), ..opening.into() }),
         }
     }
 }
@@ -334,7 +351,7 @@ impl<S: Service> Handler for Rpc<S> {
         match plan {
             Plan::Call(plan) => self.exchange_call(plan, exchange).await,
             Plan::Rest => self.exchange_rest(exchange).await,
-            Plan::Refused => self.answer_call(exchange, exchange.request().version()).await,
+            Plan::Refused => self.answer_call(exchange, exchange.request().version(), None).await,
         }
     }
 }

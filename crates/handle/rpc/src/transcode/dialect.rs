@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use leat_message::{Head, Method as HttpMethod, Name, Reason};
+use leat_message::{Head, Method as HttpMethod, Name, Reason, RpcProtocol};
 use leat_rpc_wire::rest::{Binding, Bound, StreamForm};
 use leat_rpc_wire::{Code, Coding, Form, MediaType, Opening, Refused, Status, grpc};
 use leat_schema::{Idempotency, Method};
@@ -50,13 +50,21 @@ impl Tongue {
         }
     }
 
+    /// The protocol, for records. Where nothing else is spoken, everything that is none of the others is REST.
+    pub(super) fn protocol(self) -> RpcProtocol {
+        match self {
+            Self::Grpc(_) => RpcProtocol::Grpc,
+            Self::GrpcWeb(_) | Self::GrpcWebText(_) => RpcProtocol::GrpcWeb,
+            Self::Connect(_) | Self::ConnectStream(_) => RpcProtocol::Connect,
+            Self::Rest => RpcProtocol::Rest,
+        }
+    }
+
     /// What programs call the protocol, as @connectrpc/connect has it.
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Grpc(_) => "grpc",
-            Self::GrpcWeb(_) | Self::GrpcWebText(_) => "grpc-web",
-            Self::Connect(_) | Self::ConnectStream(_) => "connect",
-            Self::Rest => "rest",
+        match self.protocol() {
+            RpcProtocol::GrpcWeb => "grpc-web",
+            protocol => protocol.name(),
         }
     }
 

@@ -3,6 +3,7 @@ use leat_rpc_wire::envelope::{self, Found};
 use leat_rpc_wire::grpc_web::text;
 use leat_rpc_wire::{Code, Coding, Form, Metadata, Status, grpc};
 
+use super::compressing::shorter;
 use super::dialect::Tongue;
 use super::failure::Failure;
 use super::upload::{By, with_overhead};
@@ -19,6 +20,10 @@ pub(super) struct Download {
     pub(super) fields: OwnedFields,
     /// How its messages are compressed.
     pub(super) coding: Coding,
+    /// How those are compressed here that are not.
+    own: Option<Coding>,
+    /// Whether a message was long enough for that, whatever this client takes.
+    pub(super) is_worth: bool,
     reader: envelope::Reader,
     /// Messages so far.
     pub(super) count: u64,
@@ -49,12 +54,15 @@ pub(super) enum Phase {
 }
 
 impl Download {
-    pub(super) fn new() -> Self {
+    /// `own`: how messages are compressed that come as they are.
+    pub(super) fn new(own: Option<Coding>) -> Self {
         Self {
             phase: Phase::Head,
             http_status: 0,
             fields: OwnedFields::default(),
             coding: Coding::Identity,
+            own,
+            is_worth: false,
             reader: envelope::Reader::default(),
             count: 0,
             status: None,
@@ -152,14 +160,33 @@ impl Download {
 
     /// The coding that the client is told of.
     pub(super) fn told_coding(&self, by: By<'_, '_>) -> Option<Coding> {
-        self.passes_coding(by).then_some(self.coding)
+        let passing = self.passes_coding(by).then_some(self.coding);
+        if self.coding == Coding::Identity { self.own } else { passing }
+    }
+
+    /// Whether the reply would be another one to a client that takes other codings.
+    pub(super) fn depends_on_codings(&self, by: By<'_, '_>) -> bool {
+        self.is_worth || !by.dialect.accepted.is_empty() && self.coding != Coding::Identity
+    }
+
+    /// A message that goes out as it is, or compressed here.
+    fn put_plain(&mut self, by: By<'_, '_>, content: &[u8]) {
+        let tongue = by.dialect.tongue;
+        let worth = by.transcoder.settings().compressing.is_some_and(|compressing| compressing.is_worth(content));
+        self.is_worth |= worth;
+        // A reply has one coding: the one that it came with, if it came with one.
+        let own = self.own.filter(|_| worth && self.coding == Coding::Identity);
+        match own.and_then(|coding| Some((coding, shorter(coding, content)?))) {
+            Some((coding, compressed)) => self.put(tongue, &compressed, Some(coding)),
+            None => self.put(tongue, content, None),
+        }
     }
 
     fn message(&mut self, by: By<'_, '_>, content: &[u8], is_compressed: bool) -> Result<(), Failure> {
         let tongue = by.dialect.tongue;
         let passes = self.passes_coding(by);
         if is_compressed && passes && tongue.form() == Form::Binary && by.dialect.binding.is_none() {
-            self.put(tongue, content, true);
+            self.put(tongue, content, Some(self.coding));
             return Ok(());
         }
         let mut plain = Vec::new();
@@ -204,16 +231,16 @@ impl Download {
             // What the upstream found worth compressing is so in the client's form.
             let mut compressed = Vec::new();
             self.coding.compress(content, &mut compressed);
-            self.put(tongue, &compressed, true);
+            self.put(tongue, &compressed, Some(self.coding));
         } else {
-            self.put(tongue, content, false);
+            self.put_plain(by, content);
         }
         Ok(())
     }
 
-    /// A message in the client's form.
-    fn put(&mut self, tongue: Tongue, content: &[u8], is_compressed: bool) {
-        let flags = if is_compressed { envelope::COMPRESSED } else { 0 };
+    /// A message in the client's form, compressed by `coding`.
+    fn put(&mut self, tongue: Tongue, content: &[u8], coding: Option<Coding>) {
+        let flags = if coding.is_some() { envelope::COMPRESSED } else { 0 };
         match tongue {
             Tongue::GrpcWebText(_) => {
                 let mut bytes = Vec::new();
@@ -227,7 +254,7 @@ impl Download {
             Tongue::Connect(_) | Tongue::Rest => {
                 self.message.clear();
                 self.message.extend_from_slice(content);
-                self.message_coding = if is_compressed { self.coding } else { Coding::Identity };
+                self.message_coding = coding.unwrap_or_default();
             }
         }
     }

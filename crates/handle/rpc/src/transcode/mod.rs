@@ -1,6 +1,7 @@
 //! Clients of every protocol before an upstream that speaks gRPC: what stands behind a [`Transcoded`] exchange sees one gRPC
 //! request over HTTP/2, and the client sees its own protocol.
 
+mod compressing;
 mod dialect;
 mod download;
 mod failure;
@@ -11,6 +12,7 @@ mod transcoder;
 mod upload;
 mod verbatim;
 
+pub use compressing::Compressing;
 pub use failure::status_of;
 pub use leat_rpc_wire::rest::Unknown;
 pub use transcoded::Transcoded;

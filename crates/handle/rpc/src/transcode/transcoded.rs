@@ -6,7 +6,7 @@ use std::time::Duration;
 use leat_message::{
     Blame, BodyLimits, Exchange, Fault, Fields, Fixed, Head, Layer, Length, Name, OwnedFields, Piece, Reason, Version,
 };
-use leat_rpc_wire::{Code, Coding, Metadata, Status, grpc};
+use leat_rpc_wire::{Code, Metadata, Status, grpc};
 use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
 
@@ -67,11 +67,13 @@ pub(super) struct Call<'t> {
 impl<'t> Call<'t> {
     pub(super) fn new(transcoder: &'t Transcoder, dialect: Dialect<'t>, client: Head<'_>) -> Self {
         let deadline_ms = deadline(dialect.timeout);
+        let compressing = transcoder.settings().compressing;
+        let own = compressing.and_then(|compressing| compressing.coding(&dialect.accepted));
         let program = (transcoder.settings().behind == Behind::Program).then(|| dialect.tongue.name());
         Self {
             head: MadeHead::new(client, dialect.method.path(), &dialect.accepted, dialect.timeout, program),
             upload: Upload::new(dialect.tongue),
-            download: Download::new(),
+            download: Download::new(own),
             failure: None,
             is_begun: false,
             timer: Timer::default(),
@@ -302,7 +304,7 @@ impl<'a, X: Exchange> Transcoded<'a, X> {
         if let Some((name, value)) = coding_field(tongue, call.download.message_coding) {
             self.inner.field(name, value);
         }
-        if !call.dialect.accepted.is_empty() && call.download.coding != Coding::Identity {
+        if call.download.depends_on_codings(By { transcoder: call.transcoder, dialect: &call.dialect }) {
             self.inner.field(b"vary", b"accept-encoding");
         }
         pass(self.inner, call, self.added);

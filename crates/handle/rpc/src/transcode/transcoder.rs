@@ -8,6 +8,7 @@ use leat_rpc_wire::Form;
 use leat_rpc_wire::rest::{BindingProblem, Bindings, Bound, Unknown};
 use leat_schema::{Method, Schema};
 
+use super::compressing::Compressing;
 use super::dialect::{Dialect, Tongue};
 use super::failure::{Failure, status_as};
 use super::reply::{self, Refusal};
@@ -33,6 +34,8 @@ pub struct Settings {
     pub unknown: Unknown,
     /// Who gets the calls.
     pub behind: Behind,
+    /// How replies are compressed which come as they are; `None`: they stay so.
+    pub compressing: Option<Compressing>,
 }
 
 /// Who stands behind a transcoded exchange.
@@ -59,6 +62,7 @@ impl Default for Settings {
             reply_bytes_max: 16 * 1024 * 1024,
             unknown: Unknown::Refuse,
             behind: Behind::Server,
+            compressing: None,
         }
     }
 }
@@ -132,6 +136,7 @@ impl Transcoder {
         added: Added<'a>,
     ) -> Result<Option<Transcoded<'a, X>>, Fault> {
         let tongue = self.tongue(x.request());
+        x.record().rpc = Some(tongue.protocol());
         if tongue == Tongue::Grpc(Form::Binary) && self.settings.behind == Behind::Server {
             return Ok(Some(Transcoded::new(x, self, tongue, None, added)));
         }
@@ -150,6 +155,7 @@ impl Transcoder {
         added: Added<'a>,
     ) -> Result<Option<Transcoded<'a, X>>, Fault> {
         let tongue = self.tongue(x.request());
+        x.record().rpc = Some(tongue.protocol());
         if self.is_streamed(x.request()) {
             // The limits of messages bound what is held.
             x.limit_body(BodyLimits { bytes_max: u64::MAX, time_ms: None });
@@ -236,6 +242,7 @@ impl Transcoder {
     /// status. `added` go with it.
     pub fn refuse<R: Reply>(&self, voice: Voice, reply: &mut R, reason: Reason, http_status: u16, added: Added<'_>) {
         reply.record().reason = Some(reason);
+        reply.record().rpc = Some(voice.0.protocol());
         let status = status_as(reason, http_status);
         reply::refuse(self, reply, voice.0, &Refusal::plain(&status), added);
     }
