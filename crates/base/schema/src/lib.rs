@@ -3,6 +3,7 @@
 
 pub mod bundled;
 mod compile;
+pub mod decoded;
 mod default;
 mod enumeration;
 mod field;
@@ -19,6 +20,7 @@ pub mod wire;
 #[cfg(test)]
 mod testing;
 
+pub use decoded::{DECODED_BYTES_MAX, DecodeProblem};
 pub use default::Default;
 pub use enumeration::{Enum, EnumValue};
 pub use field::{EnumId, Field, Kind, MessageId, Presence, Shape};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use buffa_descriptor::{DescriptorPool, DynamicMessage, MessageDescriptor, MessageIndex};
 
+use crate::decoded::{self, DecodeProblem};
 use crate::types::{Types, WellKnown};
 use crate::{Enum, EnumId, Field, Kind, MessageId};
 
@@ -179,9 +180,19 @@ impl MessageType {
         DynamicMessage::new(Arc::clone(&self.types.pool), self.table().index)
     }
 
-    /// Decodes a dynamic message; a map entry for each field that is there. Bounded by the library's limits: 100 deep, 32 MiB of elements.
-    pub fn decode(&self, bytes: &[u8]) -> Result<DynamicMessage, buffa::DecodeError> {
-        DynamicMessage::decode(Arc::clone(&self.types.pool), self.table().index, bytes)
+    /// Decodes a dynamic message; a map entry for each field that is there. Bounded: 100 deep, and
+    /// [`DECODED_BYTES_MAX`](crate::DECODED_BYTES_MAX) of memory, for which long ones are read once more, before.
+    ///
+    /// # Errors
+    /// See [`DecodeProblem`].
+    pub fn decode(&self, bytes: &[u8]) -> Result<DynamicMessage, DecodeProblem> {
+        decoded::decode(&self.types.pool, self.table().index, bytes)
+    }
+
+    /// Memory that these bytes take decoded, in bytes, by the estimate that [`MessageType::decode`] goes by; `None` if that is more
+    /// than `bytes_max`. No allocation.
+    pub fn decoded_bytes(&self, bytes: &[u8], bytes_max: usize) -> Option<usize> {
+        decoded::decoded_bytes(&self.types.pool, self.table().index, bytes, bytes_max)
     }
 }
 

@@ -6,10 +6,14 @@ use buffa_descriptor::{DynamicMessage, DynamicMessageSeed};
 use serde::de::DeserializeSeed;
 
 use super::Error;
-use crate::MessageType;
+use crate::decoded::decoded_json_bytes;
+use crate::{DECODED_BYTES_MAX, DecodeProblem, MessageType};
 
 pub(super) fn to_json(of: &MessageType, binary: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-    let message = of.decode(binary).map_err(|error| Error::Binary(error.to_string()))?;
+    let message = of.decode(binary).map_err(|error| match error {
+        DecodeProblem::Malformed(error) => Error::Binary(error.to_string()),
+        DecodeProblem::TooLarge => Error::TooLarge,
+    })?;
     let before = out.len();
     serde_json::to_writer(&mut *out, &message).map_err(|error| {
         out.truncate(before);
@@ -18,6 +22,9 @@ pub(super) fn to_json(of: &MessageType, binary: &[u8], out: &mut Vec<u8>) -> Res
 }
 
 pub(super) fn to_binary(of: &MessageType, json: &[u8], ignore_unknown: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+    if decoded_json_bytes(json) > DECODED_BYTES_MAX {
+        return Err(Error::TooLarge);
+    }
     let error = |error: serde_json::Error| Error::Json(error.to_string());
     let mut reader = serde_json::Deserializer::from_slice(json);
     let seed = DynamicMessageSeed::new(Arc::clone(of.pool()), of.index()).ignore_unknown_fields(ignore_unknown);

@@ -329,7 +329,7 @@ fn unpacked(message: &DynamicMessage) -> Option<DynamicMessage> {
     if let Some(Proto::Bytes(bytes)) = message.field_by_number(2) {
         UNPACKED.set(UNPACKED.get().saturating_add(bytes.len() as u64));
     }
-    message.unpack_any().ok()
+    leat_schema::decoded::unpack_any(message)
 }
 
 /// What `google.protobuf.Value` holds, if anything but null.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use leat_dial::Pools;
 use leat_message::Step;
 use leat_rpc_wire::{Code, Status};
-use leat_schema::Method;
+use leat_schema::{DecodeProblem, Method};
 
 use super::answering::{Answering, Held};
 use super::counts::Block;
@@ -129,6 +129,11 @@ impl MockService {
                 let text = format!("the request is no {}", call.method.input().full_name());
                 let unmatched = Unmatched { why: text.as_str().into(), faked: false };
                 Chosen::Fail(Status::new(Code::InvalidArgument, text), unmatched)
+            }
+            Choice::TooLarge => {
+                let text = format!("the request: {}", DecodeProblem::TooLarge);
+                let unmatched = Unmatched { why: text.as_str().into(), faked: false };
+                Chosen::Fail(Status::new(Code::ResourceExhausted, text), unmatched)
             }
             Choice::Unmatched(unmatched) => self.unmatched(call, &unmatched),
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leat_rpc_wire::{Code, Detail, Form, Status};
-use leat_schema::{MessageType, Method, Schema};
+use leat_schema::{DecodeProblem, MessageType, Method, Schema};
 
 use super::{Failure, Mode, Problem, Validators, Violations};
 use crate::call::Message;
@@ -76,7 +76,12 @@ impl Guard {
             return Ok(());
         }
         let decoded = input.decode(bytes).map_err(|error| {
-            Box::new(Status::new(Code::InvalidArgument, format!("the request is no {}: {error}", input.full_name())))
+            Box::new(match error {
+                DecodeProblem::Malformed(error) => {
+                    Status::new(Code::InvalidArgument, format!("the request is no {}: {error}", input.full_name()))
+                }
+                DecodeProblem::TooLarge => Status::new(Code::ResourceExhausted, format!("the request: {error}")),
+            })
         })?;
         match self.validators.validate(&decoded, now()) {
             Ok(violations) if violations.is_empty() => Ok(()),

@@ -183,5 +183,6 @@ pub(crate) fn choose(
         Choice::Found { rule, .. } => Ok(rule.name().to_string()),
         Choice::Unmatched(why) => Err(why.to_string()),
         Choice::Malformed => Err("malformed".to_owned()),
+        Choice::TooLarge => Err("too large".to_owned()),
     }
 }

@@ -3,7 +3,8 @@
 use std::cell::OnceCell;
 
 use buffa_descriptor::reflect::DynamicMessage;
-use leat_schema::MessageType;
+use leat_rpc_wire::{Code, Status};
+use leat_schema::{DECODED_BYTES_MAX, DecodeProblem, MessageType};
 
 use super::template::Failure;
 
@@ -14,6 +15,9 @@ const KEPT_OVERHEAD_BYTES: usize = 256;
 /// Requests that are kept. All of them become a list for each instruction that names them, so that this bounds its time too.
 const KEPT_MAX: usize = 10_000;
 
+/// A request is no larger in memory than so many times its bytes, so that short ones need no look.
+const SURE_FACTOR: usize = 1024;
+
 /// What a reply keeps of the requests.
 #[derive(Debug)]
 pub(super) struct Received {
@@ -22,6 +26,8 @@ pub(super) struct Received {
     all: bool,
     kept: Vec<Kept>,
     kept_bytes: usize,
+    /// Memory that those to come may take decoded.
+    decodable_bytes: usize,
     count: u64,
     /// How many there were when the last message was sent.
     answered: u64,
@@ -48,6 +54,7 @@ impl Received {
             all,
             kept: Vec::new(),
             kept_bytes: 0,
+            decodable_bytes: DECODED_BYTES_MAX,
             count: 0,
             answered: 0,
             empty: OnceCell::new(),
@@ -55,7 +62,10 @@ impl Received {
     }
 
     /// Takes a request in binary form; `None` where no template looks at it, so that it only counts.
-    pub(super) fn push(&mut self, bytes: Option<&[u8]>) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// What the client is told: there are more than are kept, or decoded they would take too much memory.
+    pub(super) fn push(&mut self, bytes: Option<&[u8]>) -> Result<(), Status> {
         self.count += 1;
         let Some(bytes) = bytes else { return Ok(()) };
         if !self.all && self.kept.len() > 1 {
@@ -63,13 +73,20 @@ impl Received {
             self.kept_bytes -= gone.map_or(0, |gone| gone.cost());
         }
         if self.kept.len() >= KEPT_MAX {
-            return Err(Failure(format!("there are more than {KEPT_MAX} requests, and the reply asks for all")));
+            let problem = format!("there are more than {KEPT_MAX} requests, and the reply asks for all");
+            return Err(Failure(problem).status());
         }
         self.kept_bytes += bytes.len() + KEPT_OVERHEAD_BYTES;
         if self.kept_bytes > KEPT_BYTES_MAX {
-            return Err(Failure(format!(
-                "the requests have more than {KEPT_BYTES_MAX} bytes, and the reply asks for all"
-            )));
+            let problem = format!("the requests have more than {KEPT_BYTES_MAX} bytes, and the reply asks for all");
+            return Err(Failure(problem).status());
+        }
+        // Of one alone the decoder sees to it; all together are bounded here, before anything is made of them.
+        if self.all || bytes.len() > DECODED_BYTES_MAX / SURE_FACTOR {
+            let too_large =
+                || Status::new(Code::ResourceExhausted, format!("the request: {}", DecodeProblem::TooLarge));
+            let spent = self.input.decoded_bytes(bytes, self.decodable_bytes).ok_or_else(too_large)?;
+            self.decodable_bytes -= if self.all { spent } else { 0 };
         }
         self.kept.push(Kept { bytes: bytes.to_vec(), decoded: OnceCell::new() });
         Ok(())

@@ -58,6 +58,8 @@ pub struct Steps<'r> {
     loops: Vec<Round>,
     draws: RefCell<Draws>,
     received: Received,
+    /// Why the first request cannot be looked at.
+    refused: Option<Status>,
     /// A request was received that no instruction has taken yet.
     waiting: bool,
     /// The client has sent all.
@@ -128,11 +130,7 @@ impl<'r> Steps<'r> {
     pub fn new(reply: &'r Reply, form: Form, draws: Draws, requests: usize, request: Option<&[u8]>) -> Self {
         let mut received = Received::new(&reply.target.input, reply.keeps_requests());
         let streams = reply.target.client_streams;
-        if requests > 0 {
-            // One request is below all bounds on many.
-            let kept = received.push(request);
-            debug_assert!(kept.is_ok());
-        }
+        let refused = if requests > 0 { received.push(request).err() } else { None };
         Self {
             reply,
             form,
@@ -140,6 +138,7 @@ impl<'r> Steps<'r> {
             loops: Vec::new(),
             draws: RefCell::new(draws),
             received,
+            refused,
             waiting: streams && requests > 0,
             half_closed: !streams || requests == 0,
             stage: Stage::Begun,
@@ -153,7 +152,7 @@ impl<'r> Steps<'r> {
     /// Tells of the request that [`Action::Receive`] asked for; in binary form where [`Reply::reads_requests`].
     pub fn received(&mut self, request: Option<&[u8]>) -> Result<(), Status> {
         self.waiting = true;
-        self.received.push(request).map_err(|failure| failure.status())
+        self.received.push(request)
     }
 
     /// Tells that the client has sent all.
@@ -163,6 +162,10 @@ impl<'r> Steps<'r> {
 
     /// What to do next. After [`Action::Finish`] it is that again.
     pub fn next(&mut self, facts: &Facts<'_>, now: WallTime) -> Action<'_> {
+        if let Some(status) = self.refused.take() {
+            self.stage = Stage::Over;
+            return Action::Finish(status.into());
+        }
         if let Some(fault) = self.strike(facts) {
             return Action::Fault(fault);
         }

@@ -1,7 +1,7 @@
 use std::cell::{Cell, OnceCell};
 
 use leat_schema::buffa_descriptor::reflect::DynamicMessage;
-use leat_schema::{MessageType, Method};
+use leat_schema::{DecodeProblem, MessageType, Method};
 
 use super::condition::Condition;
 use super::expression::Expression;
@@ -37,6 +37,8 @@ pub enum Choice<'s, R> {
     Unmatched(Unmatched),
     /// The bytes are no message of the method's type.
     Malformed,
+    /// A rule looks at the message as a whole, which would take too much memory (`leat_schema::DECODED_BYTES_MAX`).
+    TooLarge,
 }
 
 /// Slots that stand on the stack; more take an allocation.
@@ -78,8 +80,10 @@ impl<R> Set<R> {
                 Err(why) => blocked = blocked.or(Some((rule, why))),
             }
         }
-        if looked.malformed.get() {
-            return Choice::Malformed;
+        match looked.problem.get() {
+            Some(Undecoded::Malformed) => return Choice::Malformed,
+            Some(Undecoded::TooLarge) => return Choice::TooLarge,
+            None => {}
         }
         let unmatched = match blocked {
             Some((rule, why)) => Unmatched::blocked(rule, &why, rules.rules.len(), request.method),
@@ -89,6 +93,13 @@ impl<R> Set<R> {
     }
 }
 
+/// Why there is no decoded message.
+#[derive(Clone, Copy, Debug)]
+enum Undecoded {
+    Malformed,
+    TooLarge,
+}
+
 /// What conditions look at.
 pub(super) struct Looked<'a> {
     pub(super) values: &'a [Option<Scalar<'a>>],
@@ -96,8 +107,8 @@ pub(super) struct Looked<'a> {
     message: &'a [u8],
     kind: &'a MessageType,
     decoded: OnceCell<Option<DynamicMessage>>,
-    /// The message could not be decoded.
-    malformed: Cell<bool>,
+    /// Why the message could not be decoded.
+    problem: Cell<Option<Undecoded>>,
     /// How often the rule that is looked at has answered, where it asks.
     pub(super) calls: Cell<u64>,
 }
@@ -110,7 +121,7 @@ impl<'a> Looked<'a> {
             message: request.message,
             kind: request.method.input(),
             decoded: OnceCell::new(),
-            malformed: Cell::new(false),
+            problem: Cell::new(None),
             calls: Cell::new(0),
         }
     }
@@ -161,9 +172,13 @@ impl<'a> Looked<'a> {
     /// The message, decoded when it is first needed.
     pub(super) fn decoded(&self) -> Option<&DynamicMessage> {
         let decoded = self.decoded.get_or_init(|| {
-            let decoded = self.kind.decode(self.message).ok();
-            self.malformed.set(decoded.is_none());
-            decoded
+            let problem = match self.kind.decode(self.message) {
+                Ok(decoded) => return Some(decoded),
+                Err(DecodeProblem::Malformed(_)) => Undecoded::Malformed,
+                Err(DecodeProblem::TooLarge) => Undecoded::TooLarge,
+            };
+            self.problem.set(Some(problem));
+            None
         });
         decoded.as_ref()
     }

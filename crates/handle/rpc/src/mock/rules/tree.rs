@@ -254,7 +254,7 @@ fn packed(any: &DynamicMessage, type_name: &str) -> Option<DynamicMessage> {
     if url.rsplit('/').next() != Some(type_name) {
         return None;
     }
-    any.unpack_any().ok()
+    leat_schema::decoded::unpack_any(any)
 }
 
 fn holds_entries(entries: &[(MapKey, Tree)], map: &MapValue) -> bool {
