@@ -21,6 +21,8 @@ pub struct Entry {
     pub ended: Option<(Status, u64)>,
     /// The trailers of the answer.
     pub trailers: Metadata,
+    /// Messages of the caller that there was no room for.
+    pub(super) frames_dropped: u64,
     /// Bytes of the frames, about: counted as they come, since a stream may have many.
     pub(super) frames_bytes: usize,
 }
@@ -34,7 +36,7 @@ pub struct Begun {
     pub method: Arc<str>,
     /// Its session; empty for calls without one.
     pub session: Box<str>,
-    /// `grpc`, `grpc-web`, `connect` or `rest`.
+    /// `grpc`, `grpc_web`, `connect` or `rest`.
     pub protocol: &'static str,
     /// Who called.
     pub peer: Box<str>,
@@ -83,6 +85,12 @@ impl Entry {
     /// Whether no rule answered.
     pub fn is_unmatched(&self) -> bool {
         self.begun.rule.is_err()
+    }
+
+    /// Messages of the caller whose content is not known: there was no room for them, or they were too long.
+    pub(super) fn unknown_frames(&self) -> u64 {
+        let long = self.frames.iter().filter(|frame| frame.way == Way::In && frame.bytes.is_none());
+        self.frames_dropped + long.count() as u64
     }
 
     /// Memory that it holds, about.

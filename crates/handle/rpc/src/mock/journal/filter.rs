@@ -112,7 +112,21 @@ impl Filter {
 
     /// The same for a call that other filters look at too.
     pub(super) fn takes_decoded<M: Messages>(&self, decoded: &Decoded<'_, M>) -> bool {
-        let entry = decoded.entry;
+        self.takes_but_for_messages(decoded.entry) && self.takes_message(decoded)
+    }
+
+    /// The messages that a call is not taken for but might be, if it was known what they said.
+    pub(super) fn unknown_frames<M: Messages>(&self, decoded: &Decoded<'_, M>) -> u64 {
+        let unknown = if self.message.is_some() { decoded.entry.unknown_frames() } else { 0 };
+        let may_be = unknown > 0 && self.takes_but_for_messages(decoded.entry) && !self.takes_message(decoded);
+        if may_be { unknown } else { 0 }
+    }
+
+    fn takes_message<M: Messages>(&self, decoded: &Decoded<'_, M>) -> bool {
+        self.message.as_ref().is_none_or(|wanted| decoded.received().iter().any(|message| has(message, wanted)))
+    }
+
+    fn takes_but_for_messages(&self, entry: &Entry) -> bool {
         let begun = &entry.begun;
         let is = |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
         self.method.as_deref().is_none_or(|method| is_method(method, &begun.method))
@@ -125,7 +139,6 @@ impl Filter {
                 .metadata
                 .iter()
                 .all(|(name, value)| begun.metadata.iter().any(|(own, seen)| own == name && seen == value.as_bytes()))
-            && self.message.as_ref().is_none_or(|wanted| decoded.received().iter().any(|message| has(message, wanted)))
     }
 }
 

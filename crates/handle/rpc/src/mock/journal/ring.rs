@@ -68,7 +68,15 @@ impl Journal {
     /// Notes a call that is whole. One turn of the lock.
     pub fn add(&self, begun: Begun, frames: Vec<Frame>, status: Status, trailers: Metadata, took_us: u64) -> u64 {
         let frames_bytes = frames.iter().map(Frame::cost).sum();
-        let mut entry = Entry { number: 0, begun, frames, ended: Some((status, took_us)), trailers, frames_bytes };
+        let mut entry = Entry {
+            number: 0,
+            begun,
+            frames,
+            ended: Some((status, took_us)),
+            trailers,
+            frames_dropped: 0,
+            frames_bytes,
+        };
         let cost = entry.cost();
         let mut ring = self.ring();
         entry.number = ring.next;
@@ -77,8 +85,15 @@ impl Journal {
 
     /// Notes a call that begins; its number.
     pub fn begin(&self, begun: Begun) -> u64 {
-        let mut entry =
-            Entry { number: 0, begun, frames: Vec::new(), ended: None, trailers: Metadata::new(), frames_bytes: 0 };
+        let mut entry = Entry {
+            number: 0,
+            begun,
+            frames: Vec::new(),
+            ended: None,
+            trailers: Metadata::new(),
+            frames_dropped: 0,
+            frames_bytes: 0,
+        };
         let cost = entry.cost();
         let mut ring = self.ring();
         entry.number = ring.next;
@@ -97,7 +112,14 @@ impl Journal {
                 ring.bytes += cost;
                 ring.make_room(self.limits);
             }
-            _ => ring.frames_dropped += 1,
+            entry => {
+                if let Some(entry) = entry
+                    && frame.way == Way::In
+                {
+                    entry.frames_dropped += 1;
+                }
+                ring.frames_dropped += 1;
+            }
         }
     }
 

@@ -173,6 +173,35 @@ fn a_most_is_never_right_where_calls_were_dropped() {
     assert!(Expected::from_json(&json!({ "unmatched": 0 })).unwrap().check(&journal, &Plain).pass);
 }
 
+#[test]
+fn a_most_is_unknown_where_messages_that_are_asked_about_were_dropped() {
+    let journal = Journal::new(JournalLimits { entries_max: 10, bytes_max: 4_000 });
+    let number = journal.begin(begun("a.B/Watch", "", Ok("one")));
+    let frame = |text: &str, way| Frame::new(way, 5, true, text.as_bytes(), 1_000);
+    journal.frame(number, frame(r#"{"id":1}"#, Way::In));
+    // What it sends fills the call's half of the journal; two of the client's messages find no room any more.
+    (0..100).for_each(|_| journal.frame(number, frame(r#"{"id":2}"#, Way::Out)));
+    (0..2).for_each(|_| journal.frame(number, frame(r#"{"id":3}"#, Way::In)));
+    let message = json!("unknown: 2 frames were dropped, or too long to be kept: make `journal` larger or reset");
+    for (expected, pass, told) in [
+        (json!({ "calls": [{ "message": { "id": 3 }, "count": 0 }] }), false, &message),
+        (json!({ "calls": [{ "message": { "id": 3 } }] }), false, &message),
+        (json!({ "calls": [{ "message": { "id": 3 }, "count": { "max": 2 } }] }), false, &message),
+        (json!({ "order": [{ "message": { "id": 3 } }] }), false, &message),
+        (json!({ "calls": [{ "message": { "id": 1 }, "count": 1 }] }), true, &Value::Null),
+        (json!({ "calls": [{ "message": { "id": 3 }, "method": "a.B/Other", "count": 0 }] }), true, &Value::Null),
+        (json!({ "calls": [{ "method": "a.B/Watch", "count": 1 }] }), true, &Value::Null),
+    ] {
+        let verdict = Expected::from_json(&expected).unwrap().check(&journal, &Plain);
+        assert_eq!((verdict.pass, &verdict.shown["checks"][0]["message"]), (pass, told), "{expected}");
+    }
+    // A message that is told by its length alone may have said anything, too.
+    let journal = Journal::new(JournalLimits { entries_max: 100, bytes_max: 4_000 });
+    add(&journal, "a.B/Get", "", Ok("one"), &json!({ "text": "x".repeat(2_000) }));
+    let expected = json!({ "calls": [{ "message": { "text": "y" }, "count": 0 }] });
+    assert!(!Expected::from_json(&expected).unwrap().check(&journal, &Plain).pass);
+}
+
 /// Counts how often a message is decoded.
 struct Counting(std::cell::Cell<usize>);
 

@@ -95,23 +95,28 @@ impl Expected {
     }
 
     /// Holds the journal's calls against it: each once, one after the other, so that the messages of one call alone are decoded at
-    /// a time. Where calls were dropped before, nothing with a most is right: what was dropped may have been more.
+    /// a time. Where calls were dropped before, or messages that a filter asks about, nothing with a most is right: what
+    /// was dropped may have been more.
     pub fn check(&self, journal: &Journal, messages: &impl Messages) -> Verdict {
         let is_meant = |entry: &Entry| self.session.as_deref().is_none_or(|session| &*entry.begun.session == session);
         let entries = journal.copy(is_meant);
         let dropped = journal.stats().dropped;
         let mut calls = vec![Counted::default(); self.calls.len()];
         let (mut unmatched, mut reasons) = (Counted::default(), Vec::new());
-        let mut order = Vec::new();
+        let (mut order, mut unknown_frames) = (Vec::new(), 0);
         for entry in &entries {
             let decoded = Decoded::new(entry, messages);
             for ((filter, _), counted) in self.calls.iter().zip(&mut calls) {
                 if filter.takes_decoded(&decoded) {
                     counted.count(entry);
                 }
+                counted.unknown_frames += filter.unknown_frames(&decoded);
             }
-            if self.order.get(order.len()).is_some_and(|filter| filter.takes_decoded(&decoded)) {
-                order.push(entry.number);
+            if let Some(filter) = self.order.get(order.len()) {
+                if filter.takes_decoded(&decoded) {
+                    order.push(entry.number);
+                }
+                unknown_frames += filter.unknown_frames(&decoded);
             }
             if let Err(why) = &entry.begun.rule {
                 unmatched.count(entry);
@@ -125,7 +130,7 @@ impl Expected {
             checks.push(counted.check(format!("calls[{at}]"), *range, dropped));
         }
         if !self.order.is_empty() {
-            checks.push(self.check_order(order));
+            checks.push(self.check_order(order, unknown_frames));
         }
         if let Some(range) = self.unmatched {
             let mut check = unmatched.check("unmatched".to_owned(), range, dropped);
@@ -137,11 +142,12 @@ impl Expected {
         Verdict { pass, shown }
     }
 
-    fn check_order(&self, numbers: Vec<u64>) -> Value {
+    fn check_order(&self, numbers: Vec<u64>, unknown_frames: u64) -> Value {
         if numbers.len() == self.order.len() {
             return json!({ "check": "order", "pass": true, "numbers": numbers });
         }
         let message = match numbers.last() {
+            _ if unknown_frames > 0 => unknown(unknown_frames),
             None => "no call of `order[0]` came".to_owned(),
             Some(before) => format!("no call of `order[{}]` came after call {before}", numbers.len()),
         };
@@ -155,6 +161,13 @@ struct Counted {
     seen: u64,
     /// The first ones.
     numbers: Vec<u64>,
+    /// Messages of other calls that may have been what the filter asks for.
+    unknown_frames: u64,
+}
+
+/// Why a check has no answer: what the messages said is not known.
+fn unknown(frames: u64) -> String {
+    format!("unknown: {frames} frames were dropped, or too long to be kept: make `journal` larger or reset")
 }
 
 impl Counted {
@@ -166,14 +179,16 @@ impl Counted {
     }
 
     fn check(&self, what: String, range: Range, dropped: u64) -> Value {
-        let may_be_more = dropped > 0 && range.max.is_none_or(|max| self.seen <= max);
+        let may_be_more = (dropped > 0 || self.unknown_frames > 0) && range.max.is_none_or(|max| self.seen <= max);
         let is_right = range.has(self.seen) && !(may_be_more && range.max.is_some());
         let mut check = json!({
             "check": what, "pass": is_right, "expected": range.words(), "seen": self.seen, "numbers": self.numbers,
         });
         if may_be_more && !is_right {
-            let message = format!("{dropped} calls were dropped before: make `journal` larger or reset");
-            check["message"] = message.into();
+            check["message"] = match dropped {
+                0 => unknown(self.unknown_frames).into(),
+                _ => format!("{dropped} calls were dropped before: make `journal` larger or reset").into(),
+            };
         }
         check
     }
