@@ -1,19 +1,21 @@
-use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::slice;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use leat_schema::Schema;
+use bytes::Bytes;
+use leat_schema::{Method, Schema};
 use tokio::sync::oneshot;
 
+use super::write::rule;
 use super::{Recorded, file_name, rules};
 
 /// Calls of one method that are kept; what comes later is not recorded, and its caller is told.
 const CALLS_MAX: usize = 2_000;
 
-/// The same in bytes: the whole file is written anew for each call.
+/// The same in bytes: all of them are held, since a request that is answered otherwise makes another rule of an old one.
 const METHOD_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Writes recorded calls down, on a thread of its own that ends with the last of its users.
@@ -60,16 +62,24 @@ impl Recorder {
     }
 }
 
-/// What is kept of one method.
+/// What is kept of one method, and what its file has.
 #[derive(Default)]
 struct Calls {
     all: Vec<Recorded>,
     bytes: usize,
+    /// The answer that each rule gave last, as its place in `all`.
+    rules: HashMap<Vec<Bytes>, usize>,
+    /// Rules that the file does not have yet.
+    added: String,
+    /// A rule that the file has is another one now.
+    is_changed: bool,
+    /// The file's length; 0 where it is not written yet.
+    file_bytes: u64,
 }
 
 impl Calls {
     /// Keeps a call, unless there is no more room.
-    fn take(&mut self, call: Recorded) -> Result<(), String> {
+    fn take(&mut self, schema: &Schema, method: Option<&Method>, call: Recorded) -> Result<(), String> {
         let bytes = self.bytes.saturating_add(call.cost());
         if self.all.len() >= CALLS_MAX {
             return Err(format!("more than {CALLS_MAX} calls of {} were recorded", call.method));
@@ -77,8 +87,41 @@ impl Calls {
         if bytes > METHOD_BYTES_MAX {
             return Err(format!("calls of {} with more than {METHOD_BYTES_MAX} bytes were recorded", call.method));
         }
+        let last = self.rules.get(&call.requests).and_then(|&last| self.all.get(last));
+        let is_new = last.is_none();
+        if last.is_none_or(|last| !last.answer.says_the_same(&call.answer)) {
+            // What can't be written is known before it is kept: it would spoil what is written with it.
+            let mut text = String::new();
+            if let Some(method) = method {
+                rule(&mut text, schema, method, self.rules.len() + 1, &call, &[&call.answer])?;
+            }
+            match is_new {
+                true => self.added.push_str(&text),
+                // The rule becomes a sequence, or a longer one.
+                false => self.is_changed = true,
+            }
+            self.rules.insert(call.requests.clone(), self.all.len());
+        }
         self.bytes = bytes;
         self.all.push(call);
+        Ok(())
+    }
+
+    /// Brings the file up to date. New rules are appended in one write; where another one has changed, or somebody has touched the
+    /// file, it is replaced.
+    fn write(&mut self, path: &Path, schema: &Schema, method: &Method, upstream: &str) -> Result<(), String> {
+        let wrong = |error: io::Error| format!("the recording can't be written: {error}");
+        let added = std::mem::take(&mut self.added);
+        let before = std::mem::take(&mut self.file_bytes);
+        let is_changed = std::mem::take(&mut self.is_changed);
+        if before > 0 && !is_changed && std::fs::metadata(path).is_ok_and(|file| file.len() == before) {
+            append(path, &added).map_err(wrong)?;
+            self.file_bytes = before + added.len() as u64;
+            return Ok(());
+        }
+        let text = rules(schema, method, upstream, &self.all)?;
+        replace(path, &text).map_err(wrong)?;
+        self.file_bytes = text.len() as u64;
         Ok(())
     }
 }
@@ -91,13 +134,11 @@ fn write_all(received: &Receiver<Note>, folder: &Path, upstream: &str) {
         let mut waiting = Vec::new();
         let schema = Arc::clone(&first.schema);
         for Note { schema, call, done } in std::iter::once(first).chain(received.try_iter()) {
-            let calls = recorded.entry(call.method.clone()).or_default();
-            let method = call.method.clone();
-            let written =
-                schema.method_named(&method).map(|method| rules(&schema, method, upstream, slice::from_ref(&call)));
-            match written.unwrap_or(Ok(String::new())).and_then(|_| calls.take(call)) {
+            let name = call.method.clone();
+            let calls = recorded.entry(name.clone()).or_default();
+            match calls.take(&schema, schema.method_named(&name), call) {
                 Ok(()) => {
-                    changed.insert(method);
+                    changed.insert(name);
                     waiting.push(done);
                 }
                 // Who asked may have gone; so may those below.
@@ -106,19 +147,22 @@ fn write_all(received: &Receiver<Note>, folder: &Path, upstream: &str) {
         }
         let mut result = Ok(());
         for name in &changed {
-            if let (Some(method), Some(calls)) = (schema.method_named(name), recorded.get(name).map(|calls| &calls.all))
-            {
-                let written = rules(&schema, method, upstream, calls).and_then(|text| {
-                    let replaced = replace(&folder.join(file_name(method)), &text);
-                    replaced.map_err(|error| format!("the recording can't be written: {error}"))
-                });
-                result = result.and(written);
+            if let (Some(method), Some(calls)) = (schema.method_named(name), recorded.get_mut(name)) {
+                result = result.and(calls.write(&folder.join(file_name(method)), &schema, method, upstream));
             }
         }
         for done in waiting {
             let _ = done.send(result.clone());
         }
     }
+}
+
+/// Appends to a file that is there, in one write.
+fn append(path: &Path, text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    OpenOptions::new().append(true).open(path)?.write_all(text.as_bytes())
 }
 
 /// Whoever reads the file sees the old one or the new one.
@@ -149,8 +193,80 @@ mod tests {
             let requests = vec![Bytes::from(vec![0; bytes])];
             let call = Recorded { method: "a.B/C".to_owned(), metadata: Metadata::new(), requests, answer };
             let mut calls = Calls::default();
-            let taken = (0..3_000).take_while(|_| calls.take(call.clone()).is_ok()).count();
+            let schema = schema();
+            let taken = (0..3_000).take_while(|_| calls.take(&schema, None, call.clone()).is_ok()).count();
             assert_eq!(taken, wanted, "{bytes}");
+        }
+    }
+
+    fn schema() -> Arc<Schema> {
+        let mut sources = leat_schema::Sources::new();
+        sources.proto(
+            "a.proto",
+            "syntax = \"proto3\"; package a; message M { int32 id = 1; } service B { rpc C(M) returns (M); }",
+        );
+        sources.build().unwrap()
+    }
+
+    fn call(request: u8, answer: u8) -> Recorded {
+        let message = |id: u8| Bytes::from(vec![8, id]);
+        let answer = Answered {
+            headers: Metadata::new(),
+            messages: vec![(message(answer), 0)],
+            status: Status::OK,
+            end_ms: 0,
+            trailers: Metadata::new(),
+        };
+        Recorded { method: "a.B/C".to_owned(), metadata: Metadata::new(), requests: vec![message(request)], answer }
+    }
+
+    #[test]
+    fn new_requests_are_appended_and_the_file_is_what_it_would_be_anew() {
+        let schema = schema();
+        let method = schema.method_named("a.B/C").unwrap();
+        let folder = leat_testkit::Folder::new();
+        let path = folder.path().join("a.yaml");
+        let mut calls = Calls::default();
+        let inode = || std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(&path).unwrap());
+        let mut last = None;
+        for (request, answer, what, is_same_file) in [
+            (1, 1, "the first", false),
+            (2, 1, "another request", true),
+            (3, 1, "one more", true),
+            (2, 1, "the same answer again", true),
+            (2, 9, "another answer: a sequence", false),
+            (4, 1, "another request behind it", true),
+            (2, 9, "the sequence's last answer again", true),
+        ] {
+            calls.take(&schema, Some(method), call(request, answer)).unwrap();
+            calls.write(&path, &schema, method, "h2c://b").unwrap();
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert_eq!(text, rules(&schema, method, "h2c://b", &calls.all).unwrap(), "{what}");
+            assert_eq!(last.replace(inode()) == Some(inode()), is_same_file, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_somebody_touched_is_written_anew() {
+        let schema = schema();
+        let method = schema.method_named("a.B/C").unwrap();
+        let folder = leat_testkit::Folder::new();
+        let path = folder.path().join("a.yaml");
+        let mut calls = Calls::default();
+        type Touch = fn(&Path);
+        let touches: [(&str, Touch); 3] = [
+            ("removed", |path| std::fs::remove_file(path).unwrap()),
+            ("cut", |path| std::fs::write(path, "rules:\n").unwrap()),
+            ("untouched", |_| {}),
+        ];
+        for (id, (what, touch)) in (1..).zip(touches) {
+            calls.take(&schema, Some(method), call(id, 1)).unwrap();
+            calls.write(&path, &schema, method, "h2c://b").unwrap();
+            touch(&path);
+            calls.take(&schema, Some(method), call(id + 10, 1)).unwrap();
+            calls.write(&path, &schema, method, "h2c://b").unwrap();
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert_eq!(text, rules(&schema, method, "h2c://b", &calls.all).unwrap(), "{what}");
         }
     }
 }

@@ -38,7 +38,11 @@ pub fn file_name(method: &Method) -> String {
     format!("{}.yaml", method.full_name().replace('/', "."))
 }
 
-fn rule(
+/// Appends the rule of one request. `number` tells it from the others of its method.
+///
+/// # Errors
+/// As [`rules`].
+pub(super) fn rule(
     out: &mut String,
     schema: &Schema,
     method: &Method,
