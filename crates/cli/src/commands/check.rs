@@ -159,7 +159,7 @@ fn look(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec<Problem>> 
 }
 
 /// What is looked at beside the configuration: plug-ins as far as they are known before they are read, schemas and rules.
-fn watched(config: &Config) -> Vec<Seen> {
+pub(crate) fn watched(config: &Config) -> Vec<Seen> {
     // What a plug-in's file is linked to is looked at where it is named too.
     let plugins = config.plugins().list().iter().map(|plugin| plugin.file().to_owned());
     plugins.chain(config.mocks().flat_map(|(_, mock)| mock.settings().watched())).map(Seen::now).collect()

@@ -6,6 +6,7 @@ use leat_listen::Supervisor;
 use super::StartError;
 use super::control::{Control, read_config, workers};
 use super::plan::{self, Plan};
+use crate::commands::check::watched;
 use crate::event::{self, Level, event};
 
 /// What a reload came to.
@@ -29,6 +30,8 @@ impl Control {
     pub(super) async fn reload(&mut self) -> Reloaded {
         self.tell_supervisor(Supervisor::reloading);
         let before = Arc::clone(&self.plan.config);
+        // Before anything is read: where that is refused, what it would have brought is looked at until it is mended.
+        let brought = if self.watch.is_some() { watched(&before) } else { Vec::new() };
         let came = match self.try_reload().await {
             Ok(()) => {
                 self.shared.registry.process().reloads_done.add(1);
@@ -37,6 +40,9 @@ impl Control {
             }
             Err(error) => {
                 self.shared.registry.process().reloads_failed.add(1);
+                if let Some(watch) = &mut self.watch {
+                    watch.also(brought);
+                }
                 let (message, problems) = match error {
                     StartError::Config(problems) => ("the configuration is bad".to_owned(), problems),
                     StartError::Failed(message) => (message, Vec::new()),

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const ENTRIES_MAX: usize = 50_000;
 /// Time, length and inode: a file that is renamed into place may have the time and the length of the one before.
 ///
 /// That of a folder is of its entries too (the newest time, all lengths, all inodes): a file in it that nobody looks at, since it
-/// came with a mistake in it, is seen when it is mended. Entries of folders in it are not.
+/// came with a mistake in it, is seen when it is mended. Entries of folders in it are not: those folders are looked at themselves.
 type Stamp = (SystemTime, u64, u64);
 
 /// A file or folder as it was before it was read: what is changed while it is read is a change.
@@ -55,9 +55,17 @@ impl Watch {
         let mut known: HashMap<PathBuf, File> = self.beside.drain(..).map(|file| (file.path.clone(), file)).collect();
         let renewed = seen.into_iter().map(|Seen { path, stamp }| match known.remove(&path) {
             Some(file) => file,
-            None => File { path, seen: stamp, settling: None },
+            None => File::from(Seen { path, stamp }),
         });
         self.beside = renewed.collect();
+    }
+
+    /// Looks at these files as well.
+    pub(super) fn also(&mut self, seen: Vec<Seen>) {
+        let known: HashSet<&Path> = self.beside.iter().map(|file| file.path.as_path()).collect();
+        let is_new = |seen: &Seen| !known.contains(seen.path.as_path());
+        let new: Vec<File> = seen.into_iter().filter(is_new).map(File::from).collect();
+        self.beside.extend(new);
     }
 
     /// Whether a file has changed since the last change that this told of.
@@ -67,6 +75,12 @@ impl Watch {
             changed |= file.has_changed();
         }
         changed
+    }
+}
+
+impl From<Seen> for File {
+    fn from(Seen { path, stamp }: Seen) -> Self {
+        Self { path, seen: stamp, settling: None }
     }
 }
 
@@ -156,6 +170,22 @@ mod tests {
         told(&mut watch);
         std::fs::write(folder.join(".swap"), "three").unwrap();
         assert_eq!(told(&mut watch), (false, false, false), "what an editor keeps for itself");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_is_looked_at_as_well_keeps_what_is_known_of_the_others() {
+        let folder = std::env::temp_dir().join(format!("leat-watch-also-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("new")).unwrap();
+        let mut watch = Watch::new(None);
+        watch.beside(vec![Seen::now(folder.clone())]);
+        std::fs::write(folder.join("one.yaml"), "changed before the look").unwrap();
+        watch.also(vec![Seen::now(folder.clone()), Seen::now(folder.join("new"))]);
+        assert_eq!((watch.has_changed(), watch.has_changed()), (false, true), "the first look counts");
+        std::fs::write(folder.join("new/two.yaml"), "one").unwrap();
+        assert_eq!((watch.has_changed(), watch.has_changed(), watch.has_changed()), (false, true, false));
+        std::fs::write(folder.join("new/two.yaml"), "three").unwrap();
+        assert_eq!((watch.has_changed(), watch.has_changed()), (false, true), "in the folder that came later");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

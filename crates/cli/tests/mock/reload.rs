@@ -34,6 +34,18 @@ fn a_watched_mock_takes_changes_and_new_files_over() {
 }
 
 #[test]
+fn a_new_folder_whose_first_file_has_a_mistake_is_taken_over_when_that_is_mended() {
+    let mut leat = with_admin(folder(RULES), &["--watch"]);
+    let rule = "{ method: shop.v1.Orders/Cancel, reply: { message: { id: gone } } }";
+    std::fs::create_dir_all(leat.folder().path().join("rules/new/deep")).unwrap();
+    leat.folder().write("rules/new/deep/more.yaml", rule.replace("Cancel", "Cancle"));
+    leat.wait_log("the refusal", |line| line.contains("\"reload_failed\""));
+    leat.folder().write("rules/new/deep/more.yaml", rule);
+    leat.wait_log("the reload", |line| line.contains("\"reloaded\""));
+    assert_eq!(message(&leat, "Cancel", "{}")["id"], "gone");
+}
+
+#[test]
 fn a_new_file_with_a_mistake_is_taken_over_when_it_is_mended_in_place() {
     let mut leat = with_admin(folder(RULES), &["--watch"]);
     let rule = "{ method: shop.v1.Orders/Cancel, reply: { message: { id: gone } } }";
