@@ -1,10 +1,11 @@
 // Clients that others wrote, through a `transcode` route to a server that speaks gRPC and nothing else is asked of: connect-node by
 // each of its protocols, REST by fetch, and connect-web in Chromium from a page of another origin.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { compressionBrotli, compressionGzip, createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { openPage, PAGE_FOUND, PAGE_PROTOCOLS, servePage } from "./browser.mjs";
@@ -13,6 +14,8 @@ import { notesService } from "./schema.mjs";
 import { needs } from "./tool.mjs";
 
 const Notes = notesService();
+/** How long the log may take to be written. */
+const LOG_MS_MAX = 10_000;
 const TRANSPORTS = {
     "Connect, HTTP/1.1": (options) => createConnectTransport({ httpVersion: "1.1", ...options }),
     "Connect, HTTP/2": (options) => createConnectTransport({ httpVersion: "2", ...options }),
@@ -200,4 +203,29 @@ describe("pages", () => {
         const other = await gateway(...cors("https://shop.example"));
         await assert.rejects(page.ask(other, "connect", {}), /fetch/i);
     });
+});
+
+test("access records of both kinds of route name the protocol that the client speaks", async (t) => {
+    const log = (name) => join(folder, `${name}.log`);
+    const mock = await launch("mock", "--proto", join(here, "rest.proto"), "--rules", join(here, "rules.yaml"), "--listen", "127.0.0.1:0", "--access-log", log("mock"));
+    t.after(() => mock.stop());
+    const config = join(folder, "records.yaml");
+    writeFileSync(config, `listeners: 127.0.0.1:0\nworkers: 1\naccess_log: { path: ${log("transcode")} }\nroutes:\n  - transcode: { upstream: "h2c://${mock.address}", proto: ${join(here, "rest.proto")} }\n`);
+    const passing = await launch("gateway", config);
+    t.after(() => passing.stop());
+    for (const [name, { address }] of Object.entries({ mock, transcode: passing })) {
+        const base = { baseUrl: `http://${address}` };
+        await fetch(`http://${address}/v1/notes/hi`).then((reply) => reply.text());
+        for (const make of [() => createConnectTransport({ httpVersion: "1.1", ...base }), () => createGrpcWebTransport({ httpVersion: "1.1", ...base }), () => createGrpcTransport(base)]) {
+            await createClient(Notes, make()).say({ text: "hi" });
+        }
+        const wanted = ["connect", "grpc", "grpc_web", "rest"];
+        let seen = [];
+        for (const end = Date.now() + LOG_MS_MAX; Date.now() < end && seen.length < wanted.length;) {
+            await pause(50);
+            const lines = readFileSync(log(name), "utf8").trim().split("\n").filter((line) => line !== "").slice(0, wanted.length);
+            seen = lines.map((line) => JSON.parse(line).rpc);
+        }
+        assert.deepEqual(seen.sort(), wanted, name);
+    }
 });
