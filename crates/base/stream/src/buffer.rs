@@ -10,13 +10,15 @@ use crate::memory;
 
 /// Size of a fresh buffer, in bytes: a head and a small body in one read.
 pub const BUFFER_BYTES: usize = 16 * 1024;
+/// Size of the block that a short head is kept in while its exchange waits, in bytes: most heads fit.
+const HEAD_BYTES: usize = 2 * 1024;
 /// Size that a buffer grows to while reads keep filling it, in bytes: bulk bodies take few system calls.
 pub const BULK_BYTES: usize = 128 * 1024;
-/// Buffers of each size that a core keeps for reuse.
-const KEPT_MAX: usize = 64;
+/// Blocks that a core keeps for reuse, by size: 2 MiB of heads, 1 MiB of reads, 8 MiB of bulk.
+const KEPT_MAX: [usize; 3] = [1_024, 64, 64];
 
 thread_local! {
-    static POOL: RefCell<[Vec<Vec<u8>>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
+    static POOL: RefCell<[Vec<Vec<u8>>; 3]> = const { RefCell::new([const { Vec::new() }; 3]) };
 }
 
 /// Received bytes that were not consumed yet, with an optional prefix that stays (a head whose body is being read).
@@ -67,6 +69,18 @@ impl Buffer {
         }
         self.pinned = count.min(self.data.len());
         self.start = self.pinned;
+    }
+
+    /// Moves a short pinned prefix with nothing behind it into a block of its size, so that whoever waits with it holds
+    /// [`HEAD_BYTES`], and all that read take turns with few blocks. Costs a copy of the prefix.
+    pub fn shrink(&mut self) {
+        // Room is left behind it, since a next read must not find the block full.
+        if self.data.capacity() > HEAD_BYTES && self.is_empty() && self.pinned <= HEAD_BYTES / 4 * 3 {
+            let mut small = take(HEAD_BYTES);
+            small.extend_from_slice(&self.data);
+            give_back(std::mem::replace(&mut self.data, small));
+            self.crowded = false;
+        }
     }
 
     /// The pinned prefix.
@@ -133,7 +147,9 @@ impl Buffer {
             self.data.drain(self.pinned..self.start);
             self.start = self.pinned;
         }
-        if self.data.capacity() < BULK_BYTES {
+        if self.data.capacity() < BUFFER_BYTES {
+            self.reserve_to(BUFFER_BYTES);
+        } else if self.data.capacity() < BULK_BYTES {
             self.reserve_to(BULK_BYTES);
         } else if self.data.capacity() - self.data.len() < self.data.capacity() / 2 {
             self.reserve_to((self.data.capacity() * 2).min(bytes_max.max(BULK_BYTES)));
@@ -166,9 +182,10 @@ impl Drop for Buffer {
 /// Takes a block of at least `capacity` bytes; from the pool if one of that class is kept there.
 pub(crate) fn take(capacity: usize) -> Vec<u8> {
     let (class, bytes) = match capacity {
-        0..=BUFFER_BYTES => (0, BUFFER_BYTES),
-        _ if capacity <= BULK_BYTES => (1, BULK_BYTES),
-        _ => (2, capacity),
+        0..=HEAD_BYTES => (0, HEAD_BYTES),
+        _ if capacity <= BUFFER_BYTES => (1, BUFFER_BYTES),
+        _ if capacity <= BULK_BYTES => (2, BULK_BYTES),
+        _ => (3, capacity),
     };
     memory::add(bytes as i64);
     let kept = POOL.with_borrow_mut(|pool| pool.get_mut(class).and_then(Vec::pop));
@@ -178,17 +195,18 @@ pub(crate) fn take(capacity: usize) -> Vec<u8> {
 pub(crate) fn give_back(mut block: Vec<u8>) {
     let class = match block.capacity() {
         0 => return,
-        BUFFER_BYTES => 0,
-        BULK_BYTES => 1,
-        _ => 2,
+        HEAD_BYTES => 0,
+        BUFFER_BYTES => 1,
+        BULK_BYTES => 2,
+        _ => 3,
     };
     memory::add(-(block.capacity() as i64));
     block.clear();
     // The thread may be ending, its pool gone: then the block is simply freed.
     let _ = POOL.try_with(|pool| {
         if let Ok(mut pool) = pool.try_borrow_mut()
-            && let Some(kept) = pool.get_mut(class)
-            && kept.len() < KEPT_MAX
+            && let (Some(kept), Some(kept_max)) = (pool.get_mut(class), KEPT_MAX.get(class))
+            && kept.len() < *kept_max
         {
             kept.push(block);
         }
@@ -221,6 +239,35 @@ mod tests {
         buffer.consume(3);
         buffer.pin(4);
         assert_eq!((buffer.pinned(), buffer.bytes()), (&b"HEAD"[..], &b"next"[..]));
+    }
+
+    #[tokio::test]
+    async fn a_short_head_moves_to_a_block_of_its_size_which_grows_as_needed() {
+        let mut input = &[b'n'; 4 * HEAD_BYTES][..];
+        for (head, waiting, wanted) in [
+            (HEAD_BYTES / 4 * 3, 0, HEAD_BYTES),
+            (HEAD_BYTES / 4 * 3 + 1, 0, BUFFER_BYTES),
+            (HEAD_BYTES / 2, 1, BUFFER_BYTES),
+        ] {
+            let mut buffer = Buffer::default();
+            buffer.extend(&vec![b'h'; head + waiting]);
+            buffer.pin(head);
+            buffer.shrink();
+            assert_eq!(buffer.data.capacity(), wanted, "{head} and {waiting}");
+            assert_eq!((buffer.pinned().len(), buffer.bytes().len()), (head, waiting));
+        }
+        let mut buffer = Buffer::default();
+        buffer.extend(&[b'h'; HEAD_BYTES / 2]);
+        buffer.pin(HEAD_BYTES / 2);
+        buffer.shrink();
+        let mut capacities = Vec::new();
+        while !input.is_empty() {
+            std::future::poll_fn(|cx| buffer.poll_fill(&mut input, cx, BULK_BYTES)).await.unwrap();
+            capacities.push(buffer.data.capacity());
+        }
+        assert_eq!(capacities, [HEAD_BYTES, BUFFER_BYTES], "the second read has the usual room");
+        assert!(buffer.pinned().iter().all(|&byte| byte == b'h') && buffer.bytes().len() == 4 * HEAD_BYTES);
+        assert!(buffer.bytes().iter().all(|&byte| byte == b'n'));
     }
 
     #[tokio::test]

@@ -189,6 +189,10 @@ impl<H: Handler> Connection<H> {
             match self.begin(len) {
                 Ok(Step::Exchange(plan)) => {
                     self.input.pin(len);
+                    // Where a body is on its way, it wants the room.
+                    if self.body.is_done() {
+                        self.input.shrink();
+                    }
                     return Next::Exchange(plan);
                 }
                 Ok(Step::Done) => {}
