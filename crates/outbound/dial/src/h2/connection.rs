@@ -12,12 +12,14 @@ use leat_stream::clock::now_ms;
 use tokio::sync::oneshot;
 
 use super::driver::{Doubt, Driver};
+use super::values::Values;
 use crate::EndpointLimits;
 use crate::pool::Pool;
 
 /// A connection that carries many exchanges. A task of its own reads and writes; it ends with the last reference.
 pub(crate) struct Connection {
     requests: RefCell<SendRequest<Bytes>>,
+    values: RefCell<Values>,
     ip: Option<IpAddr>,
     streams: Cell<usize>,
     /// Whether it takes no new streams: the peer said so, it is dead, or it is not wanted any more.
@@ -64,6 +66,7 @@ impl Connection {
         let (alive, gone) = oneshot::channel();
         let this = Rc::new(Self {
             requests: RefCell::new(requests),
+            values: RefCell::default(),
             ip,
             streams: Cell::new(0),
             leaving: Cell::new(false),
@@ -153,6 +156,11 @@ impl Seat {
     /// Notes that a request got no answer at all.
     pub(super) fn raise_doubt(&self) {
         self.connection.doubt.raise();
+    }
+
+    /// Lends what values are made from.
+    pub(super) fn with_values<T>(&self, fill: impl FnOnce(&mut Values) -> T) -> T {
+        fill(&mut self.connection.values.borrow_mut())
     }
 
     pub(super) fn requests(&self) -> SendRequest<Bytes> {

@@ -9,10 +9,14 @@ use leat_message::{Fields, Length, Method, Piece, Reason, ResponseHead};
 
 use super::connection::Seat;
 use super::head::{self, Head};
+use super::values::Values;
 use crate::EndpointLimits;
 
 /// Bytes that are copied for one DATA frame at most.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
+
+/// Fields of a request that there is room for at once: most have no more.
+const FIELDS: usize = 12;
 
 /// One exchange: a stream. Dropped before it is complete, the stream is reset with CANCEL.
 pub(crate) struct Exchange {
@@ -96,13 +100,14 @@ impl Exchange {
                 *self.request.method_mut() = method;
                 *self.request.uri_mut() = uri;
                 *self.request.version_mut() = http::Version::HTTP_2;
+                *self.request.headers_mut() = HeaderMap::with_capacity(FIELDS);
             }
             _ => self.sending = Sending::Unfit(Reason::LineTargetInvalid),
         }
     }
 
     pub(crate) fn field(&mut self, name: &[u8], value: &[u8]) {
-        if !head::add(self.request.headers_mut(), name, value) {
+        if !self.seat.with_values(|values| head::add(self.request.headers_mut(), values, name, value)) {
             self.sending = Sending::Unfit(Reason::HeadControlByte);
         }
     }
@@ -346,9 +351,10 @@ impl Drop for Exchange {
 
 fn header_map(fields: Fields<'_>) -> HeaderMap {
     let mut map = HeaderMap::new();
+    let mut values = Values::default();
     for (_, name, value) in fields {
         // One that cannot be sent is left out: RFC 9110 section 6.5.1 lets trailers be dropped.
-        head::add(&mut map, name, value);
+        head::add(&mut map, &mut values, name, value);
     }
     map
 }

@@ -1,5 +1,11 @@
-use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::header::HeaderMap;
 use leat_message::{Field, Fields, Length, Method, Name, ResponseHead, ResponseLines, Span, Version};
+
+use super::names;
+use super::values::Values;
+
+/// Room for a response's fields to begin with, in bytes: most heads fit.
+const BYTES: usize = 256;
 
 /// A response head or a trailer section as spans over bytes, the same form that HTTP/1.1 has.
 #[derive(Debug, Default)]
@@ -30,7 +36,9 @@ impl Head {
     /// Takes over field lines alone.
     pub(super) fn fill_fields(&mut self, fields: &HeaderMap) {
         self.bytes.clear();
+        self.bytes.reserve(BYTES);
         self.lines.clear();
+        self.lines.fields.reserve(fields.len());
         for (name, value) in fields {
             let start = self.bytes.len();
             self.bytes.extend_from_slice(name.as_str().as_bytes());
@@ -59,8 +67,9 @@ impl Head {
 }
 
 /// Adds a field to an HTTP/2 head, its name in lower case. What concerns one connection only, and what the framing says
-/// itself, is left out (RFC 9113 section 8.2.2). Says whether the field is legal.
-pub(super) fn add(fields: &mut HeaderMap, name: &[u8], value: &[u8]) -> bool {
+/// itself, is left out (RFC 9113 section 8.2.2). Says whether the field is legal. What is different in each request is sent as
+/// never indexed (RFC 7541 section 6.2.3): no table on the way is better for it.
+pub(super) fn add(fields: &mut HeaderMap, values: &mut Values, name: &[u8], value: &[u8]) -> bool {
     let id = Name::from_bytes(name);
     let skipped = match id {
         Name::Te => !value.eq_ignore_ascii_case(b"trailers"),
@@ -70,8 +79,11 @@ pub(super) fn add(fields: &mut HeaderMap, name: &[u8], value: &[u8]) -> bool {
     if skipped {
         return true;
     }
-    let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name), HeaderValue::from_bytes(value)) else {
+    let (Some(name), Some(mut value)) = (names::of(id, name), values.take(value)) else {
         return false;
     };
+    if names::is_fleeting(id) {
+        value.set_sensitive(true);
+    }
     fields.try_append(name, value).is_ok()
 }

@@ -4,6 +4,8 @@ mod connection;
 mod driver;
 mod exchange;
 mod head;
+mod names;
+mod values;
 
 pub(crate) use connection::{Connection, Seat};
 pub(crate) use exchange::Exchange;
