@@ -114,20 +114,30 @@ export const loads = {
     },
   },
 
-  // The closed loop at several widths in turn, each on connections of its own, from the one process: `rps_N` for each.
+  // The closed loop at several widths in turn, each on connections of its own, from the one process: `rps_N` for each, and
+  // `cpu_us_N` of the subject. The last two widths are asked of the origin alone as well: what the load and the origin lose by
+  // themselves is no loss of the subject's.
   widths: {
     needs: [{ tool: 'wrk', debian: 'wrk' }],
     drive: async (given) => {
-      const { load, seconds, run, memory } = given;
+      const { load, seconds, run, memory, cpuSeconds, upstreamPort } = given;
       const sample = { errors: 0 };
-      for (const connections of load.widths) {
+      const ask = async (connections, port) => {
         const { command, read } = loads.wrk;
-        const { rps, errors } = read({ stdout: await run(command({ ...given, load: { ...load, connections }, seconds })).finish() });
+        return read({ stdout: await run(command({ ...given, port, load: { ...load, connections }, seconds })).finish() });
+      };
+      for (const connections of load.widths) {
+        const before = cpuSeconds();
+        const { rps, requests, errors } = await ask(connections, given.port);
         sample[`rps_${connections}`] = rps;
+        sample[`cpu_us_${connections}`] = ((cpuSeconds() - before) * 1e6) / requests;
         sample.errors += errors;
       }
-      const rates = load.widths.map((connections) => sample[`rps_${connections}`]);
-      return { ...sample, kept: rates.at(-1) / rates.at(-2), rss_mb: memory().peak_kb / 1024 };
+      const kept = ([narrow, wide]) => wide / narrow;
+      const widest = load.widths.slice(-2);
+      const alone = [];
+      for (const connections of widest) alone.push((await ask(connections, upstreamPort)).rps);
+      return { ...sample, kept: kept(widest.map((connections) => sample[`rps_${connections}`])), origin_kept: kept(alone), rss_mb: memory().peak_kb / 1024 };
     },
   },
 

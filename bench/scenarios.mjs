@@ -1,7 +1,7 @@
 // What is measured, as data: one entry a scenario. A run takes them in this order.
 //
 // role      what the subjects are started as (a key of `roles` in subjects.mjs)
-// upstream  whether the origin runs behind them; `redis` whether a Redis server does
+// upstream  whether the origin runs behind them (`originApart`: on a third core); `redis` whether a Redis server does
 // flags     switches that subjects may know (`pipelined`: many requests in one buffer; `large`: bodies of megabytes)
 // load      how they are asked: `kind` is a key of loads.mjs, the rest are its settings; a subject may have settings of its own
 // expect    the reply that every subject must give before it is measured

@@ -1,18 +1,20 @@
 // One measurement: a subject is started afresh, checked, warmed up, asked, accounted for, and stopped.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loads } from '../loads.mjs';
 import { subjects } from '../subjects.mjs';
-import { activity, memory, watch } from './accounting.mjs';
+import { activity, cpuSeconds, memory, watch } from './accounting.mjs';
 import { listening, ready } from './ask.mjs';
 import { converse, descriptors, finish, freePort, start, stop } from './process.mjs';
 
 /** Core of the subject, and core of the load and of the origin. */
 export const CORE = 0;
 export const LOAD_CORE = 1;
+/** Core of the origin where a scenario wants it apart and the machine has one more: else it shares the load's. */
+const ORIGIN_CORE = 2;
 
 /** The discard port: what configurations name as origin where a scenario has none. */
 const NO_UPSTREAM = 9;
@@ -21,7 +23,8 @@ const NO_UPSTREAM = 9;
 export async function withUpstream(scenario, context, body) {
   if (!scenario.upstream) return body({ port: NO_UPSTREAM, pids: [] });
   const [port, redisPort] = [await freePort(), await freePort()];
-  const origin = start([context.rival('bench-upstream'), '--listen', `127.0.0.1:${port}`], { core: LOAD_CORE });
+  const originCore = scenario.originApart && cpus().length > ORIGIN_CORE ? ORIGIN_CORE : LOAD_CORE;
+  const origin = start([context.rival('bench-upstream'), '--listen', `127.0.0.1:${port}`], { core: originCore });
   const redis = scenario.redis && start(['redis-server', '--port', String(redisPort), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { core: LOAD_CORE });
   try {
     await ready(origin, { port, path: '/small', expect: { bytes: 128 } });
@@ -73,7 +76,7 @@ export async function measure(scenario, name, context, upstream, { seconds, warm
     subject = start(plan.command, { core: coresOf(name), dir, env: plan.env });
     await ready(subject, { ...load, port, expect: scenario.expect, patience_ms: subjects[name].patience_ms });
     if (kind.drive) {
-      return await kind.drive({ ...given, run: talk(dir), memory: () => memory(subject.pid), pause });
+      return await kind.drive({ ...given, run: talk(dir), memory: () => memory(subject.pid), cpuSeconds: () => cpuSeconds(subject.pid), pause });
     }
     // A subject that compiles itself as it runs says how long that takes it.
     if (warmup) await finish(kind.command({ ...given, seconds: subjects[name].warmup ?? warmup }), { core: LOAD_CORE, dir });
