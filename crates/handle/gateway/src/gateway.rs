@@ -1,9 +1,9 @@
+mod plugins;
+
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
 
 use leat_dial::Pools;
 use leat_files::Files;
@@ -26,9 +26,7 @@ use crate::mock::{MockPlan, MockRoute};
 use crate::observe::{TimingPolicy, mark};
 use crate::observer::Observer;
 use crate::pick::Upstream;
-use crate::plugin::{
-    BodyRule, Decision, NoPlugins, Opening, Patch, Plugged, PluginHost, PluginRun, RequestBody, Spare, opening, respond,
-};
+use crate::plugin::{NoPlugins, Opening, PluginHost, PluginRun, Rewritten, Spare, opening};
 use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, forward};
 use crate::refuse::{refuse, refuse_as, says_so};
 use crate::transcode::{forward_transcoded, refuse_call};
@@ -54,6 +52,9 @@ pub struct Gateway<P: PluginHost = NoPlugins> {
     no_edits: Edits,
     plugins: Option<P>,
     plugged: RefCell<Vec<Spare>>,
+    /// Boxes, for the same reason.
+    #[expect(clippy::vec_box, reason = "the box is what is kept for reuse")]
+    rewritten: RefCell<Vec<Box<Rewritten>>>,
     /// Routes with another upstream, which a plug-in has chosen, by the numbers of both.
     chosen: RefCell<HashMap<(usize, usize), Rc<ProxyRoute>>>,
 }
@@ -80,8 +81,17 @@ pub struct Plan<R> {
     waits: bool,
     /// Plug-ins that have something to do with the exchange.
     run: Option<R>,
+    /// The request as plug-ins have left it that have nothing more to do with the exchange.
+    rewritten: Option<Box<Rewritten>>,
     /// What a mock's raw step found out, where there was one.
     called: Option<Box<MockPlan>>,
+}
+
+impl<R> Plan<R> {
+    /// To go on with what answers.
+    fn of(route: usize, params: Params, admitted: Option<Box<Admitted>>) -> Self {
+        Self { route, params, admitted, waits: false, run: None, rewritten: None, called: None }
+    }
 }
 
 impl<P: PluginHost> Gateway<P> {
@@ -153,6 +163,7 @@ impl<P: PluginHost> Gateway<P> {
             no_edits,
             plugins,
             plugged: RefCell::default(),
+            rewritten: RefCell::default(),
             chosen: RefCell::default(),
         })
     }
@@ -221,7 +232,8 @@ impl<P: PluginHost> Gateway<P> {
             let notes = admitted.insert(self.admitted.borrow_mut().pop().unwrap_or_default());
             let verdict = admission.ask(request, peer, notes, reply);
             if verdict == Verdict::Wait {
-                return Step::Exchange(Plan { route, params, admitted, waits: true, run: None, called: None });
+                let plan = Plan { waits: true, ..Plan::of(route, params, admitted) };
+                return Step::Exchange(plan);
             }
             if let Some((reason, status)) = verdict.refusal() {
                 match self.transcoder(route) {
@@ -244,14 +256,8 @@ impl<P: PluginHost> Gateway<P> {
                     return Step::Done;
                 }
                 Opening::Goes => {
-                    return Step::Exchange(Plan {
-                        route,
-                        params,
-                        admitted,
-                        waits: false,
-                        run: Some(run),
-                        called: None,
-                    });
+                    let (run, rewritten) = self.restated(route, request, run);
+                    return Step::Exchange(Plan { run, rewritten, ..Plan::of(route, params, admitted) });
                 }
                 Opening::Unchanged => {}
             }
@@ -274,12 +280,10 @@ impl<P: PluginHost> Gateway<P> {
                 };
                 if let Step::Exchange(plan) = step {
                     let called = Some(Box::new(plan));
-                    return Step::Exchange(Plan { route, params, admitted, waits: false, run: None, called });
+                    return Step::Exchange(Plan { called, ..Plan::of(route, params, admitted) });
                 }
             }
-            (Some(_), Some(_)) => {
-                return Step::Exchange(Plan { route, params, admitted, waits: false, run: None, called: None });
-            }
+            (Some(_), Some(_)) => return Step::Exchange(Plan::of(route, params, admitted)),
             _ => refuse(reply, Reason::RouteNotFound, None),
         }
         self.reuse(params, admitted);
@@ -297,12 +301,6 @@ impl<P: PluginHost> Gateway<P> {
             refuse(reply, reason, None);
         }
         true
-    }
-
-    /// Shows a request to the plug-ins of its route, if it has some.
-    fn plug_in(&self, route: usize, request: Head<'_>) -> Option<P::Run> {
-        let set = self.config.routes().get(route)?.plugins()?;
-        Some(self.plugins.as_ref()?.begin(set, request))
     }
 
     /// Answers with what the route has, or with `upstream` in place of its own.
@@ -371,87 +369,6 @@ impl<P: PluginHost> Gateway<P> {
         Some(chosen)
     }
 
-    /// The same with plug-ins, where they have something to do with it.
-    async fn answer_plugged<X: Exchange>(
-        &self,
-        exchange: &mut X,
-        run: Option<P::Run>,
-        route: usize,
-        params: &Params,
-        admitted: Option<&Admitted>,
-    ) -> Result<(), Fault> {
-        match run {
-            None => self.answer(exchange, route, None, params, admitted).await,
-            // Boxed, as all that is not on every exchange's way.
-            Some(run) => Box::pin(self.plugged(exchange, run, route, params, admitted)).await,
-        }
-    }
-
-    async fn plugged<X: Exchange>(
-        &self,
-        x: &mut X,
-        mut run: P::Run,
-        route: usize,
-        params: &Params,
-        admitted: Option<&Admitted>,
-    ) -> Result<(), Fault> {
-        let limits = self.config.plugins().limits();
-        let rule = BodyRule { bytes_max: limits.body_bytes_max(), passes: limits.long_bodies_pass() };
-        let mut body = RequestBody::default();
-        let decided = self.decided(x, &mut run, route, &mut body, rule).await;
-        let decided = decided.inspect_err(|reason| run.leave(*reason));
-        let added = admitted.map(|admitted| &admitted.reply);
-        let decision = decided?;
-        mark(x, Phase::Plugin);
-        match decision {
-            Decision::Failed(reason) => return Err(reason.into()),
-            Decision::Respond => {
-                let patch = run.patch().ok_or(Reason::PluginFailed)?;
-                return respond(&patch, &mut Edited::new(x, &self.no_edits, added)).await;
-            }
-            Decision::Unchanged | Decision::Changed | Decision::Pending | Decision::WantsBody => {}
-        }
-        let named = run.patch().and_then(|patch| Some(self.config.upstream_named(patch.upstream()?)));
-        let upstream = named.map(|found| found.ok_or(Reason::PluginFailed)).transpose()?;
-        let spare = self.plugged.borrow_mut().pop().unwrap_or_default();
-        let mut plugged = Plugged::new(x, run, spare, added, (body, rule));
-        let result = self.answer(&mut plugged, route, upstream, params, admitted).await;
-        let (result, spare) = plugged.finish(result).await;
-        let mut spares = self.plugged.borrow_mut();
-        if spares.len() < SPARE_MAX {
-            spares.push(spare);
-        }
-        result
-    }
-
-    /// What plug-ins decide on the request, which may take its body to know.
-    async fn decided<X: Exchange>(
-        &self,
-        x: &mut X,
-        run: &mut P::Run,
-        route: usize,
-        body: &mut RequestBody,
-        rule: BodyRule,
-    ) -> Result<Decision, Reason> {
-        loop {
-            let decided = poll_fn(|cx| match run.poll_decided(cx) {
-                Poll::Ready(decision) => Poll::Ready(Ok(decision)),
-                Poll::Pending => x.poll_gone(cx).map(Err),
-            });
-            match decided.await? {
-                Decision::WantsBody => {
-                    if let Some(route) = self.config.routes().get(route) {
-                        x.limit_body(route.body());
-                    }
-                    // Boxed, as all that is not on every exchange's way.
-                    let bytes = Box::pin(body.take(x, rule)).await?;
-                    run.body(bytes);
-                }
-                decision => return Ok(decision),
-            }
-        }
-    }
-
     /// The same with bodies that are changed or held on their way: plug-ins see them as they are.
     async fn answer_layered<X: Exchange>(
         &self,
@@ -474,7 +391,7 @@ impl<P: PluginHost> Gateway<P> {
         let mut plain = plain?;
         let mut buffered = Buffered::new(&mut plain, config.buffer_bytes_max(), self.config.limits().memory_bytes_max);
         let mut compressed = Compressed::new(&mut buffered, config.compression());
-        self.answer_plugged(&mut compressed, run, route, params, admitted).await?;
+        self.answer_plugged(&mut compressed, (run, None), route, params, admitted).await?;
         compressed.finish().await?;
         buffered.finish().await.map_err(Fault::from)
     }
@@ -512,7 +429,7 @@ impl<P: PluginHost> Handler for Gateway<P> {
     }
 
     async fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> Result<(), Fault> {
-        let Plan { route, params, mut admitted, waits, mut run, called } = plan;
+        let Plan { route, params, mut admitted, waits, mut run, mut rewritten, called } = plan;
         if waits
             && let (Some(Some(admission)), Some(notes)) = (self.admissions.get(route), &mut admitted)
             // Boxed: its future would make that of every exchange larger.
@@ -533,7 +450,11 @@ impl<P: PluginHost> Handler for Gateway<P> {
             return result;
         }
         if waits {
-            run = self.plug_in(route, exchange.request());
+            let request = exchange.request();
+            if let Some(begun) = self.plug_in(route, request) {
+                (run, rewritten) = self.restated(route, request, begun);
+                mark(exchange, Phase::Plugin);
+            }
         }
         if let (Some(plan), Some(Compiled::Mock(rpc, edits))) = (called, self.routes.get(route)) {
             let added = admitted.as_deref().map(|admitted| &admitted.reply);
@@ -543,7 +464,10 @@ impl<P: PluginHost> Handler for Gateway<P> {
             return result;
         }
         let result = match self.config.routes().get(route).filter(|route| route.is_layered()) {
-            None => self.answer_plugged(exchange, run, route, &params, admitted.as_deref()).await,
+            None => {
+                let changes = (run, rewritten.as_deref_mut());
+                self.answer_plugged(exchange, changes, route, &params, admitted.as_deref()).await
+            }
             // Boxed, as all that is not on every exchange's way.
             Some(config) => {
                 Box::pin(self.answer_layered(exchange, config, run, route, &params, admitted.as_deref())).await
@@ -559,6 +483,7 @@ impl<P: PluginHost> Handler for Gateway<P> {
             (result, _) => result,
         };
         self.reuse(params, admitted);
+        self.reuse_rewritten(rewritten);
         result
     }
 

@@ -56,14 +56,6 @@ impl Changed {
         }
     }
 
-    /// Gives all fields of a name another value.
-    pub(super) fn revalue(&mut self, id: Name, value: &[u8]) {
-        if self.list.iter().any(|field| field.id == id) {
-            let value = self.put(value);
-            self.list.iter_mut().filter(|field| field.id == id).for_each(|field| field.value = value);
-        }
-    }
-
     fn has(&self, id: Name, name: &[u8]) -> bool {
         self.list.iter().any(|field| field.id == id && field.name.of(&self.bytes).eq_ignore_ascii_case(name))
     }
@@ -76,10 +68,31 @@ pub(super) fn takes_coding(patch: &impl Patch) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    struct Edits(&'static [(&'static str, Option<&'static str>)]);
+    #[derive(Clone, Copy)]
+    pub(crate) struct Edits(pub(crate) &'static [(&'static str, Option<&'static str>)]);
+
+    /// The fields of a message.
+    pub(crate) const LINES: &[&str] =
+        &["Host: a", "X-One: 1", "Cookie: c", "x-many: x", "X-Many: y", "content-length: 3"];
+    type Case = (&'static [(&'static str, Option<&'static str>)], &'static str);
+    /// What edits make of them, up to the last.
+    pub(crate) const CASES: &[Case] = &[
+        (&[], "Host: a|X-One: 1|Cookie: c|x-many: x|X-Many: y"),
+        (&[("x-one", Some("2"))], "Host: a|X-One: 2|Cookie: c|x-many: x|X-Many: y"),
+        (&[("x-many", None)], "Host: a|X-One: 1|Cookie: c"),
+        (&[("x-many", Some("z"))], "Host: a|X-One: 1|Cookie: c|x-many: z"),
+        (
+            &[("x-one", Some("2")), ("x-one", Some("3")), ("cookie", None)],
+            "Host: a|X-One: 2|X-One: 3|x-many: x|X-Many: y",
+        ),
+        (
+            &[("x-new", Some("n")), ("x-new", Some("m")), ("x-none", None)],
+            "Host: a|X-One: 1|Cookie: c|x-many: x|X-Many: y|x-new: n|x-new: m",
+        ),
+    ];
 
     impl Patch for Edits {
         fn method(&self) -> Option<&[u8]> {
@@ -107,23 +120,9 @@ mod tests {
 
     #[test]
     fn fields_keep_their_places_and_spelling() {
-        let before = ["Host: a", "X-One: 1", "Cookie: c", "x-many: x", "X-Many: y", "content-length: 3"];
-        for (edits, wanted) in [
-            (&[][..], "Host: a|X-One: 1|Cookie: c|x-many: x|X-Many: y"),
-            (&[("x-one", Some("2"))], "Host: a|X-One: 2|Cookie: c|x-many: x|X-Many: y"),
-            (&[("x-many", None)], "Host: a|X-One: 1|Cookie: c"),
-            (&[("x-many", Some("z"))], "Host: a|X-One: 1|Cookie: c|x-many: z"),
-            (
-                &[("x-one", Some("2")), ("x-one", Some("3")), ("cookie", None)],
-                "Host: a|X-One: 2|X-One: 3|x-many: x|X-Many: y",
-            ),
-            (
-                &[("x-new", Some("n")), ("x-new", Some("m")), ("x-none", None)],
-                "Host: a|X-One: 1|Cookie: c|x-many: x|X-Many: y|x-new: n|x-new: m",
-            ),
-        ] {
+        for (edits, wanted) in CASES {
             let mut fields = Changed::default();
-            for line in before {
+            for line in LINES {
                 let (name, value) = line.split_once(": ").unwrap();
                 fields.push(Name::from_bytes(name.as_bytes()), name.as_bytes(), value.as_bytes());
             }
@@ -136,7 +135,7 @@ mod tests {
                     format!("{}: {}", String::from_utf8_lossy(name), String::from_utf8_lossy(value))
                 })
                 .collect();
-            assert_eq!(lines.join("|"), wanted, "{edits:?}");
+            assert_eq!(lines.join("|"), *wanted, "{edits:?}");
         }
     }
 }

@@ -8,6 +8,7 @@ mod none;
 mod opening;
 mod plugged;
 mod respond;
+mod restated;
 mod rewritten;
 
 pub(crate) use body::{BodyRule, RequestBody};
@@ -16,3 +17,5 @@ pub use none::NoPlugins;
 pub(crate) use opening::{Opening, opening};
 pub(crate) use plugged::{Plugged, Spare};
 pub(crate) use respond::respond;
+pub(crate) use restated::{Restated, only_restates};
+pub(crate) use rewritten::Rewritten;

@@ -1,85 +1,215 @@
-use leat_message::{Head, Length, Method, Name, RequestLines, Span};
+use leat_message::{Field, Head, Length, Method, Name, RequestLines, Span};
 
 use super::Patch;
-use super::changes::{Changed, takes_coding};
+use super::changes::takes_coding;
 
-/// A request's head as plug-ins changed it: a copy, whose memory is used again.
+/// A request's head as plug-ins changed it: a copy in one piece, with what is new behind it. Its memory is used again.
 #[derive(Debug, Default)]
-pub(super) struct Rewritten {
-    text: Changed,
+pub(crate) struct Rewritten {
+    bytes: Vec<u8>,
     lines: RequestLines,
 }
 
 impl Rewritten {
-    /// Takes a head over with the changes of a patch.
-    pub(super) fn take(&mut self, head: Head<'_>, patch: &impl Patch) {
-        let Self { text, lines } = self;
-        text.clear();
-        // Lent while it is filled: the ranges of all fields are in it at the end.
-        text.list = std::mem::take(&mut lines.fields);
-        text.list.clear();
+    /// Takes a head over with the changes of a patch: a field that is set stands where the first of its name stood, in the spelling that
+    /// the message has; one that is new behind all others. Costs two copies of memory, and a look at each field for each edit.
+    pub(crate) fn take(&mut self, head: Head<'_>, patch: &impl Patch) {
+        self.copy(head);
+        if let Some(method) = patch.method() {
+            self.lines.method = Method::from_bytes(method);
+            self.lines.method_span = self.put(method);
+        }
+        if let Some(target) = patch.target() {
+            self.retarget(target);
+        }
+        if let Some(body) = patch.body() {
+            self.replace_body(body, takes_coding(patch));
+        }
+        let mut edits = patch.edits().peekable();
+        while let Some((name, value)) = edits.next() {
+            let id = Name::from_bytes(name);
+            let first = self.take_out(id, name, value.is_some());
+            let Some(value) = value else { continue };
+            let mut at = self.set(first, (id, name), value);
+            if id == Name::Host {
+                self.lines.authority = self.lines.fields.get(at).map_or(self.lines.authority, |field| field.value);
+            }
+            // A name with several values comes several times, one behind the other.
+            while let Some((_, value)) = edits.next_if(|(next, value)| *next == name && value.is_some()) {
+                at = self.set_behind(at, value.unwrap_or_default());
+            }
+        }
+        if let Some(body) = patch.body() {
+            self.measure_body(body);
+        }
+    }
+
+    pub(crate) fn head(&self) -> Head<'_> {
+        Head::new(&self.bytes, &self.lines)
+    }
+
+    /// Whether the client still waits for 100 (Continue): its connection knows.
+    pub(crate) fn expects_continue(&mut self, expects: bool) {
+        self.lines.expect_continue &= expects;
+    }
+
+    /// Its ranges stay what they are.
+    fn copy(&mut self, head: Head<'_>) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(head.bytes());
         let before = head.lines();
-        let (target, path, query) = match patch.target() {
-            None => {
-                let target = text.put(head.target());
-                // Neither need be a part of the target: that of HTTP/2 has no authority in it.
-                (target, text.put(head.path()), head.query().map(|query| text.put(query)))
-            }
-            Some(target) => {
-                let target_span = text.put(target);
-                let (start, end) = (target_span.start as usize, target_span.end as usize);
-                match target.iter().position(|byte| *byte == b'?') {
-                    None => (target_span, target_span, None),
-                    Some(at) => (target_span, Span::new(start, start + at), Some(Span::new(start + at + 1, end))),
-                }
-            }
-        };
-        let method = patch.method().unwrap_or(head.method_bytes());
-        let method_span = text.put(method);
-        let (put, plain) = (patch.body(), takes_coding(patch));
-        text.take(head.fields(), patch, |id| {
-            plain && id == Name::ContentEncoding
-                || put.is_some() && matches!(id, Name::TransferEncoding | Name::Trailer | Name::Expect)
-        });
-        let length = match put {
-            None => before.length,
-            // None instead of none.
-            Some([]) if before.length == Length::None => Length::None,
-            Some(body) => {
-                text.revalue(Name::ContentLength, body.len().to_string().as_bytes());
-                Length::Known(body.len() as u64)
-            }
-        };
-        let edits_host = patch.edits().any(|(name, value)| value.is_some() && Name::from_bytes(name) == Name::Host);
-        let authority = match text.fields().get(Name::Host) {
-            Some(host) if edits_host => {
-                let host = host.to_vec();
-                text.put(&host)
-            }
-            _ => text.put(head.authority()),
-        };
-        *lines = RequestLines {
-            method: Method::from_bytes(method),
-            method_span,
-            target,
-            authority,
-            path,
-            query,
+        let mut fields = std::mem::take(&mut self.lines.fields);
+        fields.clear();
+        fields.extend_from_slice(&before.fields);
+        self.lines = RequestLines {
+            method: before.method,
+            method_span: before.method_span,
+            target: before.target,
+            authority: before.authority,
+            path: before.path,
+            query: before.query,
             version: before.version,
-            fields: std::mem::take(&mut text.list),
-            length,
+            fields,
+            length: before.length,
             keep_alive: before.keep_alive,
-            expect_continue: before.expect_continue && put.is_none(),
+            expect_continue: before.expect_continue,
             upgrade: before.upgrade,
         };
     }
 
-    pub(super) fn head(&self) -> Head<'_> {
-        Head::new(&self.text.bytes, &self.lines)
+    fn put(&mut self, text: &[u8]) -> Span {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(text);
+        Span::new(start, self.bytes.len())
     }
 
-    /// Whether the client still waits for 100 (Continue): its connection knows.
-    pub(super) fn expects_continue(&mut self, expects: bool) {
-        self.lines.expect_continue &= expects;
+    fn retarget(&mut self, target: &[u8]) {
+        let span = self.put(target);
+        let (start, end) = (span.start as usize, span.end as usize);
+        let query = target.iter().position(|byte| *byte == b'?').map(|at| start + at);
+        self.lines.target = span;
+        self.lines.path = Span::new(start, query.unwrap_or(end));
+        self.lines.query = query.map(|at| Span::new(at + 1, end));
+    }
+
+    /// Takes all fields of a name out, except for the first where `keeps_first`; says where that is.
+    fn take_out(&mut self, id: Name, name: &[u8], keeps_first: bool) -> Option<usize> {
+        let bytes = &self.bytes;
+        let is_it = |field: &Field| field.id == id && (id != Name::Other || is_named(field, bytes, name));
+        let first = self.lines.fields.iter().position(is_it)?;
+        let kept = first + usize::from(keeps_first);
+        let mut at = 0;
+        self.lines.fields.retain(|field| {
+            at += 1;
+            at <= kept || !is_it(field)
+        });
+        Some(first)
+    }
+
+    /// Sets the field at `first`, or a new one behind all others; says where it is.
+    fn set(&mut self, first: Option<usize>, (id, name): (Name, &[u8]), value: &[u8]) -> usize {
+        let value = self.put(value);
+        if let Some(at) = first
+            && let Some(field) = self.lines.fields.get_mut(at)
+        {
+            field.value = value;
+            return at;
+        }
+        let name = self.put(name);
+        self.lines.fields.push(Field { id, name, value });
+        self.lines.fields.len() - 1
+    }
+
+    /// Puts another value of the same name behind a field; says where it is.
+    fn set_behind(&mut self, at: usize, value: &[u8]) -> usize {
+        let value = self.put(value);
+        if let Some(Field { id, name, .. }) = self.lines.fields.get(at).copied() {
+            self.lines.fields.insert(at + 1, Field { id, name, value });
+        }
+        at + 1
+    }
+
+    /// What says how the client's body comes says nothing of the one in its place.
+    fn replace_body(&mut self, body: &[u8], is_plain: bool) {
+        self.lines.fields.retain(|field| match field.id {
+            Name::ContentEncoding => !is_plain,
+            Name::TransferEncoding | Name::Trailer | Name::Expect => false,
+            _ => true,
+        });
+        self.lines.expect_continue = false;
+        if !(body.is_empty() && self.lines.length == Length::None) {
+            self.lines.length = Length::Known(body.len() as u64);
+        }
+    }
+
+    /// Says how long the body is where the head says so.
+    fn measure_body(&mut self, body: &[u8]) {
+        if body.is_empty() && self.lines.length == Length::None {
+            return;
+        }
+        if self.lines.fields.iter().any(|field| field.id == Name::ContentLength) {
+            let value = self.put(body.len().to_string().as_bytes());
+            let lengths = self.lines.fields.iter_mut().filter(|field| field.id == Name::ContentLength);
+            lengths.for_each(|field| field.value = value);
+        }
+    }
+}
+
+fn is_named(field: &Field, bytes: &[u8], name: &[u8]) -> bool {
+    let own = field.name.of(bytes);
+    own.len() == name.len() && own.eq_ignore_ascii_case(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use leat_message::Version;
+
+    use super::super::changes::tests::{CASES, Edits, LINES};
+    use super::*;
+
+    fn request(lines: &[&str]) -> (Vec<u8>, RequestLines) {
+        let mut made = Rewritten::default();
+        made.lines.method_span = made.put(b"GET");
+        made.retarget(b"/a?b");
+        for line in lines {
+            let (name, value) = line.split_once(": ").unwrap();
+            made.set(None, (Name::from_bytes(name.as_bytes()), name.as_bytes()), value.as_bytes());
+        }
+        made.lines.method = Method::Get;
+        made.lines.version = Version::Http11;
+        made.lines.authority = made.lines.fields.first().unwrap().value;
+        (made.bytes, made.lines)
+    }
+
+    #[test]
+    fn fields_keep_their_places_and_spelling_in_a_copy_that_was_another_request() {
+        let (bytes, lines) = request(LINES.split_last().unwrap().1);
+        let mut rewritten = Rewritten::default();
+        for (edits, wanted) in CASES {
+            rewritten.take(Head::new(&bytes, &lines), &Edits(edits));
+            let head = rewritten.head();
+            let told = head.fields().iter().map(|(id, name, value)| {
+                assert_eq!(id, Name::from_bytes(name));
+                format!("{}: {}", String::from_utf8_lossy(name), String::from_utf8_lossy(value))
+            });
+            assert_eq!(told.collect::<Vec<_>>().join("|"), *wanted, "{edits:?}");
+            assert_eq!((head.method_bytes(), head.target(), head.path()), (&b"GET"[..], &b"/a?b"[..], &b"/a"[..]));
+            assert_eq!((head.query(), head.authority()), (Some(&b"b"[..]), &b"a"[..]), "{edits:?}");
+        }
+    }
+
+    #[test]
+    fn another_host_is_another_authority() {
+        let (bytes, lines) = request(LINES);
+        let mut rewritten = Rewritten::default();
+        for (edits, wanted) in [
+            (&[("host", Some("b"))][..], "b"),
+            (&[("host", Some("b")), ("host", Some("c"))], "b"),
+            (&[("host", None)], "a"),
+            (&[("x-one", Some("host"))], "a"),
+        ] {
+            rewritten.take(Head::new(&bytes, &lines), &Edits(edits));
+            assert_eq!(rewritten.head().authority(), wanted.as_bytes(), "{edits:?}");
+        }
     }
 }

@@ -1,29 +1,56 @@
 //! Changes that hooks return, read where they are: plain objects with headers and a status, or with a whole reply, and nothing else.
 #![allow(unsafe_code, reason = "values are read as QuickJS keeps them")]
 
+use std::rc::Rc;
+
 use rquickjs::{Ctx, Error, Result, Value, qjs};
 
 use super::head::Copied;
-use super::names::Names;
+use super::names::{Known, Names};
 use super::patch::Patch;
 use super::seat::Seat;
+use super::shapes::Usual;
 use crate::serve::Held;
 
 /// Takes over what `onRequest` returned. `false`: it is something else, and nothing was taken over.
-pub(super) fn of_request(ctx: &Ctx<'_>, seat: &Seat, value: &Held) -> bool {
+pub(super) fn of_request(ctx: &Ctx<'_>, seat: &Seat, usual: &Usual, value: &Held) -> bool {
     let names = &seat.kit.names;
     let others = [names.then, names.respond, names.set, names.method, names.path, names.body];
-    if !is_plain(names, value) || !others.into_iter().all(|name| is_absent(value, name)) {
+    if !names.is_plain_object(value) {
         return false;
     }
-    take_headers(ctx, seat, &seat.request.head.borrow(), value)
+    if let Some((headers, found)) = usual.headers_of(names, value, &others) {
+        return put_headers(
+            ctx,
+            seat,
+            &seat.request.head.borrow(),
+            &headers,
+            found.iter().map(|name| Some(Rc::clone(name))),
+        );
+    }
+    if !others.into_iter().all(|name| is_absent(value, name)) {
+        return false;
+    }
+    take_headers(ctx, seat, usual, &seat.request.head.borrow(), value)
 }
 
 /// Takes over what `onResponse` returned, likewise.
-pub(super) fn of_response(ctx: &Ctx<'_>, seat: &Seat, value: &Held) -> bool {
+pub(super) fn of_response(ctx: &Ctx<'_>, seat: &Seat, usual: &Usual, value: &Held) -> bool {
     let names = &seat.kit.names;
     let others = [names.then, names.set, names.body];
-    if !is_plain(names, value) || !others.into_iter().all(|name| is_absent(value, name)) {
+    if !names.is_plain_object(value) {
+        return false;
+    }
+    if let Some((headers, found)) = usual.headers_of(names, value, &[names.then, names.set, names.body, names.status]) {
+        return put_headers(
+            ctx,
+            seat,
+            &seat.response.head.borrow(),
+            &headers,
+            found.iter().map(|name| Some(Rc::clone(name))),
+        );
+    }
+    if !others.into_iter().all(|name| is_absent(value, name)) {
         return false;
     }
     let status = value.get(names.status);
@@ -37,7 +64,7 @@ pub(super) fn of_response(ctx: &Ctx<'_>, seat: &Seat, value: &Held) -> bool {
         None if status.is_undefined() => None,
         None => return false,
     };
-    if !take_headers(ctx, seat, &head, value) {
+    if !take_headers(ctx, seat, usual, &head, value) {
         return false;
     }
     if status.is_some() {
@@ -51,11 +78,11 @@ pub(super) fn of_response(ctx: &Ctx<'_>, seat: &Seat, value: &Held) -> bool {
 pub(super) fn of_answer(ctx: &Ctx<'_>, seat: &Seat, value: &Held) -> bool {
     let names = &seat.kit.names;
     let others = [names.then, names.set, names.method, names.path, names.headers, names.body];
-    if !is_plain(names, value) || !others.into_iter().all(|name| is_absent(value, name)) {
+    if !names.is_plain_object(value) || !others.into_iter().all(|name| is_absent(value, name)) {
         return false;
     }
     let reply = value.get(names.respond);
-    if !is_plain(names, &reply) || !is_absent(&reply, names.then) {
+    if !names.is_plain_object(&reply) || !is_absent(&reply, names.then) {
         return false;
     }
     let (headers, body) = (reply.get(names.headers), reply.get(names.body));
@@ -92,7 +119,7 @@ fn body_of(ctx: &Ctx<'_>, value: &Held) -> Option<Vec<u8>> {
 
 /// A plain object that inherits from nothing but `Object.prototype`.
 fn is_literal(ctx: &Ctx<'_>, names: &Names, value: &Held) -> bool {
-    if !is_plain(names, value) {
+    if !names.is_plain_object(value) {
         return false;
     }
     let raw = ctx.as_raw().as_ptr();
@@ -104,28 +131,42 @@ fn is_literal(ctx: &Ctx<'_>, names: &Names, value: &Held) -> bool {
     }
 }
 
-/// An object as a literal makes it: no array, no proxy, and none of the host's.
-fn is_plain(names: &Names, value: &Held) -> bool {
-    // SAFETY: the value is live; only its class is looked at.
-    unsafe { qjs::JS_GetClassID(value.raw()) == names.object_class }
-}
-
 /// Whether a property is undefined. What its getter throws is dropped: the walk asks it again.
 fn is_absent(value: &Held, name: qjs::JSAtom) -> bool {
     value.get(name).is_undefined()
 }
 
-fn take_headers(ctx: &Ctx<'_>, seat: &Seat, head: &Copied, value: &Held) -> bool {
-    let headers = value.get(seat.kit.names.headers);
+fn take_headers(ctx: &Ctx<'_>, seat: &Seat, usual: &Usual, head: &Copied, value: &Held) -> bool {
+    let names = &seat.kit.names;
+    let headers = value.get(names.headers);
     if headers.is_undefined() {
         return true;
     }
-    if !is_plain(&seat.kit.names, &headers) {
+    if !names.is_plain_object(&headers) {
         return false;
     }
     let Some(properties) = Properties::of(ctx, &headers) else { return false };
+    let raw = ctx.as_raw().as_ptr();
+    if !put_headers(ctx, seat, head, &headers, properties.atoms().map(|atom| names.known(raw, atom))) {
+        return false;
+    }
+    if usual.is_worth_a_look() {
+        let found: Option<Vec<_>> = properties.atoms().map(|atom| names.known(raw, atom)).collect();
+        usual.learn(ctx, names, value, &headers, found.unwrap_or_default());
+    }
+    true
+}
+
+/// Takes over headers of these names.
+fn put_headers(
+    ctx: &Ctx<'_>,
+    seat: &Seat,
+    head: &Copied,
+    headers: &Held,
+    names: impl Iterator<Item = Option<Rc<Known>>>,
+) -> bool {
     let mark = seat.patch.borrow().mark();
-    let Some(count) = properties.take(seat, head, &headers) else {
+    let Some(count) = pend(ctx, seat, head, headers, names) else {
         seat.patch.borrow_mut().take_back(mark);
         return false;
     };
@@ -134,6 +175,49 @@ fn take_headers(ctx: &Ctx<'_>, seat: &Seat, head: &Copied, value: &Held) -> bool
         seat.is_other();
     }
     true
+}
+
+/// Puts down each as a pending change, and says how many change something; `None` where one is not a plain change.
+fn pend(
+    ctx: &Ctx<'_>,
+    seat: &Seat,
+    head: &Copied,
+    of: &Held,
+    names: impl Iterator<Item = Option<Rc<Known>>>,
+) -> Option<usize> {
+    let mut count = 0;
+    for name in names {
+        let name = name?;
+        let value = of.get(name.atom);
+        if value.is_undefined() {
+            continue;
+        }
+        if !name.is_plain {
+            return None;
+        }
+        let mut patch = seat.patch.borrow_mut();
+        let before = patch.edited(&name.text);
+        let mut standing = head.values(&name);
+        let standing = (standing.next(), standing.next().is_some());
+        if value.is_null() {
+            if before.map_or(standing.0.is_some(), |edit| edit.is_some()) {
+                patch.pend(&name.text, None)?;
+                count += 1;
+            }
+            continue;
+        }
+        let text = Text::of(ctx.as_raw().as_ptr(), &value)?;
+        let bytes = text.plain()?;
+        let is_same = match (before, standing) {
+            (Some(edit), _) => edit == Some(bytes),
+            (None, (first, is_list)) => first == Some(bytes) && !is_list,
+        };
+        if !is_same {
+            patch.pend(&name.text, Some(bytes))?;
+            count += 1;
+        }
+    }
+    Some(count)
 }
 
 /// The names of an object's own enumerable properties, in their order.
@@ -175,40 +259,6 @@ impl Properties {
             seat.patch.borrow_mut().pend(&name.text, Some(text.plain()?))?;
         }
         Some(())
-    }
-
-    /// Puts down each as a pending change, and says how many change something; `None` where one is not a plain change.
-    fn take(&self, seat: &Seat, head: &Copied, of: &Held) -> Option<usize> {
-        let mut count = 0;
-        for atom in self.atoms() {
-            let value = of.get(atom);
-            if value.is_undefined() {
-                continue;
-            }
-            let name = seat.kit.names.known(self.ctx, atom).filter(|name| name.is_plain)?;
-            let mut patch = seat.patch.borrow_mut();
-            let before = patch.edited(&name.text);
-            let mut standing = head.values(&name);
-            let standing = (standing.next(), standing.next().is_some());
-            if value.is_null() {
-                if before.map_or(standing.0.is_some(), |edit| edit.is_some()) {
-                    patch.pend(&name.text, None)?;
-                    count += 1;
-                }
-                continue;
-            }
-            let text = Text::of(self.ctx, &value)?;
-            let bytes = text.plain()?;
-            let is_same = match (before, standing) {
-                (Some(edit), _) => edit == Some(bytes),
-                (None, (first, is_list)) => first == Some(bytes) && !is_list,
-            };
-            if !is_same {
-                patch.pend(&name.text, Some(bytes))?;
-                count += 1;
-            }
-        }
-        Some(count)
     }
 }
 

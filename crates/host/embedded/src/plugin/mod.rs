@@ -19,6 +19,7 @@ mod prepared;
 mod record;
 mod run;
 mod seat;
+mod shapes;
 mod straight;
 
 use std::cell::{Cell, RefCell};

@@ -8,6 +8,8 @@ use std::rc::Rc;
 use leat_message::{Field, Name};
 use rquickjs::{Ctx, Value, qjs};
 
+use crate::serve::Held;
+
 /// Headers' names that are kept: a power of two. One that comes to the place of another takes it.
 const KNOWN_MAX: usize = 256;
 /// Longer ones are not kept: a plug-in may look for what a peer has sent.
@@ -18,6 +20,8 @@ pub(super) struct Names {
     runtime: *mut qjs::JSRuntime,
     /// The class of plain objects.
     pub(super) object_class: qjs::JSClassID,
+    /// Whether objects can be told apart by their shapes.
+    pub(super) shapes_tell: bool,
     pub(super) then: qjs::JSAtom,
     pub(super) respond: qjs::JSAtom,
     pub(super) set: qjs::JSAtom,
@@ -35,7 +39,7 @@ pub(super) struct Names {
 
 /// A property's name as a header's.
 pub(super) struct Known {
-    atom: qjs::JSAtom,
+    pub(super) atom: qjs::JSAtom,
     pub(super) text: Box<[u8]>,
     pub(super) id: Name,
     /// A string in lower case: others are no headers.
@@ -54,11 +58,13 @@ impl Names {
             let object = qjs::JS_NewObject(raw);
             let object_class = qjs::JS_GetClassID(object);
             qjs::JS_FreeValue(raw, object);
+            let (then, respond) = (atom("then"), atom("respond"));
             Self {
                 runtime: qjs::JS_GetRuntime(raw),
                 object_class,
-                then: atom("then"),
-                respond: atom("respond"),
+                shapes_tell: super::shapes::tell(raw, [then, respond]),
+                then,
+                respond,
                 set: atom("set"),
                 method: atom("method"),
                 path: atom("path"),
@@ -70,6 +76,12 @@ impl Names {
                 known: RefCell::new((0..KNOWN_MAX).map(|_| None).collect()),
             }
         }
+    }
+
+    /// Whether a value is an object as a literal makes it: no array, no proxy, and none of the host's.
+    pub(super) fn is_plain_object(&self, value: &Held) -> bool {
+        // SAFETY: the value is live; only its class is looked at.
+        unsafe { qjs::JS_GetClassID(value.raw()) == self.object_class }
     }
 
     /// Learns the symbol of records.

@@ -158,12 +158,13 @@ impl Prepared {
 
     /// The run is over: its seat is another's, if nothing of it goes on.
     pub(super) fn give_back(&self, seat: &Rc<Seat>, whole: bool) {
-        if !self.is_lost() {
-            self.world.look(|ctx| {
-                // What can't be released was released before.
-                let _ = self.seats.give_back(ctx, seat, whole && self.counts);
-            });
+        if self.is_lost() || whole && self.counts && self.seats.keep(seat) {
+            return;
         }
+        self.world.look(|ctx| {
+            // What can't be released was released before.
+            let _ = self.seats.give_back(ctx, seat, whole && self.counts);
+        });
     }
 
     pub(super) fn is_lost(&self) -> bool {

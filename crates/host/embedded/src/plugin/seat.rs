@@ -22,6 +22,8 @@ const BYPASSED_MAX: usize = 16;
 /// A request's place. Its memory and its objects are another's afterwards.
 pub(super) struct Seat {
     pub(super) number: u32,
+    /// Whether it is a run's.
+    is_taken: Cell<bool>,
     pub(super) request: Rc<Prepared>,
     pub(super) response: Rc<Prepared>,
     pub(super) patch: RefCell<Patch>,
@@ -139,7 +141,8 @@ impl Hasher for Counted {
 /// All seats of a world.
 #[derive(Default)]
 pub(super) struct Seats {
-    taken: RefCell<HashMap<u32, Rc<Seat>, BuildHasherDefault<Counted>>>,
+    /// Those with a run, and spare ones.
+    all: RefCell<HashMap<u32, Rc<Seat>, BuildHasherDefault<Counted>>>,
     spare: RefCell<Vec<Rc<Seat>>>,
     last: Cell<u32>,
     /// What seats are made with; there while the world is.
@@ -151,7 +154,7 @@ pub(super) struct Seats {
 impl Seats {
     /// The seat of a run that goes on.
     pub(super) fn get(&self, number: u32) -> Option<Rc<Seat>> {
-        self.taken.borrow().get(&number).map(Rc::clone)
+        self.all.borrow().get(&number).filter(|seat| seat.is_taken.get()).map(Rc::clone)
     }
 
     /// What seats are made with from now on.
@@ -164,8 +167,9 @@ impl Seats {
         let spare = self.spare.borrow_mut().pop();
         let make = || {
             self.last.set(self.last.get().wrapping_add(1));
-            Some(Rc::new(Seat {
+            let made = Rc::new(Seat {
                 number: self.last.get(),
+                is_taken: Cell::new(true),
                 request: Rc::default(),
                 response: Rc::default(),
                 patch: RefCell::default(),
@@ -176,10 +180,12 @@ impl Seats {
                 waiting: RefCell::default(),
                 straight: Straight::default(),
                 kit: self.kit.borrow().clone()?,
-            }))
+            });
+            self.all.borrow_mut().insert(made.number, Rc::clone(&made));
+            Some(made)
         };
         let seat = spare.or_else(make)?;
-        self.taken.borrow_mut().insert(seat.number, Rc::clone(&seat));
+        seat.is_taken.set(true);
         Some(seat)
     }
 
@@ -195,33 +201,43 @@ impl Seats {
         self.bypassed.take()
     }
 
-    /// A run is over. Its seat is used again if `whole`: nothing of it goes on, and nobody has kept its objects.
-    pub(super) fn give_back(&self, ctx: &Ctx<'_>, seat: &Rc<Seat>, whole: bool) -> Result<()> {
-        self.taken.borrow_mut().remove(&seat.number);
+    /// A run is over of which nothing goes on. Its seat is used again if nobody has kept its objects; says whether it is.
+    pub(super) fn keep(&self, seat: &Rc<Seat>) -> bool {
         seat.forget_straight();
         let mut spare = self.spare.borrow_mut();
-        if whole && spare.len() < SPARE_MAX && !seat.is_kept() {
-            if seat.is_signalled.take() {
-                // Who listens to it still would hear of another run.
-                seat.object(|objects| objects.forget_signal(ctx)).transpose()?;
-            }
-            seat.patch.borrow_mut().clear();
-            seat.request.body.clear();
-            seat.response.body.clear();
-            seat.decided.set(None);
-            seat.waiting.take();
-            spare.push(Rc::clone(seat));
+        // Who listens to the signal still would hear of another run.
+        if spare.len() >= SPARE_MAX || seat.is_signalled.get() || seat.is_kept() {
+            return false;
+        }
+        seat.is_taken.set(false);
+        seat.patch.borrow_mut().clear();
+        seat.request.body.clear();
+        seat.response.body.clear();
+        seat.decided.set(None);
+        seat.waiting.take();
+        spare.push(Rc::clone(seat));
+        true
+    }
+
+    /// A run is over. Its seat is used again if `whole`: nothing of it goes on, and nobody has kept its objects.
+    pub(super) fn give_back(&self, ctx: &Ctx<'_>, seat: &Rc<Seat>, whole: bool) -> Result<()> {
+        if whole && seat.is_signalled.take() {
+            seat.object(|objects| objects.forget_signal(ctx)).transpose()?;
+        }
+        if whole && self.keep(seat) {
             return Ok(());
         }
-        drop(spare);
+        seat.forget_straight();
+        self.all.borrow_mut().remove(&seat.number);
         seat.release(ctx)
     }
 
     /// The world ends: nothing of it is kept, and whoever waits is told.
     pub(super) fn forget(&self) {
         self.kit.take();
-        let taken = self.taken.take();
-        for seat in taken.values().chain(self.spare.take().iter()) {
+        let all = self.all.take();
+        self.spare.take();
+        for seat in all.values() {
             seat.forget_straight();
             seat.objects.take();
             seat.request.forget();

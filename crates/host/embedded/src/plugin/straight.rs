@@ -10,6 +10,7 @@ use rquickjs::{Array, Ctx, Error, FromJs, Function, Persistent, Result, Value, q
 use super::edits;
 use super::patch::Patch;
 use super::seat::{Objects, Seat};
+use super::shapes::Usual;
 use crate::serve::Held;
 
 /// The bits of a step, as `leat:plugins` has them.
@@ -58,6 +59,8 @@ struct Layer {
     on_complete: Option<Held>,
     /// The next one on the way outwards.
     outer: Option<usize>,
+    usual_request: Usual,
+    usual_response: Usual,
 }
 
 /// What the walk needs of the host. To be dropped before their world ends.
@@ -99,6 +102,8 @@ impl Layers {
                 on_response: hook(layer.get(2)?),
                 on_complete: hook(layer.get(3)?),
                 outer: usize::try_from(outer).ok(),
+                usual_request: Usual::default(),
+                usual_response: Usual::default(),
             })
         });
         Ok(Self { layers: layers.collect::<Result<_>>()?, attempt_at, is_outward, hears_errors })
@@ -121,7 +126,7 @@ pub(super) fn begin(ctx: &Ctx<'_>, walk: &Walk, seat: &Rc<Seat>, layers: &Layers
         let Some(hook) = &layer.on_request else { continue };
         match call(ctx, seat, layer, hook)? {
             Came::Nothing => {}
-            Came::Value(value) if edits::of_request(ctx, seat, &value) => {}
+            Came::Value(value) if edits::of_request(ctx, seat, &layer.usual_request, &value) => {}
             Came::Value(value) if layer.leaves_alone() && edits::of_answer(ctx, seat, &value) => {
                 phase.set(Phase::Away);
                 return Ok(RESPONDED);
@@ -148,7 +153,7 @@ pub(super) fn answered(ctx: &Ctx<'_>, walk: &Walk, seat: &Rc<Seat>, layers: &Lay
         if let Some(hook) = &layer.on_response {
             match call(ctx, seat, layer, hook)? {
                 Came::Nothing => {}
-                Came::Value(value) if edits::of_response(ctx, seat, &value) => {}
+                Came::Value(value) if edits::of_response(ctx, seat, &layer.usual_response, &value) => {}
                 came => return seat.go_on(ctx, walk, at, "onResponse", came),
             }
         }
