@@ -134,3 +134,26 @@ pub(super) fn tell(ctx: *mut qjs::JSContext, names: [qjs::JSAtom; 2]) -> bool {
     let before = is_told(&a, &b) && !is_told(&a, &c) && !is_told(&a, &d);
     before && b.define(other, qjs::JS_UNDEFINED) && !is_told(&a, &b)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use rquickjs::{Context, Runtime};
+
+    use super::*;
+
+    #[test]
+    fn this_engine_tells_objects_apart_by_their_shapes() {
+        let context = Context::full(&Runtime::new().unwrap()).unwrap();
+        context.with(|ctx| {
+            let raw = ctx.as_raw().as_ptr();
+            // SAFETY: the context is live, and the names are given back.
+            unsafe {
+                let names = [qjs::JS_NewAtom(raw, c"one".as_ptr()), qjs::JS_NewAtom(raw, c"other".as_ptr())];
+                assert!(tell(raw, names));
+                names.into_iter().for_each(|name| qjs::JS_FreeAtom(raw, name));
+            }
+        });
+    }
+}
