@@ -104,22 +104,8 @@ pub(crate) fn line(bytes: &[u8]) -> Result<Option<Line<'_>>, Malformed> {
     Ok(Some((*kind, text, end + 1)))
 }
 
-/// By hand: six of them are in each answer, and the library's way by text takes three times as long.
 pub(crate) fn integer(text: &[u8]) -> Result<i64, Malformed> {
-    let (is_negative, digits) = match text {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] => (false, digits),
-        digits => (false, digits),
-    };
-    // 18 digits can't overflow; whatever is longer is rare.
-    if digits.len() > 18 {
-        return std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or(Malformed);
-    }
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(Malformed);
-    }
-    let number = digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
-    Ok(if is_negative { -number } else { number })
+    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or(Malformed)
 }
 
 #[cfg(test)]
@@ -153,40 +139,6 @@ mod tests {
             let more = [text, b":1\r\n"].concat();
             assert_eq!(read_reply(&more).unwrap(), Some((wanted, text.len())), "{}", text.escape_ascii());
         }
-    }
-
-    #[test]
-    fn integers_are_what_the_library_reads() {
-        for text in [
-            "0",
-            "-0",
-            "7",
-            "+7",
-            "-7",
-            "007",
-            "",
-            "-",
-            "+",
-            "--1",
-            "+-1",
-            "1-",
-            " 1",
-            "1 ",
-            "1.0",
-            "0x1",
-            "１",
-            "999999999999999999",
-            "-999999999999999999",
-            "1000000000000000000",
-            "9223372036854775807",
-            "-9223372036854775808",
-            "9223372036854775808",
-            "-9223372036854775809",
-            "99999999999999999999",
-        ] {
-            assert_eq!(integer(text.as_bytes()), text.parse().map_err(|_| Malformed), "{text}");
-        }
-        assert_eq!(integer(b"\xff"), Err(Malformed));
     }
 
     #[test]

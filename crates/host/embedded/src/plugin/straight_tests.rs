@@ -72,7 +72,7 @@ const PLANS: &[&str] = &[
     "m('a', { at: 0, onRequest() { if ((this.at += 1) === 3) Object.prototype.path = '/c'; return { headers: { 'x-two': '2' } }; } })",
     "m('a', { kept: { headers: { 'x-two': '2' } }, at: 0, onRequest() { if ((this.at += 1) === 3) this.kept.headers['x-three'] = '3'; return this.kept; } })",
     "m('a', { at: 0, onResponse() { return { headers: (this.at += 1) % 2 ? { 'x-by': 'a' } : { 'x-to': 'b' } }; } })",
-    "m('a', { at: 0, onResponse() { if ((this.at += 1) === 2) Object.prototype.status = 201; return { headers: { 'x-by': 'a' } }; } })",
+    "m('a', { at: 0, onResponse() { if ((this.at += 1) === 2) Object.prototype.status = 201; return { headers: { 'x-by': 'a' } }; }, onComplete() { delete Object.prototype.status; } })",
     // What hooks may return.
     "m('a', { onRequest: () => ({}) })",
     "m('a', { onRequest: () => null })",
