@@ -174,7 +174,7 @@ fn write_piece(lane: &Rc<Lane>, flags: u32, [id, number, count]: [u32; 3], bytes
 /// What JavaScript is told of a connection that fails once the request is on its way.
 fn failure_of(reason: Reason) -> Failure {
     let class = match reason {
-        Reason::UpstreamInvalid | Reason::UpstreamHeadBytes => failure::PROTOCOL,
+        Reason::UpstreamInvalid | Reason::UpstreamHeadBytes | Reason::UpstreamUpgrade => failure::PROTOCOL,
         Reason::HandlerFailed => failure::REFUSED,
         _ => failure::BROKEN,
     };
