@@ -1,7 +1,13 @@
 //! HPACK (RFC 7541): lists of fields become blocks of bytes and back, with a table on each side that the two keep in step.
 
 mod decoder;
+mod dynamic_table;
 mod encoder;
+mod hash;
+mod huffman;
+mod integer;
+mod sightings;
+mod static_table;
 
 pub use decoder::{DecodeError, Decoder, Sensitivity};
 pub use encoder::Encoder;
