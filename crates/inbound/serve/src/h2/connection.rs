@@ -1,63 +1,56 @@
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::io;
 use std::rc::Rc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Instant;
 
-use bytes::Bytes;
-use h2::server::{Builder, SendResponse};
-use h2::{Reason as Code, RecvStream};
-use http::Request;
-use leat_message::{Ended, Handler, Limits, Method, Peer, Reason, Record, Step};
+use leat_h2::{Body, Code, Key};
+use leat_message::{Ended, Handler, Limits, Peer, Reason, Record, Step, WHOLE_BODY_BYTES_MAX};
 use leat_stream::clock::{NEVER, TICK_MS, now_ms};
-use leat_stream::{BUFFER_BYTES, Socket, Timer, memory};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use leat_stream::{BUFFER_BYTES, BULK_BYTES, Buffer, Socket, Timer, memory};
 use tokio::task::spawn_local;
 
-use super::ahead::Ahead;
-use super::exchange::{Begun, H2Exchange, Receive, raw_step};
+use super::closing::linger;
+use super::exchange::{Begun, H2Exchange, raw_step};
 use super::head::OwnedHead;
-use super::io::{Ending, Io};
+use super::link::{Ending, Link, OUTPUT_BYTES_MAX};
 use super::reply::H2Reply;
-use super::wake::Bell;
 use crate::refusal::{admit, write_problem};
 use crate::{Service, Site};
 
-/// Flow-control window of one stream, in bytes: a bulk upload on a loopback or LAN is not held up by it.
-const STREAM_WINDOW_BYTES: u32 = 256 * 1024;
-/// Flow-control window of a connection, in bytes: what one client can make us hold.
-const CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
-/// Bytes that may wait in one stream for the client's window.
-pub(super) const SEND_BUFFER_BYTES: usize = 64 * 1024;
-/// Streams that we reset for the client's errors before it is told to calm down (CVE-2025-8671, MadeYouReset).
-const LOCAL_RESETS_MAX: usize = 64;
-/// Streams that the client reset before we looked at them, before it is told to calm down (CVE-2023-44487).
-const PENDING_RESETS_MAX: usize = 20;
 /// Exchanges that may run on one connection, as a multiple of the streams it may have open: one whose stream was reset
 /// runs until its handler notices.
 const RUNNING_FACTOR: usize = 2;
 
-/// A request as the h2 crate hands it over.
-type Incoming = (Request<RecvStream>, SendResponse<Bytes>);
-
-type H2 = h2::server::Connection<Io, Bytes>;
-
 /// One HTTP/2 connection.
 pub(super) struct Connection<H: Handler> {
-    h2: H2,
-    io: Io,
-    /// What the crate wakes.
-    bell: Bell,
+    link: Link,
+    socket: Socket,
+    input: Buffer,
     peer: Rc<Peer>,
     service: Rc<Service<H>>,
     /// Exchanges that run as tasks.
     running: Rc<Cell<usize>>,
     accepted: u64,
     timer: Timer,
+    /// When a connection ends whose preface has not come.
+    begin_deadline_ms: u64,
     /// When a connection on which nothing runs ends.
     idle_deadline_ms: u64,
     closing: bool,
+    /// Since when writes find no room.
+    blocked_since_ms: Option<u64>,
+    /// What a body that came with its head is taken into.
+    spare: Vec<u8>,
+}
+
+/// How a connection ended.
+enum End {
+    /// The client may still read what was said last.
+    Linger,
+    /// Without a word.
+    Silent,
 }
 
 impl<H: Handler> Connection<H> {
@@ -65,133 +58,174 @@ impl<H: Handler> Connection<H> {
     pub(super) async fn serve(socket: Socket, first_bytes: Vec<u8>, peer: Rc<Peer>, service: Rc<Service<H>>) {
         let site = service.current();
         let limits = &site.limits;
-        let io = Io::new(socket, first_bytes);
-        let mut builder = Builder::new();
-        builder
-            .initial_window_size(STREAM_WINDOW_BYTES)
-            .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
-            .max_concurrent_streams(limits.h2_streams_max)
-            .max_header_list_size(u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX))
-            .max_send_buffer_size(SEND_BUFFER_BYTES)
-            .max_local_error_reset_streams(Some(LOCAL_RESETS_MAX))
-            .max_pending_accept_reset_streams(PENDING_RESETS_MAX);
-        let mut handshake = std::pin::pin!(builder.handshake::<_, Bytes>(io.clone()));
+        let mut input = Buffer::default();
+        if !first_bytes.is_empty() {
+            input.extend(&first_bytes);
+        }
+        // The core's clock stands still while there is no timer: from here on deadlines can be reckoned from it.
         let mut timer = Timer::default();
         timer.set_after(limits.head_time_ms);
-        let shaken = poll_fn(|cx| {
-            let shaken = handshake.as_mut().poll(cx);
-            // The client may wait for our settings. What finds no room goes with the next poll.
-            let _ = io.poll_send(cx);
-            match shaken {
-                Poll::Ready(shaken) => Poll::Ready(shaken.ok()),
-                Poll::Pending => timer.poll_due(cx).map(|()| None),
-            }
-        })
-        .await;
-        let Some(h2) = shaken else { return };
-        let idle_deadline_ms = now_ms().saturating_add(limits.idle_time_ms);
-        let running = Rc::new(Cell::new(0));
         let mut connection = Self {
-            h2,
-            io,
-            bell: Bell::new(),
+            link: Link::new(limits),
+            socket,
+            input,
             peer,
             service,
-            running,
+            running: Rc::new(Cell::new(0)),
             accepted: 0,
             timer,
-            idle_deadline_ms,
+            begin_deadline_ms: now_ms().saturating_add(limits.head_time_ms),
+            idle_deadline_ms: now_ms().saturating_add(limits.idle_time_ms),
             closing: false,
+            blocked_since_ms: None,
+            spare: Vec::new(),
         };
-        connection.run().await;
-        let Self { h2, io, timer, .. } = connection;
-        drop(h2);
-        if matches!(io.ending(), Some(Ending::Silent)) {
-            return;
+        let lose = Lose(connection.link.clone());
+        let end = poll_fn(|cx| connection.poll(cx)).await;
+        connection.link.look(leat_h2::Connection::lose);
+        connection.link.wake_told();
+        let Self { link, socket, timer, .. } = connection;
+        if matches!(end, End::Linger) {
+            linger(link, socket, timer, &site.limits).await;
         }
-        linger(io, timer, &site.limits).await;
+        drop(lose);
     }
 
-    async fn run(&mut self) {
+    /// Reads, answers and writes until nothing is left to do for now, and keeps the deadlines of the connection as a whole.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+        self.link.awake();
         loop {
-            match poll_fn(|cx| self.poll_next(cx)).await {
-                Some(Ok((request, respond))) => self.accept(request, respond),
-                Some(Err(error)) => {
-                    if !error.is_io() {
-                        let flood = error.reason() == Some(Code::ENHANCE_YOUR_CALM);
+            match self.link.ending() {
+                Some(Ending::GoAway(code)) => {
+                    self.link.act(|h2, out| h2.abort(Code(code), out));
+                    return Poll::Ready(End::Linger);
+                }
+                Some(Ending::Silent) => return Poll::Ready(End::Silent),
+                None => {}
+            }
+            self.accept_all();
+            self.link.wake_told();
+            let is_full = self.link.output_bytes() >= OUTPUT_BYTES_MAX;
+            if !is_full {
+                match self.poll_receive(cx) {
+                    Poll::Ready(Ok(true)) => continue,
+                    Poll::Ready(Ok(false)) => return Poll::Ready(End::Linger),
+                    Poll::Ready(Err(code)) => {
+                        let flood = code == Code::ENHANCE_YOUR_CALM;
                         self.refuse(if flood { Reason::H2Flood } else { Reason::H2Protocol });
+                        return Poll::Ready(End::Linger);
                     }
-                    return;
+                    Poll::Pending => {}
                 }
-                None => return,
-            }
-        }
-    }
-
-    /// The next request, or the end. Keeps the deadlines of the connection as a whole.
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Incoming, h2::Error>>> {
-        loop {
-            if let Some(ending) = self.io.ending() {
-                if let Ending::GoAway(code) = ending {
-                    self.h2.abrupt_shutdown(Code::from(code));
-                    let _ = self.h2.poll_closed(cx);
-                }
-                return Poll::Ready(None);
-            }
-            let waker = self.bell.waker(cx);
-            let next = self.h2.poll_accept(&mut Context::from_waker(waker));
-            if self.io.is_flooded() {
-                self.refuse(Reason::H2Flood);
-                self.h2.abrupt_shutdown(Code::ENHANCE_YOUR_CALM);
-                // One more poll writes the GOAWAY, as far as there is room for it.
-                let _ = self.h2.poll_closed(cx);
-                return Poll::Ready(None);
-            }
-            if next.is_ready() {
-                // The next poll follows behind what is accepted.
-                self.bell.mute();
-                return next;
             }
             // Nothing more is there to be read: all replies leave at once.
-            if let Poll::Ready(Err(_)) = self.io.poll_send(cx) {
-                return Poll::Ready(None);
-            }
-            let site = self.service.current();
-            let now = now_ms();
-            if !self.closing && (self.service.is_ending() || self.accepted >= site.limits.requests_per_connection_max) {
-                self.close();
+            let flushed = match self.poll_flush(cx) {
+                Poll::Ready(Err(_)) => return Poll::Ready(End::Linger),
+                flushed => flushed.is_ready(),
+            };
+            self.link.wake_told();
+            if flushed && is_full {
                 continue;
             }
-            if self.running.get() > 0 {
-                self.idle_deadline_ms = self.rest_deadline_ms(&site.limits, now);
+            if flushed && self.link.look(|h2| h2.is_over()) {
+                return Poll::Ready(End::Linger);
             }
-            let head_deadline_ms = self.head_deadline_ms(&site.limits);
-            let reader_deadline_ms = self.reader_deadline_ms(&site.limits);
-            if head_deadline_ms <= now || reader_deadline_ms <= now {
-                self.refuse(if head_deadline_ms <= now { Reason::TimeHead } else { Reason::SlowReader });
-                return Poll::Ready(None);
+            if let Some(end) = self.keep_deadlines() {
+                return Poll::Ready(end);
             }
-            if self.idle_deadline_ms <= now {
-                if self.closing {
-                    return Poll::Ready(None);
-                }
-                self.close();
+            if self.link.output_bytes() > 0 && flushed {
                 continue;
             }
-            // While something runs this only looks again: nothing else says when the last exchange has ended.
-            self.timer.set(self.idle_deadline_ms.min(head_deadline_ms).min(reader_deadline_ms));
-            ready!(self.timer.poll_due(cx));
+            if self.timer.poll_due(cx).is_pending() {
+                self.link.sleep(cx);
+                return Poll::Pending;
+            }
         }
+    }
+
+    /// Reads once and takes what came. Ready with `false` at the end of the connection.
+    fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Code>> {
+        let taken = self.take_input()?;
+        if taken {
+            return Poll::Ready(Ok(true));
+        }
+        if self.input.is_empty() {
+            self.input.release();
+        }
+        match self.input.poll_fill(&mut self.socket, cx, BULK_BYTES) {
+            Poll::Ready(Ok(0) | Err(_)) => Poll::Ready(Ok(false)),
+            Poll::Ready(Ok(_)) => {
+                self.take_input()?;
+                Poll::Ready(Ok(true))
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Takes whole frames from the input; says whether there were any.
+    fn take_input(&mut self) -> Result<bool, Code> {
+        if self.input.is_empty() {
+            return Ok(false);
+        }
+        let input = &self.input;
+        let count = self.link.act(|h2, out| h2.receive(input.bytes(), now_ms(), out))?;
+        self.input.consume(count);
+        Ok(count > 0)
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let (flushed, moved) = self.link.poll_flush(&mut self.socket, cx);
+        if moved || flushed.is_ready() {
+            self.blocked_since_ms = None;
+        }
+        if flushed.is_pending() {
+            self.blocked_since_ms.get_or_insert_with(now_ms);
+        }
+        flushed
+    }
+
+    /// Looks at what the connection may wait for, and sets the timer to the first of it.
+    fn keep_deadlines(&mut self) -> Option<End> {
+        let site = self.service.current();
+        let now = now_ms();
+        if !self.closing && (self.service.is_ending() || self.accepted >= site.limits.requests_per_connection_max) {
+            self.close();
+        }
+        if self.running.get() > 0 {
+            self.idle_deadline_ms = self.rest_deadline_ms(&site.limits, now);
+        }
+        let has_begun = self.link.look(|h2| h2.has_begun());
+        let begin_deadline_ms = if has_begun { NEVER } else { self.begin_deadline_ms };
+        let head_deadline_ms = self.head_deadline_ms(&site.limits);
+        let reader_deadline_ms = self.reader_deadline_ms(&site.limits);
+        if head_deadline_ms <= now || reader_deadline_ms <= now {
+            self.refuse(if head_deadline_ms <= now { Reason::TimeHead } else { Reason::SlowReader });
+            return Some(End::Linger);
+        }
+        if begin_deadline_ms <= now {
+            return Some(End::Silent);
+        }
+        if self.idle_deadline_ms <= now {
+            if self.closing {
+                return Some(End::Linger);
+            }
+            self.close();
+        }
+        // While something runs this only looks again: nothing else says when the last exchange has ended.
+        let deadlines = [self.idle_deadline_ms, begin_deadline_ms, head_deadline_ms, reader_deadline_ms];
+        self.timer.set(deadlines.into_iter().min().unwrap_or(NEVER));
+        None
     }
 
     /// When a head that has begun must have ended.
     fn head_deadline_ms(&self, limits: &Limits) -> u64 {
-        self.io.in_head_since_ms().map_or(NEVER, |since| since.saturating_add(limits.head_time_ms))
+        let since = self.link.look(|h2| h2.in_head_since_ms());
+        since.map_or(NEVER, |since| since.saturating_add(limits.head_time_ms))
     }
 
     /// When output that finds no room must have moved on.
     fn reader_deadline_ms(&self, limits: &Limits) -> u64 {
-        match self.io.blocked_since_ms() {
+        match self.blocked_since_ms {
             Some(since) if limits.throughput_bytes_min > 0 => since.saturating_add(limits.throughput_grace_ms),
             _ => NEVER,
         }
@@ -212,49 +246,68 @@ impl<H: Handler> Connection<H> {
     fn close(&mut self) {
         self.closing = true;
         self.idle_deadline_ms = self.rest_deadline_ms(&self.service.current().limits, now_ms());
-        self.h2.graceful_shutdown();
+        self.link.act(leat_h2::Connection::close);
     }
 
-    fn accept(&mut self, request: Request<RecvStream>, mut respond: SendResponse<Bytes>) {
+    /// Takes every request that came, as long as its reply has a place.
+    fn accept_all(&mut self) {
+        while self.link.output_bytes() < OUTPUT_BYTES_MAX
+            && let Some((key, problem)) = self.link.act(leat_h2::Connection::next_request)
+        {
+            self.accept(key, problem);
+        }
+    }
+
+    fn accept(&mut self, key: Key, problem: Result<(), Reason>) {
         self.accepted += 1;
         let site = self.service.current();
         self.idle_deadline_ms = self.rest_deadline_ms(&site.limits, now_ms());
         if self.running.get() >= RUNNING_FACTOR.saturating_mul(site.limits.h2_streams_max as usize) {
-            respond.send_reset(Code::REFUSED_STREAM);
+            self.link.reset(key, Code::REFUSED_STREAM);
+            self.link.release(key);
             self.refuse(Reason::H2Flood);
             return;
         }
-        let (parts, mut recv) = request.into_parts();
-        let mut reply = H2Reply::new(respond, parts.method == http::Method::HEAD);
-        let head = OwnedHead::new(&parts, recv.is_end_stream(), site.profile, &site.limits).and_then(|head| {
-            admit(head.view(), &self.peer)?;
-            if memory::in_use() > site.limits.memory_bytes_max { Err(Reason::LimitMemory) } else { Ok(head) }
+        let mut head = OwnedHead::spare();
+        let ended = self.link.look(|h2| {
+            h2.swap_head(key, head.text());
+            h2.has_ended(key)
         });
-        let head = match head {
-            Ok(head) => head,
-            Err(reason) => {
-                write_problem(&mut reply, reason);
-                if reply.end(None).is_err() {
-                    reply.cut(reason);
-                }
-                self.refuse(reason);
-                return;
+        let mut reply = H2Reply::new(self.link.clone(), key, head.is_head_request());
+        let judged = problem.and_then(|()| {
+            head.parse(ended, site.profile, &site.limits)?;
+            admit(head.view(), &self.peer)?;
+            if memory::in_use() > site.limits.memory_bytes_max { Err(Reason::LimitMemory) } else { Ok(()) }
+        });
+        if let Err(reason) = judged {
+            write_problem(&mut reply, reason);
+            if reply.end(None).is_err() {
+                reply.cut(reason);
             }
-        };
-        debug_assert_eq!(parts.method == http::Method::HEAD, head.view().method() == Method::Head);
+            self.refuse(reason);
+            return;
+        }
         let started = Instant::now();
-        let ahead = Ahead::read(&mut recv, &head, site.limits.body_bytes_max);
-        let raw = raw_step(&site, head.view(), ahead.whole(), &self.peer, &mut reply);
-        let ahead = if matches!(raw, Ok(Step::Done)) { ahead.let_go(&mut recv) } else { ahead };
-        if matches!(raw, Ok(Step::Done)) && recv.is_end_stream() && reply.is_whole() && reply.end(None).is_ok() {
+        let body = self.whole_body(key, &head, &site.limits);
+        let raw = raw_step(&site, head.view(), body.as_deref(), &self.peer, &mut reply);
+        let is_done = matches!(raw, Ok(Step::Done));
+        let body = match body {
+            Some(body) if is_done => {
+                self.link.act(|h2, out| h2.consumed(key, body.len(), out));
+                self.spare = body;
+                Vec::new()
+            }
+            body => body.unwrap_or_default(),
+        };
+        if is_done && self.link.look(|h2| h2.has_ended(key)) && reply.is_whole() && reply.end(None).is_ok() {
             if reply.is_done() {
                 let (request, record) = (Some(head.view()), &reply.record);
                 site.handler.ended(Ended { request, peer: &self.peer, record, started });
                 return;
             }
-            return self.spawn(self.exchange(head, site, recv, ahead, reply).run_ending());
+            return self.spawn(self.exchange(head, site, body, reply, started).run_ending());
         }
-        match self.exchange(head, site, recv, ahead, reply).go_on(raw) {
+        match self.exchange(head, site, body, reply, started).go_on(raw) {
             Begun::Ended => {}
             Begun::Ending(exchange) => self.spawn(exchange.run_ending()),
             Begun::Draining(exchange) => self.spawn(exchange.run_draining()),
@@ -262,15 +315,29 @@ impl<H: Handler> Connection<H> {
         }
     }
 
+    /// The body, where all of it has come with its head. Nothing is taken of one that the client waits to be asked for, and
+    /// of one beyond a limit: the exchange step says what is wrong with such a body.
+    fn whole_body(&mut self, key: Key, head: &OwnedHead, limits: &Limits) -> Option<Vec<u8>> {
+        if head.view().lines().expect_continue {
+            return None;
+        }
+        let bytes_max = usize::try_from(limits.body_bytes_max).unwrap_or(usize::MAX).min(WHOLE_BODY_BYTES_MAX);
+        let spare = &mut self.spare;
+        self.link.look(|h2| {
+            let is_fit = h2.whole_body(key).is_some_and(|bytes| (1..=bytes_max).contains(&bytes));
+            (is_fit && h2.take_body(key, spare) == Body::Data).then(|| std::mem::take(spare))
+        })
+    }
+
     fn exchange(
         &self,
         head: OwnedHead,
         site: Rc<Site<H>>,
-        recv: RecvStream,
-        ahead: Ahead,
+        body: Vec<u8>,
         reply: H2Reply,
+        started: Instant,
     ) -> H2Exchange<H> {
-        H2Exchange::new(head, Rc::clone(&self.peer), site, Receive { recv, ahead }, reply, self.io.clone())
+        H2Exchange::new(head, Rc::clone(&self.peer), site, body, reply, started)
     }
 
     fn spawn(&self, exchange: impl Future<Output = ()> + 'static) {
@@ -289,13 +356,22 @@ impl<H: Handler> Connection<H> {
     }
 }
 
+/// Tells the exchanges of a connection's end, however it comes.
+struct Lose(Link);
+
+impl Drop for Lose {
+    fn drop(&mut self) {
+        self.0.lose();
+    }
+}
+
 /// Counts an exchange that runs as a task.
 struct Running(Rc<Cell<usize>>);
 
 impl Running {
     fn new(count: &Rc<Cell<usize>>) -> Self {
         count.set(count.get() + 1);
-        // The stream of a client that reads nothing must not keep the buffers of the connection uncounted.
+        // What an exchange holds besides bodies.
         memory::add(BUFFER_BYTES as i64);
         Self(Rc::clone(count))
     }
@@ -306,31 +382,4 @@ impl Drop for Running {
         self.0.set(self.0.get().saturating_sub(1));
         memory::add(-(BUFFER_BYTES as i64));
     }
-}
-
-/// Ends our direction and reads the client's off for a while, so that a GOAWAY is read before a reset destroys it.
-async fn linger(mut io: Io, mut timer: Timer, limits: &Limits) {
-    let deadline = now_ms().saturating_add(limits.drain_time_ms);
-    let mut left = limits.drain_bytes_max;
-    let mut shut = false;
-    let mut block = [0; 1024];
-    poll_fn(|cx| {
-        loop {
-            if !shut {
-                shut = Pin::new(&mut io).poll_shutdown(cx).is_ready();
-            }
-            let mut buf = ReadBuf::new(&mut block);
-            match Pin::new(&mut io).poll_read(cx, &mut buf) {
-                Poll::Ready(Ok(())) if !buf.filled().is_empty() && left > 0 => {
-                    left = left.saturating_sub(buf.filled().len() as u64);
-                }
-                Poll::Ready(_) => return Poll::Ready(()),
-                Poll::Pending => {
-                    timer.set(deadline);
-                    return timer.poll_due(cx);
-                }
-            }
-        }
-    })
-    .await;
 }

@@ -4,18 +4,16 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
-use bytes::{Buf, Bytes};
-use h2::RecvStream;
+use leat_h2::Body;
 use leat_message::{
     BodyLimits, BreakOff, Ended, Exchange, Fault, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record,
     Reply, Step,
 };
-use leat_stream::{Timer, memory};
+use leat_stream::Timer;
 
-use super::ahead::Ahead;
 use super::head::{OwnedHead, Trailers};
-use super::io::{Ending, Io};
-use super::reply::{H2Reply, HELD_BYTES_MAX};
+use super::link::{Direction, Ending};
+use super::reply::H2Reply;
 use crate::refusal::write_problem;
 use crate::service::{OnError, Site};
 use crate::wait::Wait;
@@ -25,28 +23,20 @@ pub(super) struct H2Exchange<H> {
     head: OwnedHead,
     peer: Rc<Peer>,
     site: Rc<Site<H>>,
-    recv: RecvStream,
-    /// What came of the body before there was an exchange.
-    ahead: Ahead,
-    /// The connection, to ask for its end.
-    io: Io,
-    /// The piece of the body that is lent.
-    chunk: Bytes,
+    /// The piece of the body that is lent, from `chunk_start` on.
+    chunk: Vec<u8>,
+    chunk_start: usize,
+    /// Whether that came with the head, and was not counted yet.
+    came_with_head: bool,
     body_done: bool,
     continue_owed: bool,
     trailers: Option<Trailers>,
     bytes_max: u64,
     reply: H2Reply,
     wait: Wait,
-    /// The memory of a reply that waits for the client's window.
-    stuck: Option<Stuck>,
+    /// Bytes of the reply that waited for the client when they were looked at last.
+    held_bytes: usize,
     started: Instant,
-}
-
-/// A request's body: its stream, and what was taken from it already.
-pub(super) struct Receive {
-    pub(super) recv: RecvStream,
-    pub(super) ahead: Ahead,
 }
 
 /// What is to be done after the raw step.
@@ -59,23 +49,6 @@ pub(super) enum Begun<H: Handler> {
     Draining(H2Exchange<H>),
     /// The exchange step.
     Exchange(H2Exchange<H>, H::Plan),
-}
-
-/// Counts bytes that a client does not take as memory in use.
-struct Stuck(i64);
-
-impl Stuck {
-    fn new(bytes: usize) -> Self {
-        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-        memory::add(bytes);
-        Self(bytes)
-    }
-}
-
-impl Drop for Stuck {
-    fn drop(&mut self) {
-        memory::add(-self.0);
-    }
 }
 
 /// Takes the raw step; a panic is a reason like others.
@@ -98,9 +71,9 @@ impl<H: Handler> H2Exchange<H> {
         head: OwnedHead,
         peer: Rc<Peer>,
         site: Rc<Site<H>>,
-        Receive { recv, ahead }: Receive,
+        body: Vec<u8>,
         reply: H2Reply,
-        io: Io,
+        started: Instant,
     ) -> Self {
         let lines = head.view().lines();
         let mut wait = Wait::new();
@@ -108,29 +81,57 @@ impl<H: Handler> H2Exchange<H> {
             wait.limit_body(site.limits.body_time_ms);
         }
         Self {
-            chunk: Bytes::new(),
+            came_with_head: !body.is_empty(),
+            chunk: body,
+            chunk_start: 0,
             body_done: lines.length == Length::None,
             continue_owed: lines.expect_continue,
             trailers: None,
             bytes_max: site.limits.body_bytes_max,
             reply,
             wait,
-            stuck: None,
-            started: Instant::now(),
+            held_bytes: 0,
+            started,
             head,
             peer,
             site,
-            recv,
-            ahead,
-            io,
         }
+    }
+
+    /// What is lent of the body.
+    fn lent(&self) -> &[u8] {
+        self.chunk.get(self.chunk_start..).unwrap_or_default()
+    }
+
+    /// Whether all of the request has come and was taken.
+    fn has_ended(&self) -> bool {
+        self.reply.link.look(|h2| h2.has_ended(self.reply.key))
+    }
+
+    /// Takes the next bytes of the body into the chunk.
+    fn poll_chunk(&mut self, cx: &Context<'_>) -> Poll<Body> {
+        let (link, key) = (&self.reply.link, self.reply.key);
+        self.chunk_start = 0;
+        match link.look(|h2| h2.take_body(key, &mut self.chunk)) {
+            Body::Wait => {
+                link.wait(key, Direction::Receive, cx);
+                Poll::Pending
+            }
+            body => Poll::Ready(body),
+        }
+    }
+
+    /// The client may send as much again.
+    fn let_go(&self, count: usize) {
+        let key = self.reply.key;
+        self.reply.link.act(|h2, out| h2.consumed(key, count, out));
     }
 
     /// Says how to go on after the raw step, if the reply was not complete with it.
     pub(super) fn go_on(mut self, raw: Result<Step<H::Plan>, Reason>) -> Begun<H> {
         let complete = match raw {
             Ok(Step::Exchange(plan)) => return Begun::Exchange(self, plan),
-            Ok(Step::Done) if !self.recv.is_end_stream() && !self.continue_owed => return Begun::Draining(self),
+            Ok(Step::Done) if !self.has_ended() && !self.continue_owed => return Begun::Draining(self),
             Ok(Step::Done) => self.complete(),
             Err(reason) => self.fail(reason),
         };
@@ -162,16 +163,16 @@ impl<H: Handler> H2Exchange<H> {
         let mut left = self.site.limits.drain_bytes_max;
         poll_fn(|cx| {
             while left > 0 {
-                match self.recv.poll_data(cx) {
-                    Poll::Ready(Some(Ok(bytes))) => {
-                        left = left.saturating_sub(bytes.len().max(1) as u64);
-                        // Fails only for more than was received.
-                        let _ = self.recv.flow_control().release_capacity(bytes.len());
+                match self.poll_chunk(cx) {
+                    Poll::Ready(Body::Data) => {
+                        left = left.saturating_sub(self.chunk.len() as u64);
+                        self.let_go(self.chunk.len());
                     }
-                    Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(()),
+                    Poll::Ready(_) => break,
                     Poll::Pending => return timer.poll_due(cx),
                 }
             }
+            self.chunk = Vec::new();
             Poll::Ready(())
         })
         .await;
@@ -239,49 +240,49 @@ impl<H: Handler> H2Exchange<H> {
 
     fn poll_push(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
         loop {
-            let before = self.reply.held_bytes();
             let pushed = self.reply.poll_push(cx);
-            self.wait.sent(before - self.reply.held_bytes());
+            self.note_sent();
             if pushed.is_ready() {
-                self.stuck = None;
                 return pushed;
-            }
-            if self.stuck.is_none() {
-                self.stuck = Some(Stuck::new(self.reply.stuck_bytes()));
             }
             ready!(self.wait.poll_reader(cx, &self.site.limits))?;
         }
     }
 
+    /// Counts what the client has taken since this was looked at last.
+    fn note_sent(&mut self) {
+        let held_bytes = self.reply.held_bytes();
+        self.wait.sent(self.held_bytes.saturating_sub(held_bytes));
+        self.held_bytes = held_bytes;
+    }
+
     /// Receives the next piece of the body. Ready with `false` at its end.
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Reason>> {
         loop {
-            let next = match self.ahead.take() {
-                Some(bytes) => Poll::Ready(Some(Ok(bytes))),
-                None => self.recv.poll_data(cx),
-            };
-            match next {
-                Poll::Ready(Some(Ok(bytes))) if bytes.is_empty() => {}
-                Poll::Ready(Some(Ok(bytes))) => {
-                    self.wait.received(bytes.len());
-                    self.reply.record.bytes_in += bytes.len() as u64;
-                    if self.reply.record.bytes_in > self.bytes_max {
-                        return Poll::Ready(Err(Reason::LimitBodyBytes));
-                    }
-                    self.chunk = bytes;
-                    return Poll::Ready(Ok(true));
+            match self.poll_chunk(cx) {
+                Poll::Ready(Body::Data) => {
+                    self.wait.received(self.chunk.len());
+                    return Poll::Ready(self.count_chunk().map(|()| true));
                 }
-                Poll::Ready(Some(Err(_))) => return Poll::Ready(Err(Reason::PeerCancelled)),
-                Poll::Ready(None) => {
-                    let trailers = ready!(self.recv.poll_trailers(cx)).map_err(|_| Reason::PeerCancelled)?;
-                    if let Some(map) = trailers {
-                        self.trailers = Some(Trailers::new(&map, self.site.profile, &self.site.limits)?);
+                Poll::Ready(Body::End) => {
+                    let (link, key) = (&self.reply.link, self.reply.key);
+                    if link.look(|h2| h2.take_trailers(key, &mut self.chunk)) {
+                        let section = std::mem::take(&mut self.chunk);
+                        self.trailers = Some(Trailers::new(&section, self.site.profile, &self.site.limits)?);
                     }
                     return Poll::Ready(Ok(false));
                 }
+                Poll::Ready(Body::Gone | Body::Wait) => return Poll::Ready(Err(Reason::PeerCancelled)),
                 Poll::Pending => ready!(self.wait.poll_sender(cx, &self.site.limits))?,
             }
         }
+    }
+
+    /// Counts a piece of the body that came.
+    fn count_chunk(&mut self) -> Result<(), Reason> {
+        let record = &mut self.reply.record;
+        record.bytes_in += self.chunk.len() as u64;
+        if record.bytes_in > self.bytes_max { Err(Reason::LimitBodyBytes) } else { Ok(()) }
     }
 }
 
@@ -332,7 +333,7 @@ impl<H: Handler> Exchange for H2Exchange<H> {
     }
 
     fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece<'_>, Reason>> {
-        if self.chunk.is_empty() && !self.body_done {
+        if self.lent().is_empty() && !self.body_done {
             if matches!(self.head.view().length(), Length::Known(count) if count > self.bytes_max) {
                 return Poll::Ready(Err(Reason::LimitBodyBytes));
             }
@@ -340,11 +341,13 @@ impl<H: Handler> Exchange for H2Exchange<H> {
                 self.reply.interim(100, Fields::new(&[], &[]));
             }
             self.body_done = !ready!(self.poll_piece(cx))?;
+        } else if std::mem::take(&mut self.came_with_head) {
+            self.count_chunk()?;
         }
-        if self.chunk.is_empty() {
-            return Poll::Ready(Ok(Piece::End));
+        match self.lent() {
+            [] => Poll::Ready(Ok(Piece::End)),
+            bytes => Poll::Ready(Ok(Piece::Data(bytes))),
         }
-        Poll::Ready(Ok(Piece::Data(&self.chunk)))
     }
 
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
@@ -352,10 +355,11 @@ impl<H: Handler> Exchange for H2Exchange<H> {
     }
 
     fn consume(&mut self, count: usize) {
-        let count = count.min(self.chunk.len());
-        self.chunk.advance(count);
-        // Fails only for more than was received, which the line above excludes.
-        let _ = self.recv.flow_control().release_capacity(count);
+        let count = count.min(self.lent().len());
+        self.chunk_start += count;
+        if count > 0 {
+            self.let_go(count);
+        }
     }
 
     fn trailers(&self) -> Option<Fields<'_>> {
@@ -376,13 +380,19 @@ impl<H: Handler> Exchange for H2Exchange<H> {
         if !self.reply.has_room_for(bytes.len()) {
             return Poll::Ready(Err(Reason::HandlerFailed));
         }
-        if self.reply.held_bytes() >= HELD_BYTES_MAX {
-            ready!(self.poll_push(cx))?;
+        loop {
+            match self.reply.poll_body(cx, bytes) {
+                Poll::Ready(Ok(count)) => {
+                    self.reply.record.bytes_out += count as u64;
+                    return Poll::Ready(Ok(count));
+                }
+                Poll::Ready(Err(reason)) => return Poll::Ready(Err(reason)),
+                Poll::Pending => {
+                    self.note_sent();
+                    ready!(self.wait.poll_reader(cx, &self.site.limits))?;
+                }
+            }
         }
-        let count = bytes.len().min(HELD_BYTES_MAX);
-        self.reply.hold(bytes.get(..count).unwrap_or_default());
-        self.reply.record.bytes_out += count as u64;
-        Poll::Ready(Ok(count))
     }
 
     fn end(&mut self, trailers: Option<Fields<'_>>) {
@@ -425,8 +435,8 @@ impl<H: Handler> Exchange for H2Exchange<H> {
     fn break_off(&mut self, how: BreakOff) {
         match how {
             BreakOff::Reset { code } => self.reply.reset_code = Some(code),
-            BreakOff::GoAway { code } => self.io.end(Ending::GoAway(code)),
-            BreakOff::Close => self.io.end(Ending::Silent),
+            BreakOff::GoAway { code } => self.reply.link.end(Ending::GoAway(code)),
+            BreakOff::Close => self.reply.link.end(Ending::Silent),
         }
     }
 }

@@ -1,15 +1,12 @@
-//! HTTP/2 connections, on the h2 crate.
+//! HTTP/2 connections.
 
-mod ahead;
+mod closing;
 mod connection;
 mod exchange;
 mod head;
-mod io;
-mod known;
-mod meter;
+mod link;
 mod reply;
 mod verbatim;
-mod wake;
 
 use std::rc::Rc;
 
@@ -19,7 +16,7 @@ use leat_stream::Socket;
 use crate::Service;
 
 /// The first bytes of every HTTP/2 connection with prior knowledge (RFC 9113 section 3.4).
-pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(crate) use leat_h2::PREFACE;
 
 /// Serves one HTTP/2 connection until it ends. `first_bytes` were read from the socket already.
 ///

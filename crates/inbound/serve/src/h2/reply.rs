@@ -1,47 +1,53 @@
-use std::task::{Context, Poll, ready};
+use std::cell::RefCell;
+use std::task::{Context, Poll};
 
-use bytes::{Bytes, BytesMut};
-use h2::server::SendResponse;
-use h2::{Reason as Code, SendStream};
-use http::header::{CONTENT_LENGTH, DATE, Entry};
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
-use leat_message::{Fields, Fixed, Length, Reason, Record, Reply};
+use leat_h2::{Code, FieldList, Key};
+use leat_message::{Blame, Fields, Fixed, Length, Reason, Record, Reply, decimal};
 use leat_stream::clock;
 
-use super::head::to_field;
+use super::link::{Direction, Link};
 
-/// Body bytes gathered before they are offered to the stream: the end of a small body leaves with its last bytes.
-pub(super) const HELD_BYTES_MAX: usize = 16 * 1024;
+/// Body bytes gathered before they are given to the stream together with the head: until then it can be taken back.
+pub(super) const GATHERED_BYTES_MAX: usize = 16 * 1024;
 
-/// Rest of a body that is given to its stream without a look at the client's window: less than the stream costs anyway.
-const UNASKED_BYTES_MAX: usize = 1024;
+/// Rest of a body that is left to its stream: no task waits for the client's window, as none would for less than this in
+/// the socket's buffer.
+const LEFT_BYTES_MAX: usize = 1024;
 
 /// Interim responses of one exchange; further ones are left out. They are hints, and are queued whatever the client reads.
 const INTERIMS_MAX: u32 = 64;
 
-/// Trailers for which room is made at once.
-const RESERVED_FIELDS_MAX: usize = 64;
+/// Replies whose memory a core keeps for reuse.
+const SPARE_MAX: usize = 64;
+
+/// Memory that is kept of one of their buffers, in bytes.
+const SPARE_BYTES_MAX: usize = 16 * 1024;
+
+thread_local! {
+    /// Emptied buffers of replies that are gone.
+    static SPARE: RefCell<Vec<(FieldList, Vec<u8>)>> = const { RefCell::new(Vec::new()) };
+}
 
 /// How far a reply has come.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Waiting,
     Head,
     /// The head is complete; it leaves with the first body bytes, or at the next flush.
     HeadReady,
     Body,
-    /// The handler ended the reply; what is held waits for the client's window, and then these trailers.
-    Ending(Option<HeaderMap>),
+    /// The reply was ended; its rest waits in the stream for the client's window.
+    Ending,
     Done,
 }
 
-/// Turns one reply into the frames of one stream.
+/// Turns one reply into the frames of one stream. Its end is that of the stream's exchange.
 pub(super) struct H2Reply {
     pub(super) record: Record,
-    respond: SendResponse<Bytes>,
-    stream: Option<SendStream<Bytes>>,
-    status: StatusCode,
-    fields: HeaderMap,
+    pub(super) link: Link,
+    pub(super) key: Key,
+    status: u16,
+    fields: FieldList,
     phase: Phase,
     /// Whether body bytes go nowhere (HEAD, 204, 304).
     pub(super) bodiless: bool,
@@ -52,27 +58,33 @@ pub(super) struct H2Reply {
     whole: bool,
     /// Whether the handler formatted the head: then only its call ends the reply.
     verbatim: bool,
-    held: BytesMut,
+    date_seen: bool,
+    length_seen: bool,
+    /// Body bytes behind a head that has not left.
+    gathered: Vec<u8>,
     interims: u32,
     /// The error code that the handler chose for a reply that is cut off.
     pub(super) reset_code: Option<u32>,
 }
 
 impl H2Reply {
-    pub(super) fn new(respond: SendResponse<Bytes>, head_request: bool) -> Self {
+    pub(super) fn new(link: Link, key: Key, head_request: bool) -> Self {
+        let (fields, gathered) = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
         Self {
             record: Record::default(),
-            respond,
-            stream: None,
-            status: StatusCode::OK,
-            fields: HeaderMap::new(),
+            link,
+            key,
+            status: 200,
+            fields,
             phase: Phase::Waiting,
             bodiless: false,
             head_request,
             left: None,
             whole: false,
             verbatim: false,
-            held: BytesMut::new(),
+            date_seen: false,
+            length_seen: false,
+            gathered,
             interims: 0,
             reset_code: None,
         }
@@ -80,13 +92,13 @@ impl H2Reply {
 
     /// Whether everything was given to the stream.
     pub(super) fn is_done(&self) -> bool {
-        matches!(self.phase, Phase::Done)
+        self.phase == Phase::Done
     }
 
     /// Whether a handler that returned now has given all of its reply: all announced bytes, if not the call to end it.
     pub(super) fn is_whole(&self) -> bool {
         match self.phase {
-            Phase::Ending(_) | Phase::Done => true,
+            Phase::Ending | Phase::Done => true,
             Phase::HeadReady | Phase::Body if self.verbatim => false,
             Phase::HeadReady | Phase::Body => self.bodiless || self.whole || self.left == Some(0),
             Phase::Waiting | Phase::Head => false,
@@ -94,7 +106,7 @@ impl H2Reply {
     }
 
     pub(super) fn head_sent(&self) -> bool {
-        self.stream.is_some() || self.is_done()
+        matches!(self.phase, Phase::Body | Phase::Ending | Phase::Done)
     }
 
     /// Takes back what was written of the reply; says whether that was possible.
@@ -103,10 +115,12 @@ impl H2Reply {
             return false;
         }
         self.fields.clear();
-        self.held.clear();
+        self.gathered.clear();
         self.left = None;
         self.whole = false;
         self.verbatim = false;
+        self.date_seen = false;
+        self.length_seen = false;
         self.bodiless = false;
         self.phase = Phase::Waiting;
         self.record.bytes_out = 0;
@@ -120,102 +134,132 @@ impl H2Reply {
             && self.left.is_none_or(|left| count as u64 <= left)
     }
 
-    /// Holds body bytes back.
-    pub(super) fn hold(&mut self, bytes: &[u8]) {
+    /// Gathers body bytes behind the head.
+    fn gather(&mut self, bytes: &[u8]) {
         self.left = self.left.map(|left| left.saturating_sub(bytes.len() as u64));
-        self.held.extend_from_slice(bytes);
+        self.gathered.extend_from_slice(bytes);
     }
 
+    /// Bytes that have not left for the output.
     pub(super) fn held_bytes(&self) -> usize {
-        self.held.len()
+        self.gathered.len() + self.link.look(|h2| h2.held_bytes(self.key))
     }
 
     /// Whether nothing of the final reply was written.
     pub(super) fn is_waiting(&self) -> bool {
-        matches!(self.phase, Phase::Waiting)
+        self.phase == Phase::Waiting
     }
 
-    /// Takes a whole final head, to which nothing is added.
-    pub(super) fn give_head(&mut self, status: StatusCode, fields: HeaderMap, length: Length) {
-        self.record.status = status.as_u16();
+    /// The fields of a head that is not there yet, to be filled by [`H2Reply::give_head`] or [`H2Reply::send_interim`].
+    pub(super) fn fields(&mut self) -> &mut FieldList {
+        &mut self.fields
+    }
+
+    /// Takes a whole final head, to whose fields nothing is added.
+    pub(super) fn give_head(&mut self, status: u16, length: Length) {
+        self.record.status = status;
         self.status = status;
-        self.fields = fields;
         self.verbatim = true;
         self.open_body(length);
     }
 
     /// Whether there is a place for an interim response.
     pub(super) fn takes_interim(&self, status: u16) -> bool {
-        self.is_waiting() && status != 101 && self.interims < INTERIMS_MAX
+        self.is_waiting() && (100..200).contains(&status) && status != 101 && self.interims < INTERIMS_MAX
     }
 
-    pub(super) fn send_interim(&mut self, head: Response<()>) {
+    /// Sends an interim response with the fields that are there.
+    pub(super) fn send_interim(&mut self, status: u16) {
         self.interims += 1;
+        let (key, fields) = (self.key, &self.fields);
         // A stream that the client reset is noticed by the next call that can say so.
-        let _ = self.respond.send_informational(head);
+        self.link.act(|h2, out| h2.interim(key, status, fields, out));
+        self.fields.clear();
     }
 
     pub(super) fn interim(&mut self, status: u16, fields: Fields<'_>) {
-        if !self.takes_interim(status) {
-            return;
+        if self.takes_interim(status) {
+            fields.iter().for_each(|(_, name, value)| self.fields.push(name, value));
+            self.send_interim(status);
         }
-        let mut head = Response::new(());
-        let Ok(status) = StatusCode::from_u16(status) else { return };
-        *head.status_mut() = status;
-        for (name, value) in fields.iter().filter_map(|(_, name, value)| to_field(name, value)) {
-            head.headers_mut().append(name, value);
-        }
-        self.send_interim(head);
     }
 
-    /// Ready once the client reset the stream.
-    pub(super) fn poll_reset(&mut self, cx: &mut Context<'_>) -> Poll<Reason> {
-        let reset = match &mut self.stream {
-            Some(stream) => stream.poll_reset(cx),
-            None if matches!(self.phase, Phase::Done) => return Poll::Pending,
-            None => self.respond.poll_reset(cx),
-        };
-        reset.map(|code| if code.is_ok() { Reason::PeerCancelled } else { Reason::PeerReset })
-    }
-
-    /// Bytes held for the client's window, and those that its stream may hold at most.
-    pub(super) fn stuck_bytes(&self) -> usize {
-        self.held.len() + super::connection::SEND_BUFFER_BYTES
-    }
-
-    /// Gives everything held back to the stream, as its window allows, and the end behind it. Ready once nothing is held.
-    pub(super) fn poll_push(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
-        if matches!(self.phase, Phase::HeadReady) {
-            self.send_head(false)?;
+    /// Ready once the stream was reset, or its connection is gone.
+    pub(super) fn poll_reset(&mut self, cx: &Context<'_>) -> Poll<Reason> {
+        let (is_lost, is_reset) = self.link.look(|h2| (h2.is_lost(), h2.is_reset(self.key)));
+        if is_lost || is_reset {
+            return Poll::Ready(if is_lost { Reason::PeerReset } else { Reason::PeerCancelled });
         }
-        while !self.held.is_empty() {
-            let Some(stream) = &mut self.stream else { return Poll::Ready(Err(Reason::HandlerFailed)) };
-            stream.reserve_capacity(self.held.len());
-            let capacity = match stream.capacity() {
-                0 => match ready!(stream.poll_capacity(cx)) {
-                    Some(Ok(capacity)) => capacity,
-                    _ => return Poll::Ready(Err(Reason::PeerCancelled)),
-                },
-                capacity => capacity,
-            };
-            let piece = self.held.split_to(capacity.min(self.held.len())).freeze();
-            if !piece.is_empty() {
-                stream.send_data(piece, false).map_err(|_| Reason::PeerCancelled)?;
+        self.link.wait(self.key, Direction::Receive, cx);
+        Poll::Pending
+    }
+
+    /// Takes body bytes into the stream, as far as it has room; behind the head, which leaves with them. Ready with the
+    /// number that it took.
+    pub(super) fn poll_body(&mut self, cx: &Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>> {
+        if self.phase == Phase::HeadReady {
+            if self.gathered.len() + bytes.len() <= GATHERED_BYTES_MAX {
+                self.gather(bytes);
+                return Poll::Ready(Ok(bytes.len()));
+            }
+            self.send_gathered()?;
+        }
+        let key = self.key;
+        let taken = self.link.act(|h2, out| {
+            let taken = bytes.len().min(h2.room(key));
+            h2.send(key, bytes.get(..taken).unwrap_or_default(), out).then_some(taken)
+        });
+        match taken {
+            None => Poll::Ready(Err(Reason::PeerCancelled)),
+            Some(0) => {
+                self.link.wait(key, Direction::Send, cx);
+                Poll::Pending
+            }
+            Some(taken) => {
+                self.left = self.left.map(|left| left.saturating_sub(taken as u64));
+                Poll::Ready(Ok(taken))
             }
         }
-        if matches!(self.phase, Phase::Ending(_)) {
-            self.send_end()?;
+    }
+
+    /// Gives everything gathered to the stream. Ready once that has given it to the output.
+    pub(super) fn poll_push(&mut self, cx: &Context<'_>) -> Poll<Result<(), Reason>> {
+        if self.phase == Phase::HeadReady {
+            self.send_gathered()?;
+        }
+        let (is_reset, held) = self.link.look(|h2| (h2.is_reset(self.key), h2.held_bytes(self.key)));
+        if is_reset && self.phase != Phase::Done {
+            return Poll::Ready(Err(Reason::PeerCancelled));
+        }
+        if held > 0 {
+            self.link.wait(self.key, Direction::Send, cx);
+            return Poll::Pending;
+        }
+        if self.phase == Phase::Ending {
+            self.phase = Phase::Done;
         }
         Poll::Ready(Ok(()))
     }
 
-    /// Ends the reply. What the client's window has no room for stays held: [`H2Reply::poll_push`] goes on with it, unless
-    /// the reply is done now.
+    /// The head leaves, with what was gathered behind it.
+    fn send_gathered(&mut self) -> Result<(), Reason> {
+        let (key, status, fields, gathered) = (self.key, self.status, &self.fields, &self.gathered);
+        let sent = self.link.act(|h2, out| {
+            h2.head(key, status, fields, false, out) && (gathered.is_empty() || h2.send(key, gathered, out))
+        });
+        self.fields.clear();
+        self.gathered.clear();
+        self.phase = Phase::Body;
+        if sent { Ok(()) } else { Err(Reason::PeerCancelled) }
+    }
+
+    /// Ends the reply. What the client's window has no room for stays in the stream: [`H2Reply::poll_push`] waits for it,
+    /// unless the reply is done now.
     ///
     /// # Errors
     /// `handler.failed` where announced bytes are missing, `peer.cancelled` where the stream is gone.
     pub(super) fn end(&mut self, trailers: Option<Fields<'_>>) -> Result<(), Reason> {
-        if matches!(self.phase, Phase::Ending(_) | Phase::Done) {
+        if matches!(self.phase, Phase::Ending | Phase::Done) {
             return Ok(());
         }
         if !matches!(self.phase, Phase::HeadReady | Phase::Body)
@@ -224,79 +268,62 @@ impl H2Reply {
             return Err(Reason::HandlerFailed);
         }
         let trailers = trailers.filter(|trailers| !trailers.is_empty());
-        if matches!(self.phase, Phase::HeadReady) {
-            let nothing_follows = self.held.is_empty() && trailers.is_none();
-            self.send_head(nothing_follows)?;
-            if nothing_follows {
-                self.phase = Phase::Done;
-                return Ok(());
+        let (key, status, gathered) = (self.key, self.status, &self.gathered);
+        let has_head = self.phase == Phase::Body;
+        let fields = &mut self.fields;
+        let held = self.link.act(|h2, out| {
+            if !has_head {
+                let nothing_follows = gathered.is_empty() && trailers.is_none();
+                if !h2.head(key, status, fields, nothing_follows, out) {
+                    return None;
+                }
+                if nothing_follows {
+                    return Some(0);
+                }
             }
-        }
-        self.phase = Phase::Ending(trailers.map(to_map));
-        if self.held.len() > UNASKED_BYTES_MAX
-            && let Some(stream) = &mut self.stream
-        {
-            stream.reserve_capacity(self.held.len());
-            if stream.capacity() < self.held.len() {
-                return Ok(());
+            fields.clear();
+            if let Some(trailers) = trailers {
+                trailers.iter().for_each(|(_, name, value)| fields.push(name, value));
             }
-        }
-        self.send_end()
-    }
-
-    /// Gives all that is held, and the end, to the stream.
-    fn send_end(&mut self) -> Result<(), Reason> {
-        let Phase::Ending(trailers) = std::mem::replace(&mut self.phase, Phase::Done) else { return Ok(()) };
-        let Some(stream) = &mut self.stream else { return Err(Reason::HandlerFailed) };
-        let body = std::mem::take(&mut self.held);
-        if !body.is_empty() || trailers.is_none() {
-            stream.send_data(body.freeze(), trailers.is_none()).map_err(|_| Reason::PeerCancelled)?;
-        }
-        if let Some(trailers) = trailers {
-            stream.send_trailers(trailers).map_err(|_| Reason::PeerCancelled)?;
-        }
+            let sent = gathered.is_empty() || h2.send(key, gathered, out);
+            (sent && h2.end(key, trailers.is_some().then_some(fields), out)).then(|| h2.held_bytes(key))
+        });
+        self.fields.clear();
+        self.gathered.clear();
+        let held = held.ok_or(Reason::PeerCancelled)?;
+        self.phase = if held > LEFT_BYTES_MAX { Phase::Ending } else { Phase::Done };
         Ok(())
     }
 
     /// Cuts the reply off, so that the client sees it incomplete.
     pub(super) fn cut(&mut self, reason: Reason) {
         let code = match (self.reset_code, reason.blame()) {
-            (Some(code), _) => Code::from(code),
-            (None, leat_message::Blame::Peer) => Code::CANCEL,
+            (Some(code), _) => Code(code),
+            (None, Blame::Peer) => Code::CANCEL,
             (None, _) => Code::INTERNAL_ERROR,
         };
-        match &mut self.stream {
-            Some(stream) => stream.send_reset(code),
-            None => self.respond.send_reset(code),
-        }
-    }
-
-    fn send_head(&mut self, ended: bool) -> Result<(), Reason> {
-        let mut head = Response::new(());
-        *head.status_mut() = self.status;
-        *head.headers_mut() = std::mem::take(&mut self.fields);
-        let stream = self.respond.send_response(head, ended).map_err(|_| Reason::PeerCancelled)?;
-        self.stream = Some(stream);
-        self.phase = Phase::Body;
-        Ok(())
+        self.link.reset(self.key, code);
     }
 
     fn close_head(&mut self, length: Length) {
-        if let Entry::Vacant(place) = self.fields.entry(DATE) {
-            place.insert(date());
+        if !self.date_seen {
+            self.fields.push(b"date", &clock::date());
         }
         if let Length::Known(count) = length
-            && self.status != StatusCode::NO_CONTENT
-            && let Entry::Vacant(place) = self.fields.entry(CONTENT_LENGTH)
+            && self.status != 204
+            && !self.length_seen
         {
-            place.insert(decimal(count));
+            self.gathered.clear();
+            decimal(count, &mut self.gathered);
+            self.fields.push(b"content-length", &self.gathered);
+            self.gathered.clear();
         }
         self.open_body(length);
     }
 
     /// The head is complete: what follows is a body of `length`.
     fn open_body(&mut self, length: Length) {
-        self.bodiless = self.head_request || matches!(self.status.as_u16(), 204 | 304);
+        self.bodiless = self.head_request || matches!(self.status, 204 | 304);
         self.left = match length {
             Length::Known(count) => Some(count),
             Length::None if !self.bodiless => Some(0),
@@ -306,26 +333,51 @@ impl H2Reply {
     }
 }
 
+impl Drop for H2Reply {
+    fn drop(&mut self) {
+        self.link.release(self.key);
+        let (mut fields, mut gathered) = (std::mem::take(&mut self.fields), std::mem::take(&mut self.gathered));
+        if fields.capacity() > SPARE_BYTES_MAX || gathered.capacity() > SPARE_BYTES_MAX {
+            return;
+        }
+        fields.clear();
+        gathered.clear();
+        // The thread may be ending, its spares gone.
+        let _ = SPARE.try_with(|spare| {
+            if let Ok(mut spare) = spare.try_borrow_mut()
+                && spare.len() < SPARE_MAX
+            {
+                spare.push((fields, gathered));
+            }
+        });
+    }
+}
+
 impl Reply for H2Reply {
     fn status(&mut self, status: u16) {
-        if !matches!(self.phase, Phase::Waiting) {
+        if self.phase != Phase::Waiting {
             return;
         }
         self.record.status = status;
-        self.status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        self.status = if (100..1_000).contains(&status) { status } else { 500 };
         self.phase = Phase::Head;
     }
 
+    #[inline]
     fn field(&mut self, name: &[u8], value: &[u8]) {
-        if matches!(self.phase, Phase::Head)
-            && let Some((name, value)) = to_field(name, value)
-        {
-            self.fields.append(name, value);
+        if self.phase != Phase::Head {
+            return;
         }
+        match name.len() {
+            4 => self.date_seen |= name.eq_ignore_ascii_case(b"date"),
+            14 => self.length_seen |= name.eq_ignore_ascii_case(b"content-length"),
+            _ => {}
+        }
+        self.fields.push(name, value);
     }
 
     fn length(&mut self, length: Length) {
-        if matches!(self.phase, Phase::Head) {
+        if self.phase == Phase::Head {
             self.close_head(length);
         }
     }
@@ -336,7 +388,7 @@ impl Reply for H2Reply {
         }
         if self.has_room_for(bytes.len()) {
             self.record.bytes_out += bytes.len() as u64;
-            self.hold(bytes);
+            self.gather(bytes);
             self.whole = self.left.is_none_or(|left| left == 0);
         } else {
             // More than was announced, or a second body: the reply stays unfinished, as the handler's failure.
@@ -349,8 +401,8 @@ impl Reply for H2Reply {
         let count: usize = parts.iter().map(|part| part.len()).sum();
         if !self.bodiless && self.has_room_for(count) {
             self.record.bytes_out += count as u64;
-            self.held.reserve(count);
-            parts.iter().for_each(|part| self.hold(part));
+            self.gathered.reserve(count);
+            parts.iter().for_each(|part| self.gather(part));
         }
         // What fails is a reply that is not done, which is noticed where it is looked at.
         let _ = self.end(Some(trailers));
@@ -367,59 +419,5 @@ impl Reply for H2Reply {
 
     fn record(&mut self) -> &mut Record {
         &mut self.record
-    }
-}
-
-/// A number as a field's value. One allocation: `HeaderValue::from` makes two.
-fn decimal(mut number: u64) -> HeaderValue {
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0' + (number % 10) as u8;
-        number /= 10;
-        start -= 1;
-        if number == 0 {
-            break;
-        }
-    }
-    let digits = Bytes::copy_from_slice(digits.get(start..).unwrap_or_default());
-    HeaderValue::from_maybe_shared(digits).unwrap_or(const { HeaderValue::from_static("0") })
-}
-
-fn to_map(fields: Fields<'_>) -> HeaderMap {
-    let mut map = HeaderMap::with_capacity(fields.len().min(RESERVED_FIELDS_MAX));
-    for (name, value) in fields.iter().filter_map(|(_, name, value)| to_field(name, value)) {
-        map.append(name, value);
-    }
-    map
-}
-
-/// The Date field, made once a second.
-fn date() -> HeaderValue {
-    thread_local! {
-        static DATE: std::cell::RefCell<([u8; 29], HeaderValue)> =
-            const { std::cell::RefCell::new(([0; 29], HeaderValue::from_static(""))) };
-    }
-    let now = clock::date();
-    DATE.with_borrow_mut(|(text, value)| {
-        if *text != now {
-            *text = now;
-            if let Ok(fresh) = HeaderValue::from_maybe_shared(Bytes::copy_from_slice(&now)) {
-                *value = fresh;
-            }
-        }
-        value.clone()
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::decimal;
-
-    #[test]
-    fn numbers_are_written_in_decimal() {
-        for number in [0, 7, 10, 65_535, u64::MAX] {
-            assert_eq!(decimal(number).as_bytes(), number.to_string().as_bytes());
-        }
     }
 }

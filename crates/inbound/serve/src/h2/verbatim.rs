@@ -1,10 +1,9 @@
 use std::cell::RefCell;
 
-use http::{HeaderMap, Response, StatusCode};
 use leat_h1::{Progress, ResponseLimits, parse_response};
+use leat_h2::FieldList;
 use leat_message::{Fields, Length, Method, Name, ResponseLines};
 
-use super::head::to_field;
 use super::reply::H2Reply;
 
 thread_local! {
@@ -21,27 +20,26 @@ impl H2Reply {
             return;
         }
         let method = if self.head_request { Method::Head } else { Method::Get };
-        if let Some((status, fields, length)) = bring_over(head, method)
-            && !status.is_informational()
-        {
-            self.give_head(status, fields, length);
+        match bring_over(head, method, self.fields()) {
+            Some((status, length)) if status >= 200 => self.give_head(status, length),
+            _ => self.fields().clear(),
         }
     }
 
     /// Sends an interim head; a malformed one is left out.
     pub(super) fn interim_verbatim(&mut self, head: &[u8]) {
-        let Some((status, fields, _)) = bring_over(head, Method::Get) else { return };
-        if status.is_informational() && self.takes_interim(status.as_u16()) {
-            let mut head = Response::new(());
-            *head.status_mut() = status;
-            *head.headers_mut() = fields;
-            self.send_interim(head);
+        if !self.is_waiting() {
+            return;
+        }
+        match bring_over(head, Method::Get, self.fields()) {
+            Some((status, _)) if self.takes_interim(status) => self.send_interim(status),
+            _ => self.fields().clear(),
         }
     }
 }
 
 /// Reads a head in text. Fields that belong to a connection stay behind (RFC 9113 section 8.2.2).
-fn bring_over(head: &[u8], method: Method) -> Option<(StatusCode, HeaderMap, Length)> {
+fn bring_over(head: &[u8], method: Method, fields: &mut FieldList) -> Option<(u16, Length)> {
     // The text is our own process's, however long it is.
     let limits = ResponseLimits { head_bytes_max: usize::MAX, fields_max: usize::MAX };
     LINES.with_borrow_mut(|lines| {
@@ -49,16 +47,13 @@ fn bring_over(head: &[u8], method: Method) -> Option<(StatusCode, HeaderMap, Len
         if len != head.len() {
             return None;
         }
-        let status = StatusCode::from_u16(lines.status).ok()?;
         let list = Fields::new(head, &lines.fields);
-        let mut fields = HeaderMap::with_capacity(list.len());
         for (id, name, value) in list {
             if !id.is_hop_by_hop() && !is_named(list, name) {
-                let (name, value) = to_field(name, value)?;
-                fields.try_append(name, value).ok()?;
+                fields.push(name, value);
             }
         }
-        Some((status, fields, lines.length))
+        Some((lines.status, lines.length))
     })
 }
 

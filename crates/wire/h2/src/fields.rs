@@ -1,0 +1,62 @@
+/// Names and values in one buffer, in order. Reused, it takes no memory.
+#[derive(Clone, Debug, Default)]
+pub struct FieldList {
+    /// For each field the lengths of its name and value, four bytes each, and then both.
+    bytes: Vec<u8>,
+}
+
+impl FieldList {
+    /// Appends a field; one of 4 GiB is cut off, which no limit lets through.
+    #[inline]
+    pub fn push(&mut self, name: &[u8], value: &[u8]) {
+        self.bytes.reserve(8 + name.len() + value.len());
+        self.bytes.extend_from_slice(&(name.len() as u32).to_le_bytes());
+        self.bytes.extend_from_slice(&(value.len() as u32).to_le_bytes());
+        self.bytes.extend_from_slice(name);
+        self.bytes.extend_from_slice(value);
+    }
+
+    /// Whether there is no field.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Takes all fields out; keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    /// The memory that it keeps, in bytes.
+    pub fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Every name and value, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let mut rest = &self.bytes[..];
+        std::iter::from_fn(move || {
+            let (name_len, after) = rest.split_first_chunk::<4>()?;
+            let (value_len, after) = after.split_first_chunk::<4>()?;
+            let (name, after) = after.split_at_checked(u32::from_le_bytes(*name_len) as usize)?;
+            let (value, after) = after.split_at_checked(u32::from_le_bytes(*value_len) as usize)?;
+            rest = after;
+            Some((name, value))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_come_out_as_they_went_in() {
+        let mut list = FieldList::default();
+        assert!(list.is_empty() && list.iter().next().is_none());
+        let fields = [(&b"a"[..], &b"b"[..]), (b"", b"x"), (b"name", b"")];
+        fields.iter().for_each(|(name, value)| list.push(name, value));
+        assert!(list.iter().eq(fields));
+        list.clear();
+        assert!(list.is_empty() && list.capacity() > 0);
+    }
+}

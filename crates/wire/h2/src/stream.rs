@@ -1,0 +1,128 @@
+use leat_message::Reason;
+
+use crate::FieldList;
+use crate::closed::Cause;
+
+/// Memory that a place keeps for its next stream, for each of its buffers, in bytes.
+const KEPT_BYTES: usize = 4 * 1024;
+
+/// One stream of a connection. A key of a stream that is gone finds nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    pub(crate) index: u32,
+    pub(crate) id: u32,
+}
+
+impl Key {
+    /// The place of the stream, which another takes when it is gone: small, for tables beside the connection.
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+}
+
+/// What there is of a request's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// Bytes.
+    Data,
+    /// Nothing more, and nothing to come.
+    End,
+    /// Nothing yet.
+    Wait,
+    /// Nothing, and what was to come never will: the stream was reset.
+    Gone,
+}
+
+/// Who looks at the stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Handle {
+    /// Nobody yet.
+    #[default]
+    Queued,
+    /// The caller has its key.
+    Held,
+    /// Nobody any more.
+    Released,
+}
+
+/// The client's side of a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Receiving {
+    #[default]
+    Open,
+    Ended,
+}
+
+/// Our side of a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Sending {
+    /// No final head was sent.
+    #[default]
+    Waiting,
+    /// Body bytes may follow.
+    Open,
+    /// The end waits behind held bytes.
+    Ending,
+    Ended,
+}
+
+/// One stream, or a place for one.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    /// 0 in an empty place.
+    pub(crate) id: u32,
+    pub(crate) handle: Handle,
+    pub(crate) receiving: Receiving,
+    pub(crate) sending: Sending,
+    /// How it ended; `None` while it lives.
+    pub(crate) closed: Option<Cause>,
+    /// Whether something changed that nobody was told of yet.
+    pub(crate) is_told: bool,
+    /// The request's head as text.
+    pub(crate) head: Vec<u8>,
+    pub(crate) problem: Option<Reason>,
+    /// Received body bytes that were not taken.
+    pub(crate) body: Vec<u8>,
+    /// The request's trailers as text; empty where there are none.
+    pub(crate) trailers: Vec<u8>,
+    /// Body bytes that are still to come, where that is known.
+    pub(crate) announced: Option<u64>,
+    /// What the client may still send.
+    pub(crate) receive_window: u32,
+    /// Received bytes that were not consumed.
+    pub(crate) unconsumed: u32,
+    /// Consumed bytes that the client was not told of.
+    pub(crate) owed: u32,
+    /// What we may send; below zero after the client has narrowed it (RFC 9113 section 6.9.2).
+    pub(crate) send_window: i64,
+    /// Bytes that wait for a window or for room in the output, from `held_start` on.
+    pub(crate) held: Vec<u8>,
+    pub(crate) held_start: usize,
+    /// The reply's trailers, behind what is held.
+    pub(crate) reply_trailers: FieldList,
+    /// Whether it stands in the line of those that may send.
+    pub(crate) is_in_line: bool,
+}
+
+impl Stream {
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.held.len() - self.held_start
+    }
+
+    /// Makes the place ready for another stream; keeps a little of its memory.
+    pub(crate) fn clear(&mut self) {
+        let take = |buffer: &mut Vec<u8>| {
+            let mut buffer = std::mem::take(buffer);
+            buffer.clear();
+            if buffer.capacity() > KEPT_BYTES { Vec::new() } else { buffer }
+        };
+        let (head, body, trailers, held) =
+            (take(&mut self.head), take(&mut self.body), take(&mut self.trailers), take(&mut self.held));
+        let mut reply_trailers = std::mem::take(&mut self.reply_trailers);
+        reply_trailers.clear();
+        if reply_trailers.capacity() > KEPT_BYTES {
+            reply_trailers = FieldList::default();
+        }
+        *self = Self { head, body, trailers, held, reply_trailers, ..Self::default() };
+    }
+}
