@@ -29,6 +29,12 @@ fn main() -> io::Result<()> {
             }
         }
     }
+    let blocks: Vec<Value> = serde_json::from_slice(&fs::read(here.join("../corpus/h2/hpack.json"))?)?;
+    for case in &blocks {
+        let name = case["name"].as_str().unwrap_or("unnamed");
+        let bytes: Vec<u8> = case["blocks"].as_array().into_iter().flatten().flat_map(block).collect();
+        seeds += write(&here.join("corpus/hpack"), name, &bytes)?;
+    }
     println!("{seeds} seeds");
     Ok(())
 }
@@ -49,6 +55,13 @@ fn piece(piece: &Value) -> Vec<u8> {
     let text = piece.as_str().or_else(|| piece["repeat"].as_str()).unwrap_or_default();
     let bytes: Vec<u8> = text.chars().filter_map(|c| u8::try_from(u32::from(c)).ok()).collect();
     bytes.repeat(piece["times"].as_u64().unwrap_or(1) as usize)
+}
+
+/// A block of HPACK behind its length, as the target takes several of them apart.
+fn block(block: &Value) -> Vec<u8> {
+    let digits = block["bytes"].as_str().unwrap_or_default().chars().filter_map(|c| c.to_digit(16)).collect::<Vec<_>>();
+    let bytes = digits.chunks_exact(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect::<Vec<_>>();
+    [&[bytes.len() as u8], &bytes[..]].concat()
 }
 
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<usize> {

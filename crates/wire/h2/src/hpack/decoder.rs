@@ -104,6 +104,11 @@ impl Decoder {
         self.is_update_owed = self.table.size_max() > table_bytes_max as usize;
     }
 
+    #[cfg(test)]
+    pub(super) fn table(&self) -> &DynamicTable {
+        &self.table
+    }
+
     /// Decodes a whole block (HEADERS and its CONTINUATIONs, joined) and tells `field` of each field in order.
     ///
     /// Names and values are as the peer sent them: neither their characters nor their order are checked here. They are

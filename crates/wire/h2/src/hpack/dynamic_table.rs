@@ -53,6 +53,24 @@ impl DynamicTable {
         self.size_max
     }
 
+    /// A table that has taken `number` fields and bytes already.
+    #[cfg(test)]
+    pub(super) fn starting_at(size_max: u32, number: u32) -> Self {
+        Self { base: number, inserted: number, ..Self::new(size_max) }
+    }
+
+    /// Bytes of all fields, with their overhead.
+    #[cfg(test)]
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Bytes of memory behind names and values.
+    #[cfg(test)]
+    pub(super) fn buffer_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// How many were ever inserted, modulo 2^32: the number that the next one gets.
     pub(super) fn inserted(&self) -> u32 {
         self.inserted

@@ -26,7 +26,7 @@ const NOT_INDEXED: u8 = 0;
 /// same in each reply (content-type, server, vary, even a content-length, and the date for its second) costs one byte
 /// from its third time on, and what differs each time (an etag, an identifier) never pushes out anything.
 ///
-/// Strings go out as they are, without Huffman's code: see docs/design/http2.md.
+/// Strings go out as they are, without Huffman's code: see docs/design/hpack.md.
 ///
 /// Blocks must be sent in the order in which they were made, each whole, since the peer's table follows them.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Encoder {
         for number in self.sightings.numbers(field_hash) {
             let place = self.table.place_of(number);
             let Some((kept_name, kept_value)) = self.table.get(place) else { continue };
-            if kept_value == value && (kept_name == name || kept_name.eq_ignore_ascii_case(name)) {
+            if kept_value == value && hash::is_lower_of(kept_name, name) {
                 return integer::encode(out, INDEXED, 7, static_table::LEN + 1 + place);
             }
         }
@@ -123,12 +123,18 @@ impl Encoder {
 
     #[inline]
     fn begin(&mut self, out: &mut Vec<u8>) {
-        if let Some(update) = self.update.take() {
-            if update.smallest < update.last {
-                integer::encode(out, UPDATE, 5, update.smallest as usize);
-            }
-            integer::encode(out, UPDATE, 5, update.last as usize);
+        if self.update.is_some() {
+            self.tell_update(out);
         }
+    }
+
+    #[cold]
+    fn tell_update(&mut self, out: &mut Vec<u8>) {
+        let Some(update) = self.update.take() else { return };
+        if update.smallest < update.last {
+            integer::encode(out, UPDATE, 5, update.smallest as usize);
+        }
+        integer::encode(out, UPDATE, 5, update.last as usize);
     }
 
     #[inline]

@@ -5,9 +5,8 @@
 
 use super::DecodeError;
 
+/// Bytes, and EOS: never sent, its first bits are the padding.
 const SYMBOLS: usize = 257;
-/// Never sent; its first bits are the padding.
-const EOS: usize = 256;
 const CODE_BITS_MAX: usize = 30;
 const PADDING_BITS_MAX: u32 = 7;
 /// Codes up to this long are found by one look-up.
@@ -15,7 +14,7 @@ const SHORT_BITS: usize = 8;
 
 /// The length of each symbol's code, in bits (appendix B); the last is that of EOS.
 #[rustfmt::skip]
-const LENGTHS: [u8; SYMBOLS] = [
+pub(super) const LENGTHS: [u8; SYMBOLS] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28,
     6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10,
     13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19, 13, 14, 6,
@@ -79,74 +78,68 @@ const fn code() -> Code {
 /// Appends what `bytes` stand for to `out`: at most eight bytes for five. No allocation once `out` has grown.
 ///
 /// # Errors
-/// [`DecodeError::Huffman`]: EOS, or padding that is longer than seven bits or not all ones.
+/// [`DecodeError::Huffman`]: EOS, or padding that is longer than seven bits or not all ones. `out` is as it was.
 pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
     let start = out.len();
-    out.resize(start + bytes.len() * 8 / 5, 0);
-    let mut written = 0;
-    let result = decode_into(bytes, out.get_mut(start..).unwrap_or_default(), &mut written);
-    out.truncate(start + written);
-    result
+    let end = start + bytes.len() * 8 / 5;
+    out.resize(end, 0);
+    let result = decode_into(bytes, out.get_mut(start..).unwrap_or_default());
+    out.truncate(result.map_or(start, |unused| end - unused));
+    result.map(|_| ())
 }
 
-fn decode_into(mut bytes: &[u8], out: &mut [u8], written: &mut usize) -> Result<(), DecodeError> {
+/// How much of `out` was not used.
+fn decode_into(mut bytes: &[u8], out: &mut [u8]) -> Result<usize, DecodeError> {
     let mut free = out.iter_mut();
-    // The bits to come, from the top down; those below `bits` may be bytes that are read again.
-    let (mut ahead, mut bits) = (0_u64, 0_u32);
+    // The bits to come, from the top down, each turned over: what follows the last of them reads as ones, like padding.
+    let (mut turned, mut bits) = (0_u64, 0_u32);
     loop {
         if let Some(chunk) = bytes.first_chunk::<8>() {
-            ahead |= u64::from_be_bytes(*chunk) >> bits;
+            // Of a byte that is there in part only, the rest of its bits come once more.
+            turned |= !u64::from_be_bytes(*chunk) >> bits;
             let read = (63 - bits) / 8;
             bytes = bytes.get(read as usize..).unwrap_or_default();
             bits += 8 * read;
         } else {
-            // What is left of a last refill's look ahead is cleared, so that it is not there twice.
-            ahead &= !(u64::MAX.checked_shr(bits).unwrap_or(0));
+            turned &= !(u64::MAX >> bits);
             while bits <= 56
                 && let Some((&byte, rest)) = bytes.split_first()
             {
-                ahead |= u64::from(byte) << (56 - bits);
+                turned |= u64::from(!byte) << (56 - bits);
                 bits += 8;
                 bytes = rest;
             }
         }
+        // Seven bits that are all ones may be padding, where nothing follows.
         let is_last = bytes.is_empty();
-        if is_last {
-            // As if the padding went on for ever.
-            ahead |= u64::MAX.checked_shr(bits).unwrap_or(0);
-        }
-        while bits >= CODE_BITS_MAX as u32 || (is_last && bits > 0) {
-            let (symbol, used) = next(ahead);
-            if used > bits {
-                let is_padding = bits <= PADDING_BITS_MAX && ahead == u64::MAX;
-                return if is_padding { Ok(()) } else { Err(DecodeError::Huffman) };
-            }
-            let symbol = u8::try_from(symbol).map_err(|_| DecodeError::Huffman)?;
+        let bits_min = if is_last { PADDING_BITS_MAX + 1 } else { CODE_BITS_MAX as u32 };
+        while bits >= bits_min || (is_last && turned != 0) {
+            let (symbol, used) = next(!turned)?;
+            bits = bits.checked_sub(used).ok_or(DecodeError::Huffman)?;
+            turned <<= used;
             *free.next().ok_or(DecodeError::Huffman)? = symbol;
-            *written += 1;
-            ahead <<= used;
-            bits -= used;
-            if is_last {
-                ahead |= u64::MAX.checked_shr(bits).unwrap_or(0);
-            }
         }
         if is_last {
-            return Ok(());
+            return Ok(free.len());
         }
     }
 }
 
 /// The symbol that the top bits are, and the length of its code.
 #[inline]
-fn next(ahead: u64) -> (u16, u32) {
+fn next(ahead: u64) -> Result<(u8, u32), DecodeError> {
     let short = CODE.short.get((ahead >> (64 - SHORT_BITS)) as usize).copied().unwrap_or_default();
-    if short != 0 { (short & 0xff, u32::from(short >> 8)) } else { next_long(ahead) }
+    if short != 0 { Ok((short as u8, u32::from(short >> 8))) } else { next_long(ahead >> 32) }
 }
 
-fn next_long(ahead: u64) -> (u16, u32) {
-    let top = ahead >> 32;
-    let limits = CODE.limits.iter().enumerate().skip(SHORT_BITS + 1);
-    let bits = limits.filter(|&(_, &limit)| top < limit).map(|(bits, _)| bits).next().unwrap_or(CODE_BITS_MAX);
+#[cold]
+fn next_long(top: u64) -> Result<(u8, u32), DecodeError> {
+    let mut bits = SHORT_BITS + 1;
+    while CODE.limits.get(bits).is_some_and(|&limit| top >= limit) {
+        bits += 1;
+    }
     let place = CODE.places.get(bits).map_or(0, |&place| place.wrapping_add((top >> (32 - bits)) as u32));
-    (CODE.symbols.get(place as usize).copied().unwrap_or(EOS as u16), bits as u32)
+    // EOS, the last of all, is no byte.
+    let symbol = CODE.symbols.get(place as usize).and_then(|&symbol| u8::try_from(symbol).ok());
+    symbol.map(|symbol| (symbol, bits as u32)).ok_or(DecodeError::Huffman)
 }

@@ -8,6 +8,8 @@ mod huffman;
 mod integer;
 mod sightings;
 mod static_table;
+#[cfg(test)]
+mod tests;
 
 pub use decoder::{DecodeError, Decoder, Sensitivity};
 pub use encoder::Encoder;

@@ -14,6 +14,9 @@ const NOT_INSERTED: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Sightings {
     sets: Vec<[Slot; SET_SLOTS]>,
+    /// Which slot of a full set is the next to be used anew: all take turns, so that one sighting does not wipe out the
+    /// one before.
+    turn: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,14 +54,13 @@ impl Sightings {
         if set.iter().any(|slot| slot.tag == tag) {
             return Sighting::Again;
         }
-        // Not always the same one, or a field that differs each time would push out what was just seen.
-        let from = tag as usize;
-        let free = (from..from + SET_SLOTS).map(|at| at % SET_SLOTS);
-        for at in free {
-            if let Some(slot) = set.get_mut(at).filter(|slot| !is_kept(slot.number)) {
-                *slot = Slot { tag, number: NOT_INSERTED };
-                break;
-            }
+        self.turn = (self.turn + 1) % SET_SLOTS;
+        let turns = || (self.turn..self.turn + SET_SLOTS).map(|at| at % SET_SLOTS);
+        let is_seen_only = |at: usize| set.get(at).is_some_and(|slot| slot.tag != 0 && slot.number == NOT_INSERTED);
+        let is_unused = |at: usize| set.get(at).is_some_and(|slot| !is_kept(slot.number)) && !is_seen_only(at);
+        let free = turns().find(|&at| is_unused(at)).or_else(|| turns().find(|&at| is_seen_only(at)));
+        if let Some(slot) = free.and_then(|at| set.get_mut(at)) {
+            *slot = Slot { tag, number: NOT_INSERTED };
         }
         Sighting::First
     }
@@ -74,7 +76,7 @@ impl Sightings {
 
 #[inline]
 fn set_of(hash: u64) -> usize {
-    hash as usize % SETS
+    (hash >> 13) as usize % SETS
 }
 
 #[inline]

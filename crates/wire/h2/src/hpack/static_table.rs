@@ -59,7 +59,7 @@ pub(super) fn index_of_name(name: &[u8], hash: u64) -> Option<usize> {
     let mut slot = hash as usize % SLOTS;
     loop {
         let index = usize::from(*FIRST_BY_NAME.get(slot)?);
-        if get(index)?.0.eq_ignore_ascii_case(name) {
+        if hash::is_lower_of(get(index)?.0, name) {
             return Some(index);
         }
         slot = (slot + 1) % SLOTS;
