@@ -57,6 +57,8 @@ fn ids(count: u32) -> impl Iterator<Item = u32> {
 #[derive(Debug)]
 struct Frame {
     kind: u8,
+    /// Whether it ends its stream.
+    ends: bool,
     stream: u32,
     payload: Vec<u8>,
 }
@@ -92,12 +94,13 @@ impl Raw {
     /// The next frame; `None` at the end of the connection.
     fn next(&mut self) -> Option<Frame> {
         loop {
-            if let Some(&[l0, l1, l2, kind, _, s0, s1, s2, s3]) = self.received.first_chunk() {
+            if let Some(&[l0, l1, l2, kind, flags, s0, s1, s2, s3]) = self.received.first_chunk() {
                 let end = 9 + u32::from_be_bytes([0, l0, l1, l2]) as usize;
                 if self.received.len() >= end {
                     let payload = self.received[9..end].to_vec();
                     self.received.drain(..end);
-                    return Some(Frame { kind, stream: u32::from_be_bytes([s0, s1, s2, s3]), payload });
+                    let ends = flags & END_STREAM != 0 && matches!(kind, DATA | HEADERS);
+                    return Some(Frame { kind, ends, stream: u32::from_be_bytes([s0, s1, s2, s3]), payload });
                 }
             }
             let mut block = [0; 16_384];
@@ -422,4 +425,82 @@ fn exchanges_that_outlive_their_streams_are_bounded() {
     }
     raw.send(&get(19, "/fixed"));
     assert_eq!(raw.until(DATA, 19).payload, b"hello");
+}
+
+#[test]
+fn data_is_taken_as_it_comes() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server, &[]);
+    raw.send(&frame(HEADERS, END_HEADERS, 1, &head("/pipe/both")));
+    let body = frame(DATA, END_STREAM, 1, b"slow words");
+    raw.send(&body[..9 + 4]);
+    assert_eq!(raw.until(DATA, 1).payload, b"slow", "half a frame is there to be read");
+    raw.send(&body[9 + 4..]);
+    let mut rest = Vec::new();
+    while rest.len() < 6 {
+        rest.extend(raw.until(DATA, 1).payload);
+    }
+    assert_eq!(rest, b" words");
+}
+
+#[test]
+fn a_connection_that_begins_otherwise_is_told_so() {
+    // By ALPN nobody looks at the first bytes before.
+    let cases: [(&[u8], bool); 4] = [
+        (b"GET / HTTP/1.1\r\nhost: leat.test\r\n\r\n", false),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\r", false),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x08\x06\0\0\0\0\0\0\0\0\0\0\0\0\0", false),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", true),
+    ];
+    for (bytes, goes_on) in cases {
+        let options = Options { protocol: leat_serve::Protocol::Http2, host: Some("leat.test"), ..Options::default() };
+        let server = Server::with(options);
+        let mut raw = Raw { stream: TcpStream::connect(server.address).unwrap(), received: Vec::new() };
+        raw.stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        raw.send(bytes);
+        if goes_on {
+            raw.send(&get(1, "/fixed"));
+            assert_eq!(raw.until(DATA, 1).payload, b"hello");
+            continue;
+        }
+        let last = raw.rest().pop().expect("a GOAWAY");
+        assert_eq!((last.kind, last.code()), (GOAWAY, 1), "{}", bytes.escape_ascii());
+        assert_eq!(server.ended(None).1, Some(Reason::H2Protocol));
+    }
+}
+
+#[test]
+fn a_client_that_leaves_gets_its_replies_and_then_the_end() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server, &[]);
+    raw.send(&[get(1, "/wait"), frame(GOAWAY, 0, 0, &[0; 8])].concat());
+    server.begun("/wait");
+    server.release();
+    assert_eq!(raw.until(DATA, 1).payload, b"waited");
+    assert!(raw.rest().iter().all(|frame| frame.stream == 1));
+}
+
+#[test]
+fn large_replies_of_one_connection_take_turns() {
+    let server = Server::start();
+    // Wide streams, and the connection's window as it is at first: 65,535 bytes.
+    let mut raw = Raw::connect(&server, &[&[0, 4][..], &0x7fff_ffff_u32.to_be_bytes()].concat());
+    let paths = ["/stream?1000000,30000", "/raw?1000000", "/known?1000000,1000"];
+    raw.send(&ids(3).zip(paths).flat_map(|(id, path)| get(id, path)).collect::<Vec<u8>>());
+    let mut received = [0; 3];
+    let mut ended = 0;
+    while ended < 3 {
+        let frame = raw.next().expect("the connection goes on");
+        if frame.kind != DATA {
+            continue;
+        }
+        let index = frame.stream as usize / 2;
+        received[index] += frame.payload.len();
+        ended += usize::from(frame.ends);
+        // As little as it can be: none may wait for the end of another.
+        raw.send(&self::frame(WINDOW_UPDATE, 0, 0, &(frame.payload.len().max(1) as u32).to_be_bytes()));
+        let behind = received.iter().min().unwrap();
+        assert!(ended > 0 || received[index] <= behind + 200_000, "{received:?}");
+    }
+    assert_eq!(received, [1_000_000; 3]);
 }

@@ -279,7 +279,12 @@ impl Connection {
     /// Ends the connection at once: GOAWAY with `code`, and every stream is reset.
     pub fn abort(&mut self, code: Code, out: &mut Vec<u8>) {
         if self.arriving != Arriving::Nothing {
-            frame::go_away(out, self.last_stream, code);
+            // It never names a later stream than one before did (section 6.8).
+            let last_stream = match self.goodbye {
+                Goodbye::Said { last_stream } => last_stream,
+                Goodbye::None | Goodbye::Announced => self.last_stream,
+            };
+            frame::go_away(out, last_stream, code);
         }
         self.lose();
     }

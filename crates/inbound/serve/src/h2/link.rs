@@ -116,14 +116,17 @@ impl Link {
     /// The exchange of a stream has ended.
     pub(super) fn release(&self, key: Key) {
         // A waker's drop, somewhere in a borrow, could be the end of a task; what it leaves ends with the connection.
-        let Ok(mut state) = self.0.try_borrow_mut() else { return };
-        let state = &mut *state;
-        if let Some(wakers) = state.wakers.get_mut(key.index()) {
-            *wakers = Wakers::default();
-        }
-        state.h2.release(key, state.output.buffer());
-        state.held.set(state.h2.waiting_bytes());
-        if let Some(waker) = state.to_wake() {
+        let waker = {
+            let Ok(mut state) = self.0.try_borrow_mut() else { return };
+            let state = &mut *state;
+            if let Some(wakers) = state.wakers.get_mut(key.index()) {
+                *wakers = Wakers::default();
+            }
+            state.h2.release(key, state.output.buffer());
+            state.held.set(state.h2.waiting_bytes());
+            state.to_wake()
+        };
+        if let Some(waker) = waker {
             waker.wake();
         }
     }

@@ -325,12 +325,12 @@ fn trailers_come_behind_the_body() {
 fn a_graceful_end_takes_what_the_client_had_opened() {
     let mut peer = Peer::begun();
     peer.give(&get(1)).unwrap();
-    let first = peer.request();
+    peer.request();
     peer.h2.close(&mut peer.out);
     let sent = peer.frames();
     assert_eq!((sent[0].kind, sent[0].number(0), sent[1].kind), (GOAWAY, 0x7fff_ffff, PING));
     peer.give(&get(3)).unwrap();
-    let second = peer.request();
+    peer.request();
     peer.give(&frame(PING, 1, 0, b"anything")).unwrap();
     assert!(peer.frames().is_empty());
     peer.give(&frame(PING, 1, 0, &sent[1].payload)).unwrap();
@@ -338,7 +338,19 @@ fn a_graceful_end_takes_what_the_client_had_opened() {
     // Behind the last word nothing is taken, and nothing answered.
     peer.give(&[get(5), data(5, b"", true)].concat()).unwrap();
     assert!(!peer.has_request() && peer.frames().is_empty());
-    for key in [first, second] {
+    assert_eq!(peer.give(&data(0, b"", false)), Err(Code::PROTOCOL_ERROR));
+    assert_eq!(peer.frames()[0].number(0), 3, "never a later stream than before");
+}
+
+#[test]
+fn a_graceful_end_waits_for_the_replies() {
+    let mut peer = Peer::begun();
+    peer.give(&[get(1), get(3)].concat()).unwrap();
+    let keys = [peer.request(), peer.request()];
+    peer.h2.close(&mut peer.out);
+    let ping = peer.frames().pop().unwrap();
+    peer.give(&frame(PING, 1, 0, &ping.payload)).unwrap();
+    for key in keys {
         assert!(!peer.h2.is_over());
         assert!(peer.h2.head(key, 200, &FieldList::default(), true, &mut peer.out));
     }
