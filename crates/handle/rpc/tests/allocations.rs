@@ -187,8 +187,8 @@ fn calls_allocate_what_the_table_says() {
         ("Connect, JSON, HTTP/1", "Call", 0, Box::new(http1("application/json", b"{}"))),
         ("gRPC-Web, HTTP/1", "Call", 0, Box::new(http1("application/grpc-web+proto", &web))),
         ("Connect, a conversation, HTTP/1", "Later", 8, Box::new(http1("application/json", b"{}"))),
-        ("gRPC, HTTP/2", "Call", 9, Box::new(Http2::connect(address))),
-        ("gRPC, a conversation, HTTP/2", "Later", 16, Box::new(Http2::connect(address))),
+        ("gRPC, HTTP/2", "Call", 0, Box::new(Http2::connect(address))),
+        ("gRPC, a conversation, HTTP/2", "Later", 8, Box::new(Http2::connect(address))),
     ];
     let mut wrong = Vec::new();
     for (name, method, expected, mut client) in clients {
