@@ -35,8 +35,16 @@ fn main() -> io::Result<()> {
         let bytes: Vec<u8> = case["blocks"].as_array().into_iter().flatten().flat_map(block).collect();
         seeds += write(&here.join("corpus/hpack"), name, &bytes)?;
     }
+    for (number, script) in scripts().enumerate() {
+        seeds += write(&here.join("corpus/h2_connection"), &format!("script-{number}"), &script)?;
+    }
     println!("{seeds} seeds");
     Ok(())
+}
+
+/// Scripts of games: every choice over and over, in several strides.
+fn scripts() -> impl Iterator<Item = Vec<u8>> {
+    (1..40_u8).map(|stride| (0..=255_u8).map(|at| at.wrapping_mul(stride)).collect())
 }
 
 fn cases(folder: &Path) -> io::Result<Vec<Value>> {
