@@ -87,7 +87,7 @@ impl Link {
             let state = &mut *self.0.borrow_mut();
             let result = act(&mut state.h2, state.output.buffer());
             state.held.set(state.h2.waiting_bytes());
-            (result, state.to_wake())
+            (result, state.sleeper())
         };
         // Outside the borrow, as all that wakes.
         if let Some(waker) = waker {
@@ -124,7 +124,7 @@ impl Link {
             }
             state.h2.release(key, state.output.buffer());
             state.held.set(state.h2.waiting_bytes());
-            state.to_wake()
+            state.sleeper()
         };
         if let Some(waker) = waker {
             waker.wake();
@@ -220,7 +220,7 @@ impl Link {
 
 impl State {
     /// Whom to wake after something was done. Gives an empty output's memory back.
-    fn to_wake(&mut self) -> Option<Waker> {
+    fn sleeper(&mut self) -> Option<Waker> {
         if self.output.is_empty() {
             self.output.release();
             return None;
