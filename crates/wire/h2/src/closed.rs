@@ -1,5 +1,6 @@
-/// Streams that we reset last and still know of: as many as a client may have open, since frames for them may be under way.
-const OURS: usize = 128;
+/// Streams that we reset last and still know of, at least: as many as a client may have open, since frames for them may be under
+/// way.
+const OURS_MIN: usize = 128;
 /// Other streams that were closed last. Frames for them are the client's error; they only tell which one.
 const OTHERS: usize = 16;
 
@@ -18,23 +19,33 @@ pub(crate) enum Cause {
 /// The streams that were closed last.
 #[derive(Debug)]
 pub(crate) struct Closed {
-    ours: [u32; OURS],
+    /// Grows as it is needed.
+    ours: Vec<u32>,
+    ours_max: usize,
     next_ours: usize,
     others: [(u32, Cause); OTHERS],
     next_other: usize,
 }
 
 impl Closed {
-    pub(crate) fn new() -> Self {
-        Self { ours: [0; OURS], next_ours: 0, others: [(0, Cause::Ended); OTHERS], next_other: 0 }
+    /// `streams_max` may be open at a time.
+    pub(crate) fn new(streams_max: usize) -> Self {
+        Self {
+            ours: Vec::new(),
+            ours_max: streams_max.max(OURS_MIN),
+            next_ours: 0,
+            others: [(0, Cause::Ended); OTHERS],
+            next_other: 0,
+        }
     }
 
     pub(crate) fn push(&mut self, id: u32, cause: Cause) {
         if cause == Cause::ResetByUs {
-            if let Some(entry) = self.ours.get_mut(self.next_ours) {
-                *entry = id;
+            match self.ours.get_mut(self.next_ours) {
+                Some(entry) => *entry = id,
+                None => self.ours.push(id),
             }
-            self.next_ours = (self.next_ours + 1) % OURS;
+            self.next_ours = (self.next_ours + 1) % self.ours_max;
         } else {
             if let Some(entry) = self.others.get_mut(self.next_other) {
                 *entry = (id, cause);
@@ -58,14 +69,14 @@ mod tests {
 
     #[test]
     fn our_resets_are_remembered_whatever_else_ends() {
-        let mut closed = Closed::new();
+        let mut closed = Closed::new(1);
         closed.push(1, Cause::ResetByUs);
         (1..100).for_each(|number| closed.push(2 * number + 1, Cause::Ended));
         closed.push(201, Cause::ResetByPeer);
         let causes = [1, 3, 199, 201, 203].map(|id| closed.cause(id));
         let (ours, ended, peers) = (Some(Cause::ResetByUs), Some(Cause::Ended), Some(Cause::ResetByPeer));
         assert_eq!(causes, [ours, None, ended, peers, None]);
-        (200..200 + OURS as u32).for_each(|number| closed.push(2 * number + 1, Cause::ResetByUs));
+        (200..200 + OURS_MIN as u32).for_each(|number| closed.push(2 * number + 1, Cause::ResetByUs));
         assert_eq!((closed.cause(1), closed.cause(401)), (None, ours));
     }
 }

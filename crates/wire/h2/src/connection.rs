@@ -15,6 +15,12 @@ use crate::{Code, Settings};
 /// The first bytes of every connection (RFC 9113 section 3.4).
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+/// Bytes that are owed to a client which has nothing left of a window are told from here on: smaller steps cost more than they
+/// bring.
+const GIVEN_BACK_BYTES_MIN: u32 = 16 * 1024;
+/// Memory that a stream's buffers keep while nothing is in them, each, in bytes.
+pub(crate) const REST_BYTES: usize = 16 * 1024;
+
 /// What our PING behind the first GOAWAY carries: its answer tells that the client has read that.
 const FAREWELL: [u8; 8] = *b"farewell";
 
@@ -126,7 +132,7 @@ impl Connection {
             decoder: Decoder::new(TABLE_BYTES_INITIAL),
             encoder: Encoder::new(),
             streams: Streams::default(),
-            closed: Closed::new(),
+            closed: Closed::new(own.streams_max as usize),
             meter: Meter::default(),
             request: RequestText::default(),
             block: Block::default(),
@@ -201,6 +207,12 @@ impl Connection {
             self.waiting_bytes -= into.len();
             return Body::Data;
         }
+        // A stream at rest does not keep what a burst took.
+        for buffer in [&mut stream.body, into] {
+            if buffer.capacity() > REST_BYTES {
+                *buffer = Vec::new();
+            }
+        }
         match (stream.receiving, stream.closed) {
             (_, Some(Cause::ResetByPeer | Cause::ResetByUs)) => Body::Gone,
             (Receiving::Ended, _) => Body::End,
@@ -233,10 +245,11 @@ impl Connection {
         self.give_back(Some(key), count, out);
     }
 
-    /// Opens the windows again by `count` bytes; the client is told once half of a window is owed.
+    /// Opens the windows again by `count` bytes; the client is told once half of a window is owed, or as much as the client
+    /// has left: others may keep the rest of the window for long.
     pub(crate) fn give_back(&mut self, key: Option<Key>, count: u32, out: &mut Vec<u8>) {
         self.owed += count;
-        if self.owed >= self.own.connection_window_bytes / 2 {
+        if is_due(self.owed, self.own.connection_window_bytes, self.receive_window) {
             self.receive_window += self.owed;
             frame::window_update(out, 0, std::mem::take(&mut self.owed));
         }
@@ -247,7 +260,7 @@ impl Connection {
             return;
         }
         stream.owed += count;
-        if stream.owed >= window_bytes / 2 && stream.owed > 0 {
+        if is_due(stream.owed, window_bytes, stream.receive_window) {
             stream.receive_window += stream.owed;
             frame::window_update(out, key.id, std::mem::take(&mut stream.owed));
         }
@@ -361,6 +374,9 @@ impl Connection {
         }
         stream.closed = Some(cause);
         self.waiting_bytes -= stream.held_bytes();
+        if std::mem::take(&mut stream.is_in_line) {
+            self.line.retain(|&other| other != key);
+        }
         stream.held.clear();
         stream.held_start = 0;
         stream.reply_trailers.clear();
@@ -373,4 +389,9 @@ impl Connection {
         self.tell(key);
         self.streams.sweep(key);
     }
+}
+
+/// Whether a client with `left` bytes of a window is to be told of `owed` more.
+fn is_due(owed: u32, window_bytes: u32, left: u32) -> bool {
+    owed > 0 && owed >= (window_bytes / 2).min(left.max(GIVEN_BACK_BYTES_MIN))
 }

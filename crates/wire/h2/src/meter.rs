@@ -52,10 +52,7 @@ impl Meter {
         match header.kind {
             kind::DATA if header.len == 0 && !header.has(flag::END_STREAM) => self.empty_data += 1,
             kind::DATA => {}
-            kind::HEADERS => {
-                self.opened += 1;
-                self.continuations = 0;
-            }
+            kind::HEADERS => self.continuations = 0,
             kind::RST_STREAM => self.resets += 1,
             kind::WINDOW_UPDATE => self.window_updates += 1,
             kind::CONTINUATION => self.continuations += 1,
@@ -63,6 +60,12 @@ impl Meter {
             _ => self.idle_frames += 1,
         }
         self.judge()
+    }
+
+    /// Counts a stream that was taken: trailers and refused heads are no leave to reset.
+    #[inline]
+    pub(crate) fn opened(&mut self) {
+        self.opened = self.opened.saturating_add(1);
     }
 
     /// Counts a stream that the client reset before anybody looked at it.
@@ -86,7 +89,7 @@ impl Meter {
     fn judge(&self) -> Result<(), Code> {
         let is_flood = self.idle_frames > IDLE_FRAMES_MAX.saturating_add(self.opened).saturating_add(self.data_sent)
             || self.window_updates > WINDOW_UPDATES_MAX
-            || self.resets > RESETS_MAX + self.opened / 2
+            || self.resets > RESETS_MAX.saturating_add(self.opened / 2)
             || self.unseen_resets > UNSEEN_RESETS_MAX
             || self.local_resets > LOCAL_RESETS_MAX
             || self.continuations > CONTINUATIONS_MAX
@@ -106,7 +109,12 @@ mod tests {
         let mut meter = Meter::default();
         (0..times).any(|time| {
             meter.turn(time as u64 * every_ms);
-            frames.iter().any(|&(kind, flags, len)| meter.frame(Header { len, kind, flags, stream: 1 }).is_err())
+            frames.iter().any(|&(kind, flags, len)| {
+                if kind == kind::HEADERS {
+                    meter.opened();
+                }
+                meter.frame(Header { len, kind, flags, stream: 1 }).is_err()
+            })
         })
     }
 

@@ -341,6 +341,7 @@ impl Connection {
         }
         let send_window = i64::from(self.peer.window_bytes);
         let stream_window_bytes = self.own.stream_window_bytes;
+        self.meter.opened();
         let key = self.streams.insert(id);
         if let Some(stream) = self.streams.get_mut(key) {
             std::mem::swap(&mut stream.head, &mut self.request.text);

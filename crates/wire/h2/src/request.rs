@@ -226,10 +226,14 @@ fn is_token(method: &[u8]) -> bool {
     !method.is_empty() && method.iter().all(|&byte| byte.is_ascii_uppercase() || NAME[usize::from(byte)])
 }
 
-/// Whether the line that it stands in stays one. The parser of heads judges the rest.
+/// Whether the line that it stands in stays one, and nothing around it would be cut off (section 8.2.1): a length would be
+/// another one here than in the text. The parser of heads judges the rest.
 #[inline]
 fn is_value(value: &[u8]) -> bool {
-    !value.iter().fold(false, |found, &byte| found | matches!(byte, 0 | b'\r' | b'\n'))
+    let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    !is_space(value.first())
+        && !is_space(value.last())
+        && !value.iter().fold(false, |found, &byte| found | matches!(byte, 0 | b'\r' | b'\n'))
 }
 
 /// Neither empty nor with white space or controls.

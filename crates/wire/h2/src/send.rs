@@ -1,7 +1,7 @@
 //! What we send: replies, framed straight into the output.
 
 use crate::closed::Cause;
-use crate::connection::{Connection, Tail};
+use crate::connection::{Connection, REST_BYTES, Tail};
 use crate::frame::{self, HEADER_BYTES, Header, flag, kind};
 use crate::stream::{Key, Sending};
 use crate::{Code, FieldList};
@@ -149,6 +149,9 @@ impl Connection {
         if stream.held_start == held.len() {
             held.clear();
             stream.held_start = 0;
+            if held.capacity() > REST_BYTES {
+                held = Vec::new();
+            }
         }
         stream.held = held;
         if stream.held_bytes() > 0 {

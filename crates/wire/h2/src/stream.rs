@@ -102,11 +102,19 @@ pub(crate) struct Stream {
     pub(crate) reply_trailers: FieldList,
     /// Whether it stands in the line of those that may send.
     pub(crate) is_in_line: bool,
+    /// What an empty place's buffers are counted with.
+    pub(crate) kept_bytes: usize,
 }
 
 impl Stream {
     pub(crate) fn held_bytes(&self) -> usize {
         self.held.len() - self.held_start
+    }
+
+    /// Memory of its buffers.
+    pub(crate) fn buffers_bytes(&self) -> usize {
+        let buffers = [&self.head, &self.body, &self.trailers, &self.held];
+        buffers.map(Vec::capacity).iter().sum::<usize>() + self.reply_trailers.capacity()
     }
 
     /// Makes the place ready for another stream; keeps a little of its memory.

@@ -5,12 +5,16 @@ use crate::stream::{Handle, Key, Stream};
 
 /// Empty places that a connection at rest keeps.
 const PLACES_KEPT: usize = 16;
+/// Memory that the buffers of empty places keep together, in bytes.
+const KEPT_BYTES_MAX: usize = 64 * 1024;
 
 /// The streams of a connection: places that are used again, and the way from a live stream's id to its place.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     places: Vec<Stream>,
     empty: Vec<u32>,
+    /// Memory that the buffers of empty places keep.
+    kept_bytes: usize,
     /// Streams that are not closed.
     live: HashMap<u32, u32, Scatter>,
 }
@@ -72,6 +76,7 @@ impl Streams {
         });
         if let Some(stream) = self.places.get_mut(index as usize) {
             stream.id = id;
+            self.kept_bytes -= std::mem::take(&mut stream.kept_bytes);
         }
         self.live.insert(id, index);
         Key { index, id }
@@ -89,9 +94,19 @@ impl Streams {
             return;
         }
         stream.clear();
+        let bytes = stream.buffers_bytes();
+        let room = KEPT_BYTES_MAX.saturating_sub(self.kept_bytes);
+        if let Some(stream) = self.places.get_mut(key.index as usize) {
+            match bytes <= room {
+                true => stream.kept_bytes = bytes,
+                false => *stream = Stream::default(),
+            }
+            self.kept_bytes += stream.kept_bytes;
+        }
         self.empty.push(key.index);
         if self.empty.len() == self.places.len() && self.places.len() > PLACES_KEPT {
-            self.places.truncate(PLACES_KEPT);
+            let gone = self.places.drain(PLACES_KEPT..).map(|stream| stream.kept_bytes).sum::<usize>();
+            self.kept_bytes -= gone;
             self.places.shrink_to_fit();
             self.empty.clear();
             self.empty.extend(0..PLACES_KEPT as u32);
