@@ -1,6 +1,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
+const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
@@ -9,7 +10,7 @@ const END_STREAM: u8 = 1;
 const ACK: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// As much of an HTTP/2 client as one GET after the other needs (RFC 9113), without a library.
+/// As much of an HTTP/2 client as one request after the other needs (RFC 9113), without a library.
 pub(crate) struct H2Client {
     stream: TcpStream,
     next_id: u32,
@@ -28,6 +29,19 @@ impl H2Client {
         client
     }
 
+    /// Calls a method of gRPC and reads the response to its end.
+    pub(crate) fn call(&mut self, path: &str, body: &[u8]) {
+        let id = self.next_id;
+        self.next_id += 2;
+        // Indexed: `:method: POST`, `:scheme: http`; the rest literal, as in `get`.
+        let mut block = vec![0x83, 0x86, 0x04, u8::try_from(path.len()).unwrap()];
+        block.extend_from_slice(path.as_bytes());
+        block.extend_from_slice(b"\x01\x09leat.test\x0f\x10\x10application/grpc\x00\x02te\x08trailers");
+        self.send(HEADERS, END_HEADERS, id, &block);
+        self.send(DATA, END_STREAM, id, body);
+        self.read_to_end_of(id);
+    }
+
     /// Asks for `path` and reads the response to its end.
     pub(crate) fn get(&mut self, path: &str) {
         let id = self.next_id;
@@ -37,13 +51,17 @@ impl H2Client {
         block.extend_from_slice(path.as_bytes());
         block.extend_from_slice(b"\x01\x09leat.test");
         self.send(HEADERS, END_STREAM | END_HEADERS, id, &block);
+        self.read_to_end_of(id);
+    }
+
+    fn read_to_end_of(&mut self, id: u32) {
         loop {
             let (kind, flags, of, payload) = self.receive();
             match kind {
                 SETTINGS if flags & ACK == 0 => self.send(SETTINGS, ACK, 0, &[]),
                 PING if flags & ACK == 0 => self.send(PING, ACK, 0, &payload),
                 // HEADERS and DATA share the flag.
-                0 | HEADERS if of == id && flags & END_STREAM != 0 => return,
+                DATA | HEADERS if of == id && flags & END_STREAM != 0 => return,
                 3 | 7 => panic!("the stream was reset: frame {kind}, {payload:?}"),
                 _ => {}
             }

@@ -12,6 +12,7 @@ mod event;
 mod h2;
 mod lane;
 mod plugins;
+mod rpc;
 #[path = "../../../handle/script/tests/support/mod.rs"]
 mod support;
 mod table;
@@ -50,6 +51,8 @@ enum Request {
     H1 { bytes: Vec<u8>, replies: usize },
     /// HTTP/2, GET.
     H2 { path: &'static str },
+    /// A call of gRPC with this message in its envelope.
+    Grpc { path: &'static str, body: Vec<u8> },
 }
 
 fn get(path: &str) -> String {
@@ -128,6 +131,9 @@ fn paths() -> Vec<Path> {
         h2("h2 proxy", "/proxy"),
         h2("h2 file", "/files/small.txt"),
     ]
+    .into_iter()
+    .chain(rpc::paths())
+    .collect()
 }
 
 fn post_gzip() -> Vec<u8> {
@@ -141,7 +147,7 @@ fn post_gzip() -> Vec<u8> {
     [head.as_bytes(), &body].concat()
 }
 
-fn config(upstream: std::net::SocketAddr, log: &str) -> String {
+fn config(upstream: std::net::SocketAddr, rpc_upstream: std::net::SocketAddr, log: &str) -> String {
     format!(
         "access_log: {log}\n\
          rate_limits:\n\
@@ -153,7 +159,7 @@ fn config(upstream: std::net::SocketAddr, log: &str) -> String {
          \x20 programs: {{ api_keys: {{ keys: {{ shop: 2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683 }} }} }}\n\
          \x20 staff: {{ basic: htpasswd }}\n\
          plugins: {{ nothing: nothing.mjs, sets: sets.mjs, answered: answered.mjs, answers: answers.mjs }}\n\
-         routes:\n\
+         routes:\n{rpc}\
          \x20 - match: {{ path: /limited }}\n    rate_limits: [wide, window]\n    respond: {{ body: x }}\n\
          \x20 - match: {{ path: /spent }}\n    rate_limits: spent\n    respond: {{ body: x }}\n\
          \x20 - match: {{ path: /token }}\n    auth: users\n    respond: {{ body: x }}\n\
@@ -182,7 +188,8 @@ fn config(upstream: std::net::SocketAddr, log: &str) -> String {
          \x20 - match: {{ path: /unmirrored }}\n    proxy: {{ upstream: watched, mirror: {{ upstream: hedged, percent: 0 }} }}\n\
          upstreams:\n\
          \x20 watched: {{ endpoints: \"http://{upstream}\", balance: peak_ewma, outliers: {{}}, breaker: {{}}, retry: {{}}, health: {{}} }}\n\
-         \x20 hedged: {{ endpoints: \"http://{upstream}\", concurrency: {{}}, retry: {{}}, hedge: {{}} }}\n"
+         \x20 hedged: {{ endpoints: \"http://{upstream}\", concurrency: {{}}, retry: {{}}, hedge: {{}} }}\n",
+        rpc = rpc::routes(rpc_upstream),
     )
 }
 
@@ -205,14 +212,16 @@ fn every_path_allocates_as_the_table_says() {
         let text = format!("{head}\nexport default middleware({{ name: '{name}', scope: 'call', {hooks} }});");
         folder.write(&format!("{name}.mjs"), text);
     }
+    rpc::write(&folder);
     let upstream = upstream::start();
+    let rpc_upstream = Core::start(&rpc::upstream(), folder.path(), true);
     let wanted = table::read(&std::fs::read_to_string(table::path()).unwrap_or_default());
     let mut found: Vec<table::Row> = paths().iter().map(|path| (path.name.to_owned(), [0; 2])).collect();
     for (column, log) in ["off", "{ path: /dev/null }"].into_iter().enumerate() {
-        let config = config(upstream, log);
+        let config = config(upstream, rpc_upstream.address(), log);
         let [mut h1, mut h2] = [false, true].map(|http2| Core::start(&config, folder.path(), http2));
         for (path, row) in paths().iter().zip(&mut found) {
-            let core = if matches!(path.request, Request::H2 { .. }) { &mut h2 } else { &mut h1 };
+            let core = if matches!(path.request, Request::H1 { .. }) { &mut h1 } else { &mut h2 };
             row.1[column] = disk.on_the_tables(path.name, count(core, path));
             let promised = path.promised.unwrap_or(row.1[column]);
             assert_eq!(row.1[column], promised, "{}: allocations a request, access log {log}", path.name);
@@ -240,6 +249,10 @@ fn count(core: &mut Core, path: &Path) -> u64 {
         Request::H2 { path } => {
             let mut client = H2Client::connect(core.address());
             Box::new(move || client.get(path))
+        }
+        Request::Grpc { path, body } => {
+            let mut client = H2Client::connect(core.address());
+            Box::new(move || client.call(path, body))
         }
     };
     (0..WARM_UP).for_each(|_| ask());
