@@ -80,6 +80,17 @@ impl Output {
         }
     }
 
+    /// Drops bytes that were written already from the front of the block, where that is at least half of it: a reader that
+    /// takes what comes but never all of it would make the block grow by all that it ever read. Not part of
+    /// [`Output::poll_flush`], since it makes every [`Output::mark`] void. Costs a move of what waits, at most as many bytes
+    /// as were written since.
+    pub fn drop_written(&mut self) {
+        if self.written > 0 && self.written >= self.len() {
+            self.data.drain(..self.written);
+            self.written = 0;
+        }
+    }
+
     /// Writes what waits and then `parts`, in one vectored call and without copying `parts`. Ready with the number of
     /// bytes of `parts` that were taken, which is 0 while older bytes still wait.
     ///
@@ -134,5 +145,65 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         self.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use tokio::io::AsyncReadExt;
+    use tokio::net::UnixStream;
+
+    use super::*;
+
+    const BLOCK_BYTES: usize = 32 * 1024;
+
+    /// Appends so much that something waits always, to a reader that takes as much each time. Says how large the block is
+    /// at last.
+    async fn capacity_after(blocks: u8, drops_written: bool) -> usize {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut socket = Socket::from(ours);
+        let mut output = Output::default();
+        let mut cx = Context::from_waker(Waker::noop());
+        // What the socket itself holds.
+        while output.poll_flush(&mut socket, &mut cx).is_ready() {
+            output.buffer().extend_from_slice(&[0; BLOCK_BYTES]);
+        }
+        let before = output.len();
+        let mut read = vec![0; BLOCK_BYTES];
+        for block in 1..=blocks {
+            output.buffer().extend_from_slice(&[block; BLOCK_BYTES]);
+            theirs.read_exact(&mut read).await.unwrap();
+            // The socket has room again once the runtime has looked.
+            tokio::task::yield_now().await;
+            let len = output.len();
+            assert!(output.poll_flush(&mut socket, &mut cx).is_pending());
+            if drops_written {
+                output.drop_written();
+            }
+            assert!(output.len() <= len);
+        }
+        let capacity = output.data.capacity();
+        // Nothing was lost, and all is in order.
+        let mut left = output.len();
+        assert!(left <= before + usize::from(blocks) * BLOCK_BYTES);
+        let mut received = Vec::new();
+        while left > 0 || received.last() != Some(&blocks) {
+            let count = theirs.read(&mut read).await.unwrap();
+            received.extend_from_slice(&read[..count]);
+            tokio::task::yield_now().await;
+            let _ = output.poll_flush(&mut socket, &mut cx);
+            left = output.len();
+        }
+        assert!(received.is_sorted());
+        capacity
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_never_takes_all_need_not_make_the_block_grow() {
+        let (dropping, keeping) = (capacity_after(200, true).await, capacity_after(200, false).await);
+        assert!(dropping <= 1 << 20, "{dropping}");
+        assert!(keeping >= 4 << 20, "{keeping}");
     }
 }

@@ -182,6 +182,30 @@ async fn trailers_go_both_ways_and_forbidden_ones_are_refused() {
 }
 
 #[tokio::test]
+async fn fields_that_are_none_in_http_2_stay_behind() {
+    let server = Arc::new(Server::start());
+    let (client, _connection) = connect(&server).await;
+    for (name, value, sent) in [
+        ("x-a", "b", true),
+        ("connection", "close", false),
+        ("Transfer-Encoding", "chunked", false),
+        ("upgrade", "h2c", false),
+        ("x-a", "b|x-c: d", false),
+    ] {
+        let script = format!("hint {name} {value};field {name} {value};end");
+        let (mut response, _) = open(&client, request("GET", "/script").header("x-script", script), true).await;
+        let hint = std::future::poll_fn(|cx| response.poll_informational(cx)).await.unwrap().unwrap();
+        assert_eq!((hint.status().as_u16(), hint.headers().len()), (103, usize::from(sent)), "{name}");
+        let reply = whole(response.await.unwrap()).await.unwrap();
+        assert_eq!(reply.fields.len(), 2 + usize::from(sent), "{name}: {:?}", reply.fields);
+        let script = format!("engine 0;trailers {name} {value}");
+        let (response, _) = open(&client, request("GET", "/script").header("x-script", script), true).await;
+        let reply = whole(response.await.unwrap()).await.unwrap();
+        assert_eq!(reply.trailers.map(|fields| fields.len()), sent.then_some(1), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn heads_take_the_form_of_http_1_and_are_judged_by_its_rules() {
     let server = Arc::new(Server::start());
     let (client, _connection) = connect(&server).await;

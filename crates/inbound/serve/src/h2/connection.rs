@@ -23,6 +23,9 @@ use crate::{Service, Site};
 /// runs until its handler notices.
 const RUNNING_FACTOR: usize = 2;
 
+/// Memory that a connection at rest keeps for the next body that comes with its head, in bytes.
+const SPARE_BYTES_KEPT: usize = 4 * 1024;
+
 /// One HTTP/2 connection.
 pub(super) struct Connection<H: Handler> {
     link: Link,
@@ -119,12 +122,13 @@ impl<H: Handler> Connection<H> {
                 }
             }
             // Nothing more is there to be read: all replies leave at once.
-            let flushed = match self.poll_flush(cx) {
+            let flushed = match self.poll_flush(cx, !is_full) {
                 Poll::Ready(Err(_)) => return Poll::Ready(End::Linger),
                 flushed => flushed.is_ready(),
             };
             self.link.wake_told();
-            if flushed && is_full {
+            // Reading comes before bodies that would fill it again, or a long one could shut out all that is said to it.
+            if is_full && self.link.output_bytes() < OUTPUT_BYTES_MAX {
                 continue;
             }
             if flushed && self.link.look(|h2| h2.is_over()) {
@@ -149,16 +153,27 @@ impl<H: Handler> Connection<H> {
         if taken {
             return Poll::Ready(Ok(true));
         }
-        if self.input.is_empty() {
-            self.input.release();
-        }
         match self.input.poll_fill(&mut self.socket, cx, BULK_BYTES) {
             Poll::Ready(Ok(0) | Err(_)) => Poll::Ready(Ok(false)),
             Poll::Ready(Ok(_)) => {
                 self.take_input()?;
                 Poll::Ready(Ok(true))
             }
-            Poll::Pending => Poll::Pending,
+            Poll::Pending => {
+                self.rest();
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Lets go what a connection does not need while nothing comes. Not before: a read that filled its block wants a
+    /// larger one.
+    fn rest(&mut self) {
+        if self.input.is_empty() {
+            self.input.release();
+        }
+        if self.spare.capacity() > SPARE_BYTES_KEPT {
+            self.spare = Vec::new();
         }
     }
 
@@ -173,8 +188,9 @@ impl<H: Handler> Connection<H> {
         Ok(count > 0)
     }
 
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let (flushed, moved) = self.link.poll_flush(&mut self.socket, cx);
+    /// `tops_up` as in [`Link::poll_flush`].
+    fn poll_flush(&mut self, cx: &mut Context<'_>, tops_up: bool) -> Poll<io::Result<()>> {
+        let (flushed, moved) = self.link.poll_flush(&mut self.socket, cx, tops_up);
         if moved || flushed.is_ready() {
             self.blocked_since_ms = None;
         }

@@ -381,14 +381,20 @@ impl<H: Handler> Exchange for H2Exchange<H> {
             return Poll::Ready(Err(Reason::HandlerFailed));
         }
         loop {
+            // A client is waited for only while something is held.
+            if self.held_bytes > 0 {
+                self.note_sent();
+            }
             match self.reply.poll_body(cx, bytes) {
                 Poll::Ready(Ok(count)) => {
+                    // What was taken now is to leave yet.
+                    self.held_bytes = self.reply.held_bytes();
                     self.reply.record.bytes_out += count as u64;
                     return Poll::Ready(Ok(count));
                 }
                 Poll::Ready(Err(reason)) => return Poll::Ready(Err(reason)),
                 Poll::Pending => {
-                    self.note_sent();
+                    self.held_bytes = self.reply.held_bytes();
                     ready!(self.wait.poll_reader(cx, &self.site.limits))?;
                 }
             }

@@ -183,8 +183,13 @@ impl Link {
     }
 
     /// Writes what waits, and what held bodies follow it. Ready once nothing can be written. Says, beside that, whether the
-    /// socket took anything.
-    pub(super) fn poll_flush(&self, socket: &mut Socket, cx: &mut Context<'_>) -> (Poll<io::Result<()>>, bool) {
+    /// socket took anything. `tops_up`: held bodies also follow what the socket has no room for.
+    pub(super) fn poll_flush(
+        &self,
+        socket: &mut Socket,
+        cx: &mut Context<'_>,
+        tops_up: bool,
+    ) -> (Poll<io::Result<()>>, bool) {
         let state = &mut *self.0.borrow_mut();
         let mut moved = false;
         loop {
@@ -192,12 +197,21 @@ impl Link {
             state.h2.flushing();
             let flushed = state.output.poll_flush(socket, cx);
             moved |= state.output.len() < waiting;
-            if !matches!(flushed, Poll::Ready(Ok(()))) {
+            if flushed.is_pending() {
+                // A slow reader need never let the output run empty: what it has read is dropped all the same.
+                state.output.drop_written();
+                if !tops_up {
+                    return (flushed, moved);
+                }
+            } else if !matches!(flushed, Poll::Ready(Ok(()))) {
                 return (flushed, moved);
             }
             if state.h2.has_held() {
                 state.h2.pump(state.output.buffer());
                 state.held.set(state.h2.waiting_bytes());
+            }
+            if flushed.is_pending() {
+                return (flushed, moved);
             }
             if state.output.is_empty() {
                 state.output.release();

@@ -3,6 +3,7 @@
 mod closing;
 mod connection;
 mod exchange;
+mod field;
 mod head;
 mod link;
 mod reply;

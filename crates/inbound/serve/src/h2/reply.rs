@@ -5,6 +5,7 @@ use leat_h2::{Code, FieldList, Key};
 use leat_message::{Blame, Fields, Fixed, Length, Reason, Record, Reply, decimal};
 use leat_stream::clock;
 
+use super::field::push;
 use super::link::{Direction, Link};
 
 /// Body bytes gathered before they are given to the stream together with the head: until then it can be taken back.
@@ -140,6 +141,14 @@ impl H2Reply {
         self.gathered.extend_from_slice(bytes);
     }
 
+    /// What was gathered is with the stream. The memory of a large body is let go: the stream may hold it for a while.
+    fn clear_gathered(&mut self) {
+        self.gathered.clear();
+        if self.gathered.capacity() > SPARE_BYTES_MAX {
+            self.gathered = Vec::new();
+        }
+    }
+
     /// Bytes that have not left for the output.
     pub(super) fn held_bytes(&self) -> usize {
         self.gathered.len() + self.link.look(|h2| h2.held_bytes(self.key))
@@ -179,7 +188,7 @@ impl H2Reply {
 
     pub(super) fn interim(&mut self, status: u16, fields: Fields<'_>) {
         if self.takes_interim(status) {
-            fields.iter().for_each(|(_, name, value)| self.fields.push(name, value));
+            fields.iter().for_each(|(_, name, value)| push(&mut self.fields, name, value));
             self.send_interim(status);
         }
     }
@@ -248,7 +257,7 @@ impl H2Reply {
             h2.head(key, status, fields, false, out) && (gathered.is_empty() || h2.send(key, gathered, out))
         });
         self.fields.clear();
-        self.gathered.clear();
+        self.clear_gathered();
         self.phase = Phase::Body;
         if sent { Ok(()) } else { Err(Reason::PeerCancelled) }
     }
@@ -283,13 +292,13 @@ impl H2Reply {
             }
             fields.clear();
             if let Some(trailers) = trailers {
-                trailers.iter().for_each(|(_, name, value)| fields.push(name, value));
+                trailers.iter().for_each(|(_, name, value)| push(fields, name, value));
             }
             let sent = gathered.is_empty() || h2.send(key, gathered, out);
             (sent && h2.end(key, trailers.is_some().then_some(fields), out)).then(|| h2.held_bytes(key))
         });
         self.fields.clear();
-        self.gathered.clear();
+        self.clear_gathered();
         let held = held.ok_or(Reason::PeerCancelled)?;
         self.phase = if held > LEFT_BYTES_MAX { Phase::Ending } else { Phase::Done };
         Ok(())
@@ -373,7 +382,7 @@ impl Reply for H2Reply {
             14 => self.length_seen |= name.eq_ignore_ascii_case(b"content-length"),
             _ => {}
         }
-        self.fields.push(name, value);
+        push(&mut self.fields, name, value);
     }
 
     fn length(&mut self, length: Length) {
@@ -419,5 +428,30 @@ impl Reply for H2Reply {
 
     fn record(&mut self) -> &mut Record {
         &mut self.record
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leat_message::Limits;
+
+    use super::*;
+
+    #[test]
+    fn a_large_body_that_waits_for_the_window_is_held_once() {
+        let link = Link::new(&Limits::default());
+        // SETTINGS with a window of 0, and a GET for `/` of `a`.
+        let frames = b"\0\0\x06\x04\0\0\0\0\0\0\x04\0\0\0\0\0\0\x06\x01\x05\0\0\0\x01\x82\x86\x84\x01\x01a";
+        let input = [leat_h2::PREFACE, frames].concat();
+        assert_eq!(link.act(|h2, out| h2.receive(&input, 0, out)), Ok(input.len()));
+        let (key, problem) = link.act(leat_h2::Connection::next_request).expect("a request");
+        assert_eq!(problem, Ok(()));
+        let mut reply = H2Reply::new(link, key, false);
+        reply.status(200);
+        reply.length(Length::Stream);
+        reply.body(&[b'x'; 100_000]);
+        assert!(reply.gathered.capacity() >= 100_000);
+        assert_eq!(reply.end(None), Ok(()));
+        assert_eq!((reply.held_bytes(), reply.gathered.capacity()), (100_000, 0));
     }
 }

@@ -56,9 +56,21 @@ pub async fn run<X: Exchange>(script: &str, x: &mut X, release: &Notify) -> Resu
             "end" => x.end(None),
             // The end, with a field.
             "trailers" => {
-                let (name, value) = rest.split_once(' ').unwrap_or_default();
+                let (name, value) = text.split_once(' ').unwrap_or_default();
                 let (bytes, field) = field(name, value);
                 x.end(Some(Fields::new(&bytes, &[field])));
+            }
+            // A head of the engine's with a field, and an interim one.
+            "field" => {
+                let (name, value) = text.split_once(' ').unwrap_or_default();
+                x.status(200);
+                x.field(name.as_bytes(), value.as_bytes());
+                x.length(Length::Known(0));
+            }
+            "hint" => {
+                let (name, value) = text.split_once(' ').unwrap_or_default();
+                let (bytes, field) = field(name, value);
+                x.interim(103, Fields::new(&bytes, &[field]));
             }
             "fail" => return Err(reason(rest).into()),
             "panic" => panic!("asked for"),

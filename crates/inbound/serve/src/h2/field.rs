@@ -1,0 +1,74 @@
+use leat_h2::FieldList;
+use leat_message::Name;
+
+/// Appends a field of a reply, unless it can be none in HTTP/2: clients take such a reply for malformed. Those are fields
+/// of one connection (RFC 9113 section 8.2.2), names that are no names, and values with CR, LF or NUL (section 8.2.1).
+/// White space around a value stays behind.
+#[inline]
+pub(super) fn push(list: &mut FieldList, name: &[u8], value: &[u8]) {
+    if is_name(name) && is_value(value) && !is_of_connection(name) {
+        list.push(name, trim(value));
+    }
+}
+
+/// Only names of these lengths are looked up.
+fn is_of_connection(name: &[u8]) -> bool {
+    matches!(name.len(), 2 | 7 | 10 | 14 | 16 | 17) && Name::from_bytes(name).is_hop_by_hop()
+}
+
+/// Visible ASCII without a colon. Without a branch for each byte, as below: both are of our own process nearly always.
+fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() & name.iter().fold(true, |is_name, byte| is_name & matches!(byte, 0x21..=0x7e) & (*byte != b':'))
+}
+
+fn is_value(value: &[u8]) -> bool {
+    value.iter().fold(true, |is_value, byte| is_value & !matches!(byte, b'\r' | b'\n' | 0))
+}
+
+fn trim(mut value: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
+        value = rest;
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_fields_of_http_2_are_appended() {
+        for (name, value, wanted) in [
+            ("x-a", "b", Some("b")),
+            ("X-A", "", Some("")),
+            ("x-a", " \t b c\t ", Some("b c")),
+            ("x-a", " \t", Some("")),
+            ("x-a", "a\tb\u{80}\u{1}", Some("a\tb\u{80}\u{1}")),
+            ("content-length", "5", Some("5")),
+            ("trailer", "x-sum", Some("x-sum")),
+            ("set-cookie", "a=b", Some("a=b")),
+            ("x-a", "b\r\nx-c: d", None),
+            ("x-a", "b\n", None),
+            ("x-a", "\r", None),
+            ("x-a", "b\0", None),
+            ("", "b", None),
+            ("x a", "b", None),
+            (":status", "b", None),
+            ("x-a\n", "b", None),
+            ("x-\u{e9}", "b", None),
+            ("Connection", "close", None),
+            ("connection", "x-a", None),
+            ("keep-alive", "timeout=5", None),
+            ("proxy-connection", "close", None),
+            ("Transfer-Encoding", "chunked", None),
+            ("upgrade", "h2c", None),
+            ("te", "gzip", None),
+            ("http2-settings", "", None),
+        ] {
+            let mut list = FieldList::default();
+            push(&mut list, name.as_bytes(), value.as_bytes());
+            let wanted = wanted.map(|value| (name.as_bytes(), value.as_bytes()));
+            assert!(list.iter().eq(wanted), "{name:?}: {value:?}");
+        }
+    }
+}
