@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
-use leat_testkit::{Leat, Peer, Script, eventually};
+use leat_testkit::{Gate, Leat, Peer, Script, eventually};
 use tokio::task::spawn_blocking;
 
 use crate::h2_peers::{connect, request, rest, run};
@@ -265,7 +265,9 @@ const MANY_CODES: [u8; 11] = [0xf0, 0xff, 0x0f, 0x00, 0xff, 0x17, 0x00, 0xfe, 0x
 fn what_a_stream_says_that_it_will_need_is_taken_from_what_all_may_have() {
     // Two megabytes each, of the 64 MiB that the decoders of a core may hold.
     const MANY: usize = 60;
-    let peer = Peer::listen([Script::new().expect_end()]);
+    // An upstream that ended a request would give its share back before the last one comes.
+    let end = Gate::new();
+    let peer = Peer::listen([Script::new().wait(&end).close()]);
     let leat = gateway(&peer, "{}", "");
     let begin = || {
         let mut client = leat.connect();
@@ -276,6 +278,7 @@ fn what_a_stream_says_that_it_will_need_is_taken_from_what_all_may_have() {
     let mut open: Vec<_> = (0..MANY).map(|_| begin()).collect();
     is_problem(&open.pop().unwrap().response(), 503, "coding.busy");
     drop(open);
+    end.open();
     // All is given back with the requests.
     eventually("a stream is let in", || {
         (post(&leat, "content-encoding: br\r\n", &coded("br", b"hello")).response().status != 503).then_some(())

@@ -274,7 +274,14 @@ impl<F: Fn(Accepted) + 'static> Door<F> {
             self.shed.reply(connection.socket, Reason::TlsPlainText);
             return Err(Refused { reason: Reason::TlsPlainText, problem: Some(TlsProblem::PlainHttp) });
         }
-        let shaken = tls::handshake(connection.socket, tls, hosts).await.map_err(Refused::unshaken)?;
+        let shaken = match tls::handshake(connection.socket, tls, hosts).await {
+            Ok(shaken) => shaken,
+            Err((problem, socket)) => {
+                // Over TLS 1.3 the client may have sent its first request before it reads the alert.
+                self.shed.linger(socket);
+                return Err(Refused { reason: Reason::TlsHandshake, problem: Some(problem) });
+            }
+        };
         self.gate.count_handshake();
         let tls = Some(shaken.info);
         let peer = Peer { remote: connection.remote, local: connection.local, scheme: Scheme::Https, tls };
@@ -307,10 +314,6 @@ struct Refused {
 }
 
 impl Refused {
-    fn unshaken(problem: TlsProblem) -> Self {
-        Self { reason: Reason::TlsHandshake, problem: Some(problem) }
-    }
-
     fn timed_out() -> Self {
         Self { reason: Reason::TimeHandshake, problem: Some(TlsProblem::Time) }
     }

@@ -13,8 +13,8 @@ const LINGER_MS: u64 = 500;
 /// What is read and thrown away of such a connection's request, in bytes.
 const LINGER_BYTES_MAX: u64 = 64 * 1024;
 
-/// Tells plain connections why they are closed before their request is read: there is no place for them (503), or they
-/// should speak TLS (400).
+/// Lets clients read why they are closed before their request is read: plain ones that there is no place for them (503),
+/// or that they should speak TLS (400); those of a failed handshake their alert.
 #[derive(Debug, Default)]
 pub(crate) struct Shed {
     lingering: Rc<Cell<usize>>,
@@ -23,18 +23,24 @@ pub(crate) struct Shed {
 impl Shed {
     /// Writes the reply without waiting, and closes once the client had a chance to read it: a close with unread bytes
     /// of the request would be a reset, which takes the reply away (RFC 9112 section 9.6).
-    pub(crate) fn reply(&self, mut socket: Plain, reason: Reason) {
+    pub(crate) fn reply(&self, socket: Plain, reason: Reason) {
         let reply = reply(reason);
         if !matches!(try_write(&socket, reply.as_bytes()), Ok(count) if count == reply.len()) {
             return;
         }
+        self.linger(socket);
+    }
+
+    /// Closes a connection to which the last was written, once the client had a chance to read it: it may have sent more
+    /// than we read, and a close with unread bytes is a reset.
+    pub(crate) fn linger(&self, mut socket: Plain) {
         if self.lingering.get() >= LINGERING_MAX {
             return;
         }
         let place = Place::take(&self.lingering);
         tokio::task::spawn_local(async move {
             tokio::select! {
-                _ = linger(&mut socket) => {}
+                _ = drain(&mut socket) => {}
                 () = clock::sleep(LINGER_MS) => {}
             }
             drop(place);
@@ -42,7 +48,7 @@ impl Shed {
     }
 }
 
-async fn linger(socket: &mut Plain) -> io::Result<()> {
+async fn drain(socket: &mut Plain) -> io::Result<()> {
     socket.shutdown().await?;
     tokio::io::copy(&mut socket.take(LINGER_BYTES_MAX), &mut tokio::io::sink()).await?;
     Ok(())

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use leat_listen::{CertificateText, ServeOptions, TlsProblem, TlsSettings, TlsTextOptions, TlsVersions, Unshaken};
 use leat_message::{Address, Reason};
 use support::{bind, gate, on_core, soon};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const EC: &[u8] = include_bytes!("keys/ec.pem");
@@ -103,5 +103,27 @@ fn what_was_wrong_with_a_handshake_is_told() {
         })
         .await;
         assert_eq!(waits, (TlsProblem::Time, Reason::TimeHandshake));
+    });
+}
+
+#[test]
+fn a_client_reads_why_whatever_it_has_sent() {
+    on_core(|| async {
+        let (tell, told_alert) = tokio::sync::oneshot::channel();
+        let problem = told(unchanged, async move |mut client: TcpStream, _| {
+            // More than is read of it: a close with bytes unread is a reset, which takes away what was written.
+            let bytes = [&b"\0\x01\x02\x03"[..], &[b'x'; 48 * 1024]].concat();
+            client.write_all(&bytes).await.unwrap();
+            tokio::task::spawn_local(async move {
+                let mut alert = Vec::new();
+                let read = client.read_to_end(&mut alert).await;
+                tell.send((alert, read.map_err(|error| error.kind()))).unwrap();
+            });
+        })
+        .await;
+        assert_eq!(problem, (TlsProblem::NoTls, Reason::TlsHandshake));
+        let (alert, read) = soon(told_alert).await.unwrap();
+        // RFC 8446 section 5.1: a record of type alert, its two bytes: fatal, and which.
+        assert_eq!((alert.first(), alert.get(3..6), read), (Some(&21), Some(&[0, 2, 2][..]), Ok(7)));
     });
 }

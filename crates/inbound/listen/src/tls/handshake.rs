@@ -25,12 +25,16 @@ pub(crate) async fn is_plain_http(socket: &Plain) -> bool {
 }
 
 /// Shakes hands as the server. The caller limits the time.
+///
+/// # Errors
+/// What went wrong, and the socket, to which the alert that says so was written.
 pub(crate) async fn handshake(
     socket: Plain,
     settings: &TlsSettings,
     hosts: &Rc<dyn HostPolicy>,
-) -> Result<Shaken, TlsProblem> {
-    let stream = settings.acceptor().accept(socket).await.map_err(|error| TlsProblem::of(&error))?;
+) -> Result<Shaken, (TlsProblem, Plain)> {
+    let accepting = settings.acceptor().accept(socket).into_fallible();
+    let stream = accepting.await.map_err(|(error, socket)| (TlsProblem::of(&error), socket))?;
     let info = info(stream.get_ref().1, settings, Rc::clone(hosts));
     let protocol = if info.alpn == Some("h2") { Protocol::Http2 } else { Protocol::Http1 };
     Ok(Shaken { socket: Socket::from(TlsStream::from(stream)), protocol, info })

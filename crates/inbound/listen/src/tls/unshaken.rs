@@ -7,7 +7,7 @@ use rustls::{Error, InvalidMessage, PeerIncompatible};
 /// Who is told of the handshakes that fail, beside the counters.
 pub type OnUnshaken = Rc<dyn Fn(Unshaken)>;
 
-/// A connection that did not get through its TLS handshake. It is closed already.
+/// A connection that did not get through its TLS handshake. It is closed as soon as its client has read why.
 #[derive(Clone, Debug)]
 pub struct Unshaken {
     /// The client's address.
