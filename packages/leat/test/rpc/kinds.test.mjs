@@ -1,5 +1,6 @@
 // Every kind of call, by connect's own clients: gRPC on HTTP/2.
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
@@ -85,7 +86,8 @@ test("both at once, one by one", async (t) => {
 });
 
 test("replies wait for a client that does not read", async (t) => {
-    const data = new Uint8Array(64 * 1024);
+    // Replies are compressed where that helps, and what waits is counted as it is sent.
+    const data = randomBytes(64 * 1024);
     const replies = client(await serve(t)).count({ id: 10_000n, data })[Symbol.asyncIterator]();
     await replies.next();
     let before = -1;
@@ -93,7 +95,7 @@ test("replies wait for a client that does not read", async (t) => {
         before = seen.asked;
         await pause(100);
     }
-    assert.ok(before < 1000, `${before} of 10,000 replies were made ahead`);
+    assert.ok(before < 100, `${before} of 10,000 replies were made ahead`);
     await replies.return?.();
 });
 
