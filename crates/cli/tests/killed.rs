@@ -162,12 +162,15 @@ fn a_certificate_that_cannot_be_trusted_is_a_502_with_its_reason() {
 
 #[test]
 fn every_request_is_answered_when_all_servers_are_killed_and_requests_pass_again_when_they_come_back() {
-    let [a, b] = ["a", "b"].map(server);
+    let [mut a, mut b] = ["a", "b"].map(server);
     let addresses = [a.address(0), b.address(0)];
     let leat = front(&[url(&a), url(&b)], ", retry: { backoff: 1ms, backoff_max: 2ms }");
     assert_eq!(leat.connect().get("/").response().status, 200);
-    a.signal(Signal::KILL);
-    b.signal(Signal::KILL);
+    for server in [&mut a, &mut b] {
+        server.signal(Signal::KILL);
+        // Until it is gone its sockets are, one after the other: the listener may be while a connection is not.
+        server.wait();
+    }
     let mut client = leat.connect();
     eventually("both to be gone", || (outcome(&client.get("/").response()) == (502, "upstream.connect")).then_some(()));
     for _ in 0..20 {
