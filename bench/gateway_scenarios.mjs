@@ -22,6 +22,21 @@ const feature = (name, title, added_us, more = {}) => ({
   ...more,
 });
 
+/** The same feature where the engine answers by itself, 32 requests at a time: without the network's share, which hides less than a microsecond. */
+const alone = (name, title, added_us, more = {}) => ({
+  name: `gateway-${name}-alone`,
+  title: `${title}: its cost without the network's`,
+  about: 'A fixed reply over HTTP/2 to 32 requests at a time on each connection, so that what the kernel takes is shared by them; the processor time of the whole process, its other threads included.',
+  role: 'answer',
+  subjects: [`leat + ${more.called ?? title}`, 'leat'],
+  load: { kind: 'h2load', connections: 8, streams: 32, path: '/plain', headers: credentials },
+  expect: { bytes: 13, protocol: 'h2' },
+  measures: ['rps', 'cpu_us', 'rss_mb', 'busy', 'foreign'],
+  compare: ['cpu_us'],
+  targets: [{ measure: 'cpu_us', against: 'leat', atMostMore: added_us }],
+  ...more,
+});
+
 export const gatewayScenarios = [
   {
     ...proxied,
@@ -40,6 +55,11 @@ export const gatewayScenarios = [
   feature('plugin', 'plug-in', 2, { title: 'a synchronous plug-in that reads a header and sets one', called: 'plug-in' }),
   feature('leased', 'leased limit', 0.2, { title: 'a limit leased from Redis', called: 'leased limit', redis: true }),
   feature('exact', 'exact limit', 4, { title: 'a limit that asks Redis about each request', called: 'exact limit', redis: true }),
+  alone('limit', 'local limit', 0.12),
+  alone('observed', 'observability', 1, { upstream: true }),
+  alone('jwt', 'JWT', 0.3),
+  alone('plugin', 'plug-in', 2),
+  alone('leased', 'leased limit', 0.2, { upstream: true, redis: true }),
   {
     ...proxied,
     name: 'proxy-widths',

@@ -52,15 +52,18 @@ const features = {
   steady: { upstream: ['balance: peak_ewma', 'outliers: {}', 'retry: {}', 'health: {}'], route: ['access: { deny: 192.0.2.0/24 }', 'cors: https://shop.example'] },
 };
 
-const configured = (names, { workers = 1, scheme = 'http' } = {}) => ({ port, upstreamPort, redisPort, leat }) => {
+const configured = (names, { workers = 1, scheme = 'http', answers = false } = {}) => ({ port, upstreamPort, redisPort, leat }) => {
   const chosen = names.map((name) => features[name]);
   const keys = (place) => chosen.flatMap((feature) => feature[place] ?? []).map((key) => (typeof key === 'function' ? key({ redisPort, upstreamPort }) : key));
   const root = keys('root');
   const log = root.some((key) => key.startsWith('access_log')) ? [] : ['access_log: "off"'];
   const lines = [
     `listeners: 127.0.0.1:${port}`, `workers: ${workers}`, ...log, ...root,
-    'routes:', '  - match: { prefix: / }', ...keys('route').map((key) => `    ${key}`), '    proxy: { upstream: origin }',
-    'upstreams:', '  origin:', `    endpoints: ["${scheme}://127.0.0.1:${upstreamPort}"]`, ...keys('upstream').map((key) => `    ${key}`),
+    'routes:', '  - match: { prefix: / }', ...keys('route').map((key) => `    ${key}`),
+    ...(answers ? ['    respond: { body: "Hello, World!" }'] : [
+      '    proxy: { upstream: origin }',
+      'upstreams:', '  origin:', `    endpoints: ["${scheme}://127.0.0.1:${upstreamPort}"]`, ...keys('upstream').map((key) => `    ${key}`),
+    ]),
   ];
   return {
     files: { 'leat.yaml': `${lines.join('\n')}\n`, ...Object.assign({}, ...chosen.map(({ files }) => files)) },
@@ -74,7 +77,7 @@ const ALL = ['leased', 'breaker', 'observed', 'jwt', 'plugin', 'steady'];
 const subject = (names, options, more) => ({
   version: ({ leat }) => [leat, 'version'],
   needs: { binary: 'leat', how: 'build it (`make build`) or name one with --leat PATH' },
-  roles: { proxy: configured(names, options) },
+  roles: { proxy: configured(names, options), answer: configured(names, { ...options, answers: true }) },
   ...more,
 });
 

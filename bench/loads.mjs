@@ -40,7 +40,8 @@ export const loads = {
     command: (given) => {
       const { load, seconds, rate, out } = given;
       return ['h2load', ...(load.protocol === 'h1' ? ['--h1'] : []), `-c${load.connections}`, `-m${load.streams}`, '-D', String(seconds),
-        ...(rate ? [`--rps=${(rate / load.connections).toFixed(3)}`] : []), `--log-file=${out}`, url(given)];
+        ...(rate ? [`--rps=${(rate / load.connections).toFixed(3)}`] : []), `--log-file=${out}`,
+        ...Object.entries(load.headers?.() ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`]), url(given)];
     },
     read: ({ stdout, out, seconds }) => {
       const report = parseH2load(stdout);

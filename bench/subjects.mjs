@@ -101,6 +101,7 @@ export const subjects = {
       reply: leatReply,
       'reply-h2': leatReply,
       proxy: leatProxy,
+      answer: leatReply,
     },
   },
   hyper: {

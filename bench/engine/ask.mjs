@@ -57,11 +57,11 @@ function askH1(port, path, body, more) {
   });
 }
 
-function askH2(port, path) {
+function askH2(port, path, body, more) {
   return new Promise((resolve, reject) => {
     const session = http2.connect(`http://127.0.0.1:${port}`);
     session.on('error', reject);
-    const stream = session.request({ ':path': path });
+    const stream = session.request({ ...more, ':path': path });
     let status;
     let bytes = 0;
     stream.on('response', (headers) => { status = headers[':status']; });
