@@ -1,5 +1,5 @@
 use std::cell::Cell;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -321,13 +321,14 @@ impl<H: Handler> Connection<H> {
                 site.handler.ended(Ended { request, peer: &self.peer, record, started });
                 return;
             }
-            return self.spawn(self.exchange(head, site, body, reply, started).run_ending());
+            spawn_local(self.exchange(head, site, body, reply, started).run_ending());
+            return;
         }
         match self.exchange(head, site, body, reply, started).go_on(raw) {
             Begun::Ended => {}
-            Begun::Ending(exchange) => self.spawn(exchange.run_ending()),
-            Begun::Draining(exchange) => self.spawn(exchange.run_draining()),
-            Begun::Exchange(exchange, plan) => self.spawn(exchange.run(plan)),
+            Begun::Ending(exchange) => drop(spawn_local(exchange.run_ending())),
+            Begun::Draining(exchange) => drop(spawn_local(exchange.run_draining())),
+            Begun::Exchange(exchange, plan) => drop(spawn_local(exchange.run(plan))),
         }
     }
 
@@ -352,16 +353,9 @@ impl<H: Handler> Connection<H> {
         body: Vec<u8>,
         reply: H2Reply,
         started: Instant,
-    ) -> H2Exchange<H> {
-        H2Exchange::new(head, Rc::clone(&self.peer), site, body, reply, started)
-    }
-
-    fn spawn(&self, exchange: impl Future<Output = ()> + 'static) {
+    ) -> Box<H2Exchange<H>> {
         let running = Running::new(&self.running);
-        spawn_local(async move {
-            exchange.await;
-            drop(running);
-        });
+        Box::new(H2Exchange::new(head, Rc::clone(&self.peer), site, body, reply, started, running))
     }
 
     /// Records something that was refused before there was an exchange.
@@ -381,8 +375,8 @@ impl Drop for Lose {
     }
 }
 
-/// Counts an exchange that runs as a task.
-struct Running(Rc<Cell<usize>>);
+/// Counts an exchange that does not end in the raw step.
+pub(super) struct Running(Rc<Cell<usize>>);
 
 impl Running {
     fn new(count: &Rc<Cell<usize>>) -> Self {

@@ -11,6 +11,7 @@ use leat_message::{
 };
 use leat_stream::Timer;
 
+use super::connection::Running;
 use super::head::{OwnedHead, Trailers};
 use super::link::{Direction, Ending};
 use super::reply::H2Reply;
@@ -37,18 +38,19 @@ pub(super) struct H2Exchange<H> {
     /// Bytes of the reply that waited for the client when they were looked at last.
     held_bytes: usize,
     started: Instant,
+    _running: Running,
 }
 
-/// What is to be done after the raw step.
+/// What is to be done after the raw step. The exchange is in a box, since a future that it was moved into would hold it twice.
 pub(super) enum Begun<H: Handler> {
     /// Nothing: the reply is with its stream.
     Ended,
     /// The rest of the reply waits for the client.
-    Ending(H2Exchange<H>),
+    Ending(Box<H2Exchange<H>>),
     /// The reply waits for the end of the request.
-    Draining(H2Exchange<H>),
+    Draining(Box<H2Exchange<H>>),
     /// The exchange step.
-    Exchange(H2Exchange<H>, H::Plan),
+    Exchange(Box<H2Exchange<H>>, H::Plan),
 }
 
 /// Takes the raw step; a panic is a reason like others.
@@ -74,6 +76,7 @@ impl<H: Handler> H2Exchange<H> {
         body: Vec<u8>,
         reply: H2Reply,
         started: Instant,
+        running: Running,
     ) -> Self {
         let lines = head.view().lines();
         let mut wait = Wait::new();
@@ -95,6 +98,7 @@ impl<H: Handler> H2Exchange<H> {
             head,
             peer,
             site,
+            _running: running,
         }
     }
 
@@ -128,7 +132,7 @@ impl<H: Handler> H2Exchange<H> {
     }
 
     /// Says how to go on after the raw step, if the reply was not complete with it.
-    pub(super) fn go_on(mut self, raw: Result<Step<H::Plan>, Reason>) -> Begun<H> {
+    pub(super) fn go_on(mut self: Box<Self>, raw: Result<Step<H::Plan>, Reason>) -> Begun<H> {
         let complete = match raw {
             Ok(Step::Exchange(plan)) => return Begun::Exchange(self, plan),
             Ok(Step::Done) if !self.has_ended() && !self.continue_owed => return Begun::Draining(self),
@@ -143,7 +147,7 @@ impl<H: Handler> H2Exchange<H> {
     }
 
     /// Runs the exchange step to its end.
-    pub(super) async fn run(mut self, plan: H::Plan) {
+    pub(super) async fn run(mut self: Box<Self>, plan: H::Plan) {
         let outcome = self.run_handler(plan).await;
         let complete = match outcome {
             Ok(()) => self.complete(),
@@ -157,7 +161,7 @@ impl<H: Handler> H2Exchange<H> {
 
     /// Reads off a body that the raw step left unread, under the limits for that, and then ends the reply: frames that
     /// arrive for a stream which is over already could not be told from an error, and those in error not be answered.
-    pub(super) async fn run_draining(mut self) {
+    pub(super) async fn run_draining(mut self: Box<Self>) {
         let mut timer = Timer::default();
         timer.set_after(self.site.limits.drain_time_ms);
         let mut left = self.site.limits.drain_bytes_max;
@@ -183,7 +187,7 @@ impl<H: Handler> H2Exchange<H> {
     }
 
     /// Waits until the client took what is left of a reply that the handler has ended.
-    pub(super) async fn run_ending(mut self) {
+    pub(super) async fn run_ending(mut self: Box<Self>) {
         let mut complete = true;
         if !self.reply.is_done()
             && let Err(reason) = poll_fn(|cx| self.poll_push(cx)).await
@@ -228,7 +232,7 @@ impl<H: Handler> H2Exchange<H> {
         self.reply.end(None).is_ok()
     }
 
-    fn finish(self, complete: bool) {
+    fn finish(&self, complete: bool) {
         debug_assert!(complete || self.reply.record.reason.is_some(), "a reply is only cut off for a reason");
         self.site.handler.ended(Ended {
             request: Some(self.head.view()),
