@@ -75,7 +75,6 @@ impl Connection {
                 (true, None) => return Ok(0),
                 (true, Some(&padding)) => Some(usize::from(padding)),
             };
-            self.meter.frame(header)?;
             let begun = self.begin_data(header, padding, out);
             self.judge(begun, out)?;
             return Ok(HEADER_BYTES + usize::from(padding.is_some()));
@@ -148,6 +147,9 @@ impl Connection {
         self.receive_window =
             self.receive_window.checked_sub(len).ok_or(Fault::Connection(Code::FLOW_CONTROL_ERROR))?;
         let ends = header.has(flag::END_STREAM);
+        if data == 0 && !ends {
+            self.meter.empty_data()?;
+        }
         let mut incoming = Incoming { stream: header.stream, key: None, data, padding: left - data, ends };
         let key = self.data_for(header.stream, data, len);
         if let Ok(Some(key)) = key {
@@ -341,11 +343,12 @@ impl Connection {
         }
         let send_window = i64::from(self.peer.window_bytes);
         let stream_window_bytes = self.own.stream_window_bytes;
-        self.meter.opened();
+        let began_ms = self.meter.opened();
         let key = self.streams.insert(id);
         if let Some(stream) = self.streams.get_mut(key) {
             std::mem::swap(&mut stream.head, &mut self.request.text);
             stream.problem = problem;
+            stream.began_ms = began_ms;
             stream.announced = content_length;
             stream.receive_window = stream_window_bytes;
             stream.send_window = send_window;
@@ -399,10 +402,15 @@ impl Connection {
             return Err(Code::FRAME_SIZE_ERROR.into());
         }
         let Some(key) = self.streams.find(header.stream) else {
-            return self.is_idle(header.stream);
+            self.is_idle(header.stream)?;
+            return self.meter.reset(None).map_err(Fault::Connection);
         };
-        let is_unseen = self.streams.get(key).is_some_and(|stream| stream.handle == Handle::Queued);
+        let stream = self.streams.get(key);
+        let is_unseen = stream.is_some_and(|stream| stream.handle == Handle::Queued);
+        let owed = stream.filter(|stream| stream.sending != Sending::Ended);
+        let began_ms = owed.map(|stream| stream.began_ms);
         self.end_stream(key, Cause::ResetByPeer);
+        self.meter.reset(began_ms)?;
         if is_unseen { self.meter.unseen_reset().map_err(Fault::Connection) } else { Ok(()) }
     }
 

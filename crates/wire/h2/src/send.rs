@@ -183,6 +183,7 @@ impl Connection {
         }
         stream.send_window -= count as i64;
         self.send_window -= count as i64;
+        self.meter.sent(count as u64);
         let frame_bytes_max = self.peer.frame_bytes_max as usize;
         let mut rest = bytes.get(..count).unwrap_or_default();
         rest = self.lengthen_tail(key, rest, frame_bytes_max, out);

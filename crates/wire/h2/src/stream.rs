@@ -78,6 +78,8 @@ pub(crate) struct Stream {
     pub(crate) closed: Option<Cause>,
     /// Whether something changed that nobody was told of yet.
     pub(crate) is_told: bool,
+    /// When its head came whole.
+    pub(crate) began_ms: u64,
     /// The request's head as text.
     pub(crate) head: Vec<u8>,
     pub(crate) problem: Option<Reason>,

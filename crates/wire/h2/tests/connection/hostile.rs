@@ -144,3 +144,82 @@ fn a_stream_at_rest_keeps_little_of_what_a_burst_took() {
     assert_eq!(h2.take_body(key, &mut bytes), Body::Wait);
     assert!(bytes.capacity() <= 16 * 1024);
 }
+
+#[test]
+fn a_client_may_give_windows_back_in_small_steps_however_fast_it_reads() {
+    let (mut h2, mut out) = begun(WIDE);
+    h2.receive(&get(1), 0, &mut out).unwrap();
+    let (key, _) = h2.next_request(&mut out).unwrap();
+    h2.head(key, 200, &FieldList::default(), false, &mut out);
+    // As Go's clients do: 4 KiB at a time, for the stream and for the connection.
+    let updates = [window_update(0, 4096), window_update(1, 4096)].concat().repeat(4);
+    let piece = [b'x'; 16 * 1024];
+    for number in 0..6_000 {
+        assert!(h2.send(key, &piece, &mut out));
+        assert_eq!(h2.held_bytes(key), 0);
+        h2.flushing();
+        out.clear();
+        assert_eq!(h2.receive(&updates, 0, &mut out), Ok(updates.len()), "frame {number}");
+    }
+}
+
+#[test]
+fn resets_of_what_was_answered_already_are_no_rapid_ones() {
+    // gRPC clients reset a stream whose end comes before they ended their side.
+    for released in [true, false] {
+        let (mut h2, mut out) = begun(WIDE);
+        for number in 0..3_000 {
+            let id = 2 * number + 1;
+            h2.receive(&post(id), 0, &mut out).unwrap();
+            let (key, _) = h2.next_request(&mut out).unwrap();
+            h2.head(key, 200, &FieldList::default(), true, &mut out);
+            if released {
+                h2.release(key, &mut out);
+            }
+            assert_eq!(h2.receive(&reset(id, Code::NO_ERROR), 0, &mut out), Ok(13), "stream {id}");
+            h2.release(key, &mut out);
+        }
+        assert_eq!(h2.live_streams(), 0);
+    }
+}
+
+#[test]
+fn calls_that_run_out_of_time_do_not_end_the_connection() {
+    let rapid = |lasts_ms: u64| {
+        let (mut h2, mut out) = begun(WIDE);
+        let mut waiting = std::collections::VecDeque::new();
+        (0..3_000).find(|&now_ms| {
+            let id = 2 * now_ms as u32 + 1;
+            h2.receive(&get(id), now_ms, &mut out).unwrap();
+            let (key, _) = h2.next_request(&mut out).unwrap();
+            waiting.push_back((id, key));
+            if waiting.len() as u64 <= lasts_ms {
+                return false;
+            }
+            let (id, key) = waiting.pop_front().unwrap();
+            let result = h2.receive(&reset(id, Code::CANCEL), now_ms, &mut out);
+            h2.release(key, &mut out);
+            result.is_err()
+        })
+    };
+    assert_eq!(rapid(100), None);
+    assert!(rapid(10).is_some_and(|count| count < 500));
+}
+
+#[test]
+fn data_that_is_padding_only_is_a_flood_like_empty_data() {
+    let (mut h2, mut out) = begun(WIDE);
+    h2.receive(&post(1), 0, &mut out).unwrap();
+    let padding = frame(DATA, PADDED, 1, &[1, 0]).repeat(300);
+    assert_eq!(h2.receive(&padding, 0, &mut out), Err(Code::ENHANCE_YOUR_CALM));
+    // One in each request is somebody's habit.
+    let (mut h2, mut out) = begun(WIDE);
+    for number in 0..1_000 {
+        let id = 2 * number + 1;
+        let request = [post(id), data(id, b"", false), data(id, b"x", true)].concat();
+        assert_eq!(h2.receive(&request, 0, &mut out), Ok(request.len()), "stream {id}");
+        let (key, _) = h2.next_request(&mut out).unwrap();
+        h2.head(key, 200, &FieldList::default(), true, &mut out);
+        h2.release(key, &mut out);
+    }
+}
