@@ -133,12 +133,9 @@ impl RequestText {
         Ok(())
     }
 
-    fn authority(&self) -> Option<&[u8]> {
-        self.spans
-            .get(Pseudo::Authority as usize)
-            .copied()
-            .flatten()
-            .and_then(|(start, end)| self.pseudo.get(start..end))
+    fn pseudo_value(&self, pseudo: Pseudo) -> Option<&[u8]> {
+        let (start, end) = self.spans.get(pseudo as usize).copied().flatten()?;
+        self.pseudo.get(start..end)
     }
 
     fn regular(&mut self, name: &[u8], value: &[u8]) -> Result<(), Malformed> {
@@ -153,8 +150,9 @@ impl RequestText {
             b"te" if !value.eq_ignore_ascii_case(b"trailers") => return Err(Malformed),
             _ if self.part == Part::Trailers => {}
             b"host" => {
-                if let Some(authority) = self.authority() {
-                    if !authority.eq_ignore_ascii_case(value) {
+                if let Some(authority) = self.pseudo_value(Pseudo::Authority) {
+                    let scheme = self.pseudo_value(Pseudo::Scheme).unwrap_or_default();
+                    if !portless(authority, scheme).eq_ignore_ascii_case(portless(value, scheme)) {
                         self.problem = Some(Reason::HostConflict);
                     }
                     return Ok(());
@@ -234,6 +232,16 @@ fn is_value(value: &[u8]) -> bool {
     !is_space(value.first())
         && !is_space(value.last())
         && !value.iter().fold(false, |found, &byte| found | matches!(byte, 0 | b'\r' | b'\n'))
+}
+
+/// An authority without its scheme's default port, which need not be said (RFC 9113 section 8.3.1, RFC 3986 section 6.2.3).
+fn portless<'a>(authority: &'a [u8], scheme: &[u8]) -> &'a [u8] {
+    let default: &[u8] = match scheme {
+        b"http" => b":80",
+        b"https" => b":443",
+        _ => return authority,
+    };
+    authority.strip_suffix(default).unwrap_or(authority)
 }
 
 /// Neither empty nor with white space or controls.

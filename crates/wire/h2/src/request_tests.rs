@@ -49,6 +49,20 @@ fn heads_become_text() {
     assert_eq!(written(&[("content-length", "+7")]), Ok(Written { content_length: None, problem: None }));
     let problem = Some(Reason::HostConflict);
     assert_eq!(written(&[("host", "other.test")]), Ok(Written { content_length: None, problem }));
+    // Whether the scheme's port is said makes no difference.
+    for (scheme, authority, host, problem) in [
+        ("http", "a", "A:80", None),
+        ("http", "a:80", "a", None),
+        ("https", "a", "a:443", None),
+        ("https", "[::1]:443", "[::1]", None),
+        ("http", "a:443", "a", problem),
+        ("https", "a:80", "a", problem),
+        ("http", "a:8080", "a", problem),
+        ("http", "a:8080", "a:80", problem),
+    ] {
+        let list = [(":method", "GET"), (":scheme", scheme), (":path", "/"), (":authority", authority), ("host", host)];
+        assert_eq!(head(&list).map(|(_, written)| written.problem), Ok(problem), "{scheme} {authority} {host}");
+    }
 }
 
 #[test]
