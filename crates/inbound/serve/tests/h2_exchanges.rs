@@ -10,7 +10,7 @@ use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{Reason as Code, RecvStream, SendStream};
 use http::{HeaderMap, Request, Response};
-use leat_message::{Limits, Reason};
+use leat_message::{Limits, Profile, Reason};
 use leat_serve::{OnError, Protocol};
 use leat_stream::memory;
 use leat_testkit::eventually;
@@ -237,6 +237,23 @@ async fn heads_take_the_form_of_http_1_and_are_judged_by_its_rules() {
     }
     let (response, _stream) = open(&client, request("TRACE", "/fixed"), false).await;
     assert_eq!(response.await.unwrap().status(), 400);
+}
+
+#[tokio::test]
+async fn a_strict_server_takes_no_body_that_means_nothing() {
+    for (profile, refused) in [(Profile::Strict, 400), (Profile::Compatible, 200)] {
+        let server = Arc::new(Server::with(Options { profile, ..Options::default() }));
+        let (client, _connection) = connect(&server).await;
+        for (method, end, status) in
+            [("GET", false, refused), ("DELETE", false, refused), ("GET", true, 200), ("POST", false, 200)]
+        {
+            let (response, mut stream) = open(&client, request(method, "/fixed"), end).await;
+            if !end {
+                let _ = send(&mut stream, Bytes::from_static(b"body"), true).await;
+            }
+            assert_eq!(response.await.unwrap().status(), status, "{profile:?} {method}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -271,7 +271,9 @@ fn a_head_without_an_end_ends_the_connection_in_time() {
     let mut raw = Raw::connect(&server, &[]);
     raw.send(&get(1, "/wait"));
     raw.send(&frame(HEADERS, END_STREAM, 3, &head("/fixed")));
-    raw.rest();
+    // What was under way beside it learns why, and that it was taken.
+    let last = raw.rest().pop().expect("a GOAWAY");
+    assert_eq!((last.kind, last.code(), last.payload[..4].to_vec()), (GOAWAY, ENHANCE_YOUR_CALM, vec![0, 0, 0, 1]));
     assert_eq!(server.ended(None).1, Some(Reason::TimeHead));
     // Heads that do end, one after the other over a longer time.
     let mut raw = Raw::connect(&server, &[]);
@@ -425,6 +427,33 @@ fn exchanges_that_outlive_their_streams_are_bounded() {
     }
     raw.send(&get(19, "/fixed"));
     assert_eq!(raw.until(DATA, 19).payload, b"hello");
+}
+
+#[test]
+fn a_raw_reply_does_not_wait_for_the_end_of_a_request() {
+    let server = Server::limited(|limits| {
+        limits.drain_time_ms = 60_000;
+        limits.drain_bytes_max = 20_000;
+    });
+    let mut raw = Raw::connect(&server, &[]);
+    let open = |id| frame(HEADERS, END_HEADERS, id, &head("/fixed"));
+    raw.send(&open(1));
+    let reply = raw.until(DATA, 1);
+    assert_eq!((&reply.payload[..], reply.ends), (&b"hello"[..], true));
+    // What comes behind it is read off; the stream ends with the request.
+    raw.send(&[frame(DATA, 0, 1, &[0; 16_000]), frame(DATA, END_STREAM, 1, b"end"), get(3, "/fixed")].concat());
+    let after: Vec<u32> = std::iter::from_fn(|| raw.next()).take(2).map(|frame| frame.stream).collect();
+    assert_eq!(after, [3, 3], "no reset");
+    // What is wrong with it is told.
+    raw.send(&open(5));
+    assert!(raw.until(DATA, 5).ends);
+    raw.send(&get(5, "/fixed").repeat(2));
+    assert_ne!(raw.until(RST_STREAM, 5).code(), 0);
+    // Above the limit it is reset, but not for an error.
+    raw.send(&open(7));
+    assert!(raw.until(DATA, 7).ends);
+    raw.send(&frame(DATA, 0, 7, &[0; 16_000]).repeat(2));
+    assert_eq!(raw.until(RST_STREAM, 7).code(), 0);
 }
 
 #[test]

@@ -216,6 +216,7 @@ impl<H: Handler> Connection<H> {
         let reader_deadline_ms = self.reader_deadline_ms(&site.limits);
         if head_deadline_ms <= now || reader_deadline_ms <= now {
             self.refuse(if head_deadline_ms <= now { Reason::TimeHead } else { Reason::SlowReader });
+            self.link.act(|h2, out| h2.abort(Code::ENHANCE_YOUR_CALM, out));
             return Some(End::Linger);
         }
         if begin_deadline_ms <= now {

@@ -47,7 +47,7 @@ pub(super) enum Begun<H: Handler> {
     Ended,
     /// The rest of the reply waits for the client.
     Ending(Box<H2Exchange<H>>),
-    /// The reply waits for the end of the request.
+    /// The reply is with its stream; the rest of the request is to be read off.
     Draining(Box<H2Exchange<H>>),
     /// The exchange step.
     Exchange(Box<H2Exchange<H>>, H::Plan),
@@ -133,12 +133,14 @@ impl<H: Handler> H2Exchange<H> {
 
     /// Says how to go on after the raw step, if the reply was not complete with it.
     pub(super) fn go_on(mut self: Box<Self>, raw: Result<Step<H::Plan>, Reason>) -> Begun<H> {
-        let complete = match raw {
+        let (complete, drains) = match raw {
             Ok(Step::Exchange(plan)) => return Begun::Exchange(self, plan),
-            Ok(Step::Done) if !self.has_ended() && !self.continue_owed => return Begun::Draining(self),
-            Ok(Step::Done) => self.complete(),
-            Err(reason) => self.fail(reason),
+            Ok(Step::Done) => (self.complete(), !self.has_ended() && !self.continue_owed),
+            Err(reason) => (self.fail(reason), false),
         };
+        if complete && drains {
+            return Begun::Draining(self);
+        }
         if complete && !self.reply.is_done() {
             return Begun::Ending(self);
         }
@@ -159,8 +161,9 @@ impl<H: Handler> H2Exchange<H> {
         }
     }
 
-    /// Reads off a body that the raw step left unread, under the limits for that, and then ends the reply: frames that
-    /// arrive for a stream which is over already could not be told from an error, and those in error not be answered.
+    /// Reads off a body that the raw step left unread, under the limits for that: as long as its stream lives, frames that
+    /// arrive for it can be told from those in error, and those in error be answered. The reply has left before: a client may
+    /// wait for it before it ends its side.
     pub(super) async fn run_draining(mut self: Box<Self>) {
         let mut timer = Timer::default();
         timer.set_after(self.site.limits.drain_time_ms);
@@ -180,10 +183,7 @@ impl<H: Handler> H2Exchange<H> {
             Poll::Ready(())
         })
         .await;
-        match self.complete() {
-            true => self.run_ending().await,
-            false => self.finish(false),
-        }
+        self.run_ending().await;
     }
 
     /// Waits until the client took what is left of a reply that the handler has ended.

@@ -57,8 +57,12 @@ impl OwnedHead {
         if !ended && lines.method == Method::Trace {
             return Err(Reason::BodyNotAllowed);
         }
+        // One without a length is nothing that the parser could see.
+        let is_meaningless = matches!(lines.method, Method::Get | Method::Head | Method::Options | Method::Delete);
+        let is_refused = is_meaningless && profile == Profile::Strict;
         lines.length = match lines.length {
             Length::Known(count) if !ended || count == 0 => Length::Known(count),
+            Length::None if !ended && is_refused => return Err(Reason::BodyNotAllowed),
             Length::None if !ended => Length::Stream,
             Length::None => Length::None,
             _ => return Err(Reason::H2HeadInvalid),
