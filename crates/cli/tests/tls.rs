@@ -290,7 +290,8 @@ fn plain_http_on_a_tls_port_is_told_so() {
     let leat = gateway(&one, &two, "", "");
     let reply = leat.connect().get("/").response();
     assert_eq!(reply.status, 400);
-    assert!(reply.text().contains("tls.plain_text"), "{}", reply.text());
+    assert!(reply.text().starts_with("{\"type\":\"about:blank\","), "{}", reply.text());
+    assert!(reply.text().contains("\"code\":\"tls.plain_text\""), "{}", reply.text());
     let mut garbage = leat.connect();
     garbage.send([0x16, 3, 1, 0, 5, 1, 2, 3, 4, 5]);
     let alert = garbage.rest();

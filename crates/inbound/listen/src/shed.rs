@@ -68,8 +68,7 @@ fn reply(reason: Reason) -> String {
         400 => (400, "Bad Request", ""),
         _ => (503, "Service Unavailable", "retry-after: 1\r\n"),
     };
-    let (code, detail) = (reason.code(), reason.text());
-    let body = format!("{{\"title\":\"{title}\",\"status\":{status},\"reason\":\"{code}\",\"detail\":\"{detail}\"}}\n");
+    let body = reason.problem_as(status);
     let length = body.len();
     format!(
         "HTTP/1.1 {status} {title}\r\ndate: {date}\r\ncontent-type: application/problem+json\r\n\
