@@ -354,9 +354,9 @@ impl<H: Handler> Connection<H> {
         body: Vec<u8>,
         reply: H2Reply,
         started: Instant,
-    ) -> Box<H2Exchange<H>> {
+    ) -> H2Exchange<H> {
         let running = Running::new(&self.running);
-        Box::new(H2Exchange::new(head, Rc::clone(&self.peer), site, body, reply, started, running))
+        H2Exchange::new(head, Rc::clone(&self.peer), site, body, reply, started, running)
     }
 
     /// Records something that was refused before there was an exchange.

@@ -41,16 +41,16 @@ pub(super) struct H2Exchange<H> {
     _running: Running,
 }
 
-/// What is to be done after the raw step. The exchange is in a box, since a future that it was moved into would hold it twice.
+/// What is to be done after the raw step.
 pub(super) enum Begun<H: Handler> {
     /// Nothing: the reply is with its stream.
     Ended,
     /// The rest of the reply waits for the client.
-    Ending(Box<H2Exchange<H>>),
+    Ending(H2Exchange<H>),
     /// The reply is with its stream; the rest of the request is to be read off.
-    Draining(Box<H2Exchange<H>>),
+    Draining(H2Exchange<H>),
     /// The exchange step.
-    Exchange(Box<H2Exchange<H>>, H::Plan),
+    Exchange(H2Exchange<H>, H::Plan),
 }
 
 /// Takes the raw step; a panic is a reason like others.
@@ -132,7 +132,7 @@ impl<H: Handler> H2Exchange<H> {
     }
 
     /// Says how to go on after the raw step, if the reply was not complete with it.
-    pub(super) fn go_on(mut self: Box<Self>, raw: Result<Step<H::Plan>, Reason>) -> Begun<H> {
+    pub(super) fn go_on(mut self, raw: Result<Step<H::Plan>, Reason>) -> Begun<H> {
         let (complete, drains) = match raw {
             Ok(Step::Exchange(plan)) => return Begun::Exchange(self, plan),
             Ok(Step::Done) => (self.complete(), !self.has_ended() && !self.continue_owed),
@@ -149,22 +149,28 @@ impl<H: Handler> H2Exchange<H> {
     }
 
     /// Runs the exchange step to its end.
-    pub(super) async fn run(mut self: Box<Self>, plan: H::Plan) {
-        let outcome = self.run_handler(plan).await;
-        let complete = match outcome {
-            Ok(()) => self.complete(),
-            Err(fault) => self.fail(fault.reason),
-        };
-        match complete {
-            true => self.run_ending().await,
-            false => self.finish(false),
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "a future of one holds it twice, and is copied whole for its task: 5 µs"
+    )]
+    pub(super) fn run(mut self, plan: H::Plan) -> impl Future<Output = ()> {
+        async move {
+            let outcome = self.run_handler(plan).await;
+            let complete = match outcome {
+                Ok(()) => self.complete(),
+                Err(fault) => self.fail(fault.reason),
+            };
+            match complete {
+                true => self.end_running().await,
+                false => self.finish(false),
+            }
         }
     }
 
     /// Reads off a body that the raw step left unread, under the limits for that: as long as its stream lives, frames that
     /// arrive for it can be told from those in error, and those in error be answered. The reply has left before: a client may
     /// wait for it before it ends its side.
-    pub(super) async fn run_draining(mut self: Box<Self>) {
+    pub(super) async fn run_draining(mut self) {
         let mut timer = Timer::default();
         timer.set_after(self.site.limits.drain_time_ms);
         let mut left = self.site.limits.drain_bytes_max;
@@ -183,11 +189,15 @@ impl<H: Handler> H2Exchange<H> {
             Poll::Ready(())
         })
         .await;
-        self.run_ending().await;
+        self.end_running().await;
     }
 
     /// Waits until the client took what is left of a reply that the handler has ended.
-    pub(super) async fn run_ending(mut self: Box<Self>) {
+    pub(super) async fn run_ending(mut self) {
+        self.end_running().await;
+    }
+
+    async fn end_running(&mut self) {
         let mut complete = true;
         if !self.reply.is_done()
             && let Err(reason) = poll_fn(|cx| self.poll_push(cx)).await
