@@ -15,6 +15,7 @@ mod pools;
 mod queue;
 mod resolve;
 mod trust;
+mod verify;
 mod within;
 
 pub use call::Call;

@@ -7,6 +7,8 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 
+use crate::verify::Verifier;
+
 /// Which certificates are trusted; shared by all endpoints that trust the same, together with their TLS sessions.
 #[derive(Clone)]
 pub struct Trust {
@@ -45,7 +47,7 @@ impl Trust {
     /// same result in an empty container, renewed with each release.
     pub fn public() -> Self {
         let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-        Self::from_roots("public".into(), roots)
+        Self::from_roots("public".into(), roots, Vec::new())
     }
 
     /// Only the authorities in a PEM file.
@@ -66,32 +68,39 @@ impl Trust {
     /// The text is malformed or has no certificate; the path in the error is empty.
     pub fn pem(pem: &[u8]) -> Result<Self, TrustError> {
         let mut roots = RootCertStore::empty();
+        let mut authorities = Vec::new();
         // The content is the identity: a file that was changed in place is other trust.
         let mut hasher = DefaultHasher::new();
         for certificate in CertificateDer::pem_slice_iter(pem) {
             let certificate =
                 certificate.map_err(|error| TrustError::Malformed(PathBuf::new(), format!("not PEM ({error:?})")))?;
             hasher.write(&certificate);
-            roots.add(certificate).map_err(|error| {
+            roots.add(certificate.clone()).map_err(|error| {
                 TrustError::Malformed(PathBuf::new(), format!("a certificate is malformed ({error})"))
             })?;
+            authorities.push(certificate);
         }
         if roots.is_empty() {
             return Err(TrustError::Empty(PathBuf::new()));
         }
-        Ok(Self::from_roots(format!("{:016x}", hasher.finish()).into(), roots))
+        Ok(Self::from_roots(format!("{:016x}", hasher.finish()).into(), roots, authorities))
     }
 
-    fn from_roots(identity: Arc<str>, roots: RootCertStore) -> Self {
+    fn from_roots(identity: Arc<str>, roots: RootCertStore, authorities: Vec<CertificateDer<'static>>) -> Self {
         let roots = Arc::new(roots);
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let verifier = Verifier::new(Arc::clone(&roots), authorities, Arc::clone(&provider)).ok().map(Arc::new);
         let config = |alpn: &[u8]| {
-            let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-            let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-            let mut config = match versions {
-                Ok(builder) => builder.with_root_certificates(Arc::clone(&roots)).with_no_client_auth(),
-                // Not reached: the provider's suites cover the default versions.
-                Err(_) => ClientConfig::builder().with_root_certificates(Arc::clone(&roots)).with_no_client_auth(),
+            let versions =
+                ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
+            // Not reached: the provider's suites cover the default versions.
+            let builder = versions.unwrap_or_else(|_| ClientConfig::builder());
+            let builder = match &verifier {
+                Some(verifier) => builder.dangerous().with_custom_certificate_verifier(verifier.clone()),
+                // Not reached: there are roots.
+                None => builder.with_root_certificates(Arc::clone(&roots)),
             };
+            let mut config = builder.with_no_client_auth();
             config.alpn_protocols = vec![alpn.to_vec()];
             Arc::new(config)
         };

@@ -75,18 +75,31 @@ struct Authority {
 /// A certificate for `name` that is its own authority.
 fn authority(name: &str, alpn: &[&str]) -> Authority {
     let key = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+    serving(&key.cert, &key.signing_key, alpn)
+}
+
+/// One that may sign others too, as `openssl req -x509` makes them, from this year on.
+fn signing_authority(name: &str, from_year: i32) -> Authority {
+    let mut params = rcgen::CertificateParams::new([name.to_owned()]).unwrap();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    params.not_before = rcgen::date_time_ymd(from_year, 1, 1);
+    let key = rcgen::KeyPair::generate().unwrap();
+    serving(&params.self_signed(&key).unwrap(), &key, &["http/1.1", "h2"])
+}
+
+fn serving(cert: &rcgen::Certificate, key: &rcgen::KeyPair, alpn: &[&str]) -> Authority {
     let mut server =
         rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
             .with_single_cert(
-                vec![key.cert.der().clone()],
-                rustls_pki_types::PrivateKeyDer::Pkcs8(key.signing_key.serialize_der().into()),
+                vec![cert.der().clone()],
+                rustls_pki_types::PrivateKeyDer::Pkcs8(key.serialize_der().into()),
             )
             .unwrap();
     server.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
-    Authority { pem: key.cert.pem(), server: Arc::new(server) }
+    Authority { pem: cert.pem(), server: Arc::new(server) }
 }
 
 async fn tls_peer(authority: &Authority) -> std::net::SocketAddr {
@@ -140,6 +153,27 @@ fn tls_connections_are_checked_and_pooled() {
             let reason = fetch(&pools, &endpoint, &get("/")).await.unwrap_err();
             assert_eq!(reason, Reason::UpstreamTls, "{name}");
             assert_eq!(pools.stats_of(&endpoint).open, 0, "{name}");
+        }
+    });
+}
+
+#[test]
+fn a_server_may_show_the_very_certificate_that_is_trusted_though_it_may_sign_others() {
+    on_core(async {
+        let (ours, other) = (signing_authority("up.example", 2020), signing_authority("up.example", 2020));
+        let later = signing_authority("up.example", 3000);
+        let (address, later_address) = (tls_peer(&ours).await, tls_peer(&later).await);
+        let both = other.pem.clone() + &ours.pem;
+        for (name, address, pem, host, expected) in [
+            ("it alone", address, &ours.pem, "up.example", Ok(())),
+            ("among others", address, &both, "up.example", Ok(())),
+            ("another one", address, &other.pem, "up.example", Err(Reason::UpstreamTls)),
+            ("another name", address, &ours.pem, "down.example", Err(Reason::UpstreamTls)),
+            ("not valid yet", later_address, &later.pem, "up.example", Err(Reason::UpstreamTls)),
+        ] {
+            let endpoint = secure(address, pem, host, Protocol::H1Tls);
+            let result = fetch(&pools(), &endpoint, &get("/")).await.map(|response| assert_eq!(response.text(), "ok"));
+            assert_eq!(result, expected, "{name}");
         }
     });
 }
