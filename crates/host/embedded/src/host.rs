@@ -6,7 +6,7 @@ use std::future::Future;
 use std::rc::{Rc, Weak};
 use std::time::Instant;
 
-use rquickjs::{Ctx, Exception, Function, IntoJs, JsLifetime, Object, Persistent, Promise, Result, Value};
+use rquickjs::{Ctx, Error, Exception, Function, IntoJs, JsLifetime, Object, Persistent, Promise, Result, Value};
 use tokio::sync::Notify;
 
 use crate::contexts::Contexts;
@@ -339,7 +339,12 @@ impl Host {
             let Some(world) = host.upgrade().and_then(|host| host.world()) else { return };
             world.enter(|ctx| {
                 match done {
-                    Ok(value) => resolve.restore(ctx)?.call::<_, ()>((value,))?,
+                    Ok(value) => match value.into_js(ctx) {
+                        Ok(value) => resolve.restore(ctx)?.call::<_, ()>((value,))?,
+                        // There is no room for it.
+                        Err(Error::Exception) => reject.restore(ctx)?.call::<_, ()>((ctx.catch(),))?,
+                        Err(error) => return Err(error),
+                    },
                     Err(failure) => {
                         let error = failure.into_error(ctx)?;
                         reject.restore(ctx)?.call::<_, ()>((error,))?;

@@ -113,6 +113,22 @@ test("one value that never fits is an error that can be caught", async (t) => {
     assert.equal(await metric(metrics, 'leat_run_worlds_rebuilt_total{worker="0"}'), 0);
 });
 
+test("bytes from outside that never fit are an error too, and nobody waits for them for ever", async (t) => {
+    const script = `
+        const { randomBytes } = require("node:crypto");
+        const { promises, writeFileSync } = require("node:fs");
+        for (let at = 0; at < 4; at += 1) writeFileSync("large", Buffer.alloc(10e6), { flag: "a" });
+        const random = () => new Promise((done, failed) => randomBytes(40e6, (error, bytes) => (error ? failed(error) : done(bytes))));
+        (async () => {
+            for (const read of [random, () => promises.readFile("large")]) {
+                console.log(await read().then((bytes) => bytes.length, (error) => error.message));
+            }
+        })();`;
+    const { ended } = start(t, folder(t, { "script.cjs": script }), ["script.cjs", "--memory", "30MB"]);
+    const { code, stdout } = await ended;
+    assert.deepEqual([code, stdout], [0, "out of memory\nout of memory\n"]);
+});
+
 test("garbage is collected between turns, and its pauses are counted", async (t) => {
     const { at, metrics } = await server(t, "--gc-threshold", "1MB");
     for (let i = 0; i < 10; i += 1) assert.equal((await ask(at, "/garbage")).text, "collected");

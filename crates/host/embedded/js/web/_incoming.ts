@@ -32,13 +32,24 @@ export class Incoming {
     }
     end(): void {
         this.#over();
-        if (this.#whole !== undefined) this.#whole.resolve(joined(this.#pieces ?? []));
-        else this.#controller?.close();
+        const whole = this.#whole;
+        if (whole === undefined) this.#controller?.close();
+        else {
+            const pieces = this.#pieces ?? [];
+            this.#pieces = undefined;
+            // There may be no room for them in one piece: whoever waits has to hear of it.
+            try {
+                whole.resolve(joined(pieces));
+            } catch (error) {
+                whole.reject(error);
+            }
+        }
         this.#pulled?.();
     }
     fail(error: unknown): void {
         this.#over();
         this.#error = error;
+        this.#pieces = undefined;
         if (this.#whole !== undefined) this.#whole.reject(error);
         else this.#controller?.error(error);
         this.#pulled?.();

@@ -14,7 +14,7 @@ const WINDOWS_1252: [u16; 32] = [
 
 pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let group = Object::new(ctx.clone())?;
-    group.set("encode", Func::from(|ctx: Ctx<'js>, text: String| TypedArray::<u8>::new(ctx, text.into_bytes())))?;
+    group.set("encode", Func::from(|ctx: Ctx<'js>, text: String| view::uint8_array(&ctx, text.as_bytes())))?;
     // Fills `into` with whole characters; gives the UTF-16 units read and the bytes written.
     group.set("encodeInto", Func::from(encode_into))?;
     // Text of all bytes; undefined where they are malformed and `fatal` is set.

@@ -1,7 +1,7 @@
 //! Work on another thread that ends in a call of a function `(error, value)`, as Node's callbacks are: what the callback throws
 //! is uncaught, not a rejection.
 
-use rquickjs::{Ctx, Function, IntoJs, Null, Persistent, Result};
+use rquickjs::{Ctx, Error, Function, IntoJs, Null, Persistent, Result};
 
 use crate::host::{Failure, Hold, Host};
 
@@ -58,7 +58,12 @@ where
             }
             let callback = callback.restore(ctx)?;
             match done {
-                Ok(value) => callback.call::<_, ()>((Null, value)),
+                Ok(value) => match value.into_js(ctx) {
+                    Ok(value) => callback.call::<_, ()>((Null, value)),
+                    // There is no room for it.
+                    Err(Error::Exception) => callback.call::<_, ()>((ctx.catch(),)),
+                    Err(error) => Err(error),
+                },
                 Err(failure) => callback.call::<_, ()>((failure.into_error(ctx)?,)),
             }
         });

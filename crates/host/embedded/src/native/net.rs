@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rquickjs::class::Trace;
 use rquickjs::function::Func;
-use rquickjs::{ArrayBuffer, Class, Ctx, Function, IntoJs, JsLifetime, Object, Result, TypedArray, Value};
+use rquickjs::{Class, Ctx, Function, IntoJs, JsLifetime, Object, Result, TypedArray, Value};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 use tokio::sync::Notify;
@@ -103,7 +103,7 @@ impl<'js> IntoJs<'js> for Piece {
         if self.0.is_empty() {
             return Ok(Value::new_undefined(ctx.clone()));
         }
-        Ok(ArrayBuffer::new(ctx.clone(), self.0)?.into_value())
+        view::buffer(ctx, &self.0)
     }
 }
 

@@ -7,6 +7,7 @@ use rquickjs::{Ctx, Exception, Function, Object, Result, TypedArray};
 use rustix::process::{Pid, Signal};
 
 use crate::host::{Failure, Host};
+use crate::native::view;
 
 /// Bytes of standard input that one read gives at most, as in Node.
 const STDIN_READ_BYTES: usize = 65_536;
@@ -177,7 +178,7 @@ struct Bytes(Vec<u8>);
 
 impl<'js> rquickjs::IntoJs<'js> for Bytes {
     fn into_js(self, ctx: &Ctx<'js>) -> Result<rquickjs::Value<'js>> {
-        TypedArray::<u8>::new(ctx.clone(), self.0).map(TypedArray::into_value)
+        view::uint8_array(ctx, &self.0)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bytes that JavaScript owns.
 #![allow(unsafe_code, reason = "the memory of a typed array is read and written in place")]
 
-use rquickjs::{Ctx, Exception, Object, Result, TypedArray, Value};
+use rquickjs::{ArrayBuffer, Ctx, Exception, Object, Result, TypedArray, Value};
 
 /// The bytes of a Uint8Array (a Buffer too), for as long as `read` runs; a detached one has none.
 pub(super) fn read<'js, R>(array: &TypedArray<'js, u8>, read: impl FnOnce(&[u8]) -> R) -> R {
@@ -32,6 +32,21 @@ pub(crate) fn copied<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<u8>>
         Some(array) => Ok(read(&array, <[u8]>::to_vec)),
         None => Err(Exception::throw_type(ctx, "neither a string nor a Uint8Array")),
     }
+}
+
+/// Bytes for JavaScript, in its own heap: what it keeps counts for the world's limit, as memory of Rust's would not.
+///
+/// Costs a copy.
+///
+/// # Errors
+/// Where the heap has no room.
+pub(super) fn buffer<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
+    Ok(ArrayBuffer::new_copy(ctx.clone(), bytes)?.into_value())
+}
+
+/// The same as a Uint8Array.
+pub(super) fn uint8_array<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
+    Ok(TypedArray::<u8>::new_copy(ctx.clone(), bytes)?.into_value())
 }
 
 /// The Uint8Array that `value` is.

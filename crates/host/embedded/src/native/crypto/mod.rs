@@ -11,7 +11,7 @@ mod key;
 mod sign;
 
 use rquickjs::function::Func;
-use rquickjs::{ArrayBuffer, Ctx, Function, Object, Result, TypedArray, Value};
+use rquickjs::{Ctx, Function, Object, Result, TypedArray, Value};
 
 use crate::host::Failure;
 use crate::native::{later, view};
@@ -33,12 +33,12 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(group)
 }
 
-/// Bytes that JavaScript gets without a copy.
+/// Bytes that JavaScript gets.
 struct Bytes(Vec<u8>);
 
 impl<'js> rquickjs::IntoJs<'js> for Bytes {
     fn into_js(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
-        Ok(ArrayBuffer::new(ctx.clone(), self.0)?.into_value())
+        view::buffer(ctx, &self.0)
     }
 }
 

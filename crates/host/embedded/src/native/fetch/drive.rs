@@ -5,12 +5,12 @@ use std::task::{Context, Poll};
 use leat_dial::Call;
 use leat_message::{Fields, Length, Piece, Reason, ResponseHead};
 use leat_stream::Timer;
-use rquickjs::TypedArray;
 
 use super::event;
 use super::exchange::Exchange;
 use super::inflate::{Inflate, Inflated};
 use super::origin::{Origin, Origins};
+use crate::native::view;
 
 /// Bytes of a response that are held before JavaScript asks for them, so that a small one ends without being read.
 const READ_AHEAD_BYTES: usize = 64 * 1024;
@@ -166,7 +166,7 @@ impl<'a> Way<'a> {
             match turn {
                 Turn::Head(status) => self.tell_head(exchange, status),
                 Turn::Data(bytes) => {
-                    if exchange.tell(|ctx, on| on.call((event::DATA, TypedArray::<u8>::new(ctx.clone(), bytes)?))) {
+                    if exchange.tell(|ctx, on| on.call((event::DATA, view::uint8_array(ctx, &bytes)?))) {
                         exchange.read();
                     }
                     self.time(self.request.idle_ms);

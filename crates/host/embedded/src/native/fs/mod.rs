@@ -8,7 +8,7 @@ mod path;
 mod tree;
 
 use rquickjs::function::{Func, Rest};
-use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Result, TypedArray, Value};
+use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Result, TypedArray, Value};
 
 use crate::host::Failure;
 use crate::native::{later, view};
@@ -145,7 +145,7 @@ impl<'js> IntoJs<'js> for Out {
             Self::Number(number) => number.into_js(ctx),
             Self::Text(text) => text.into_js(ctx),
             Self::Name(name, as_bytes) => name_of(ctx, name, as_bytes),
-            Self::Bytes(bytes) => Ok(ArrayBuffer::new(ctx.clone(), bytes)?.into_value()),
+            Self::Bytes(bytes) => view::buffer(ctx, &bytes),
             Self::Facts(facts) => facts.to_vec().into_js(ctx),
             Self::Entries(entries, as_bytes) => {
                 let kinds: Vec<u8> = entries.iter().map(|(_, kind)| *kind).collect();
@@ -161,7 +161,7 @@ impl<'js> IntoJs<'js> for Out {
 
 fn name_of<'js>(ctx: &Ctx<'js>, name: Vec<u8>, as_bytes: bool) -> Result<Value<'js>> {
     if as_bytes {
-        return Ok(ArrayBuffer::new(ctx.clone(), name)?.into_value());
+        return view::buffer(ctx, &name);
     }
     text(name).into_js(ctx)
 }

@@ -7,7 +7,7 @@ mod zstd;
 
 use rquickjs::class::Trace;
 use rquickjs::function::{Func, Opt};
-use rquickjs::{ArrayBuffer, Class, Ctx, Function, IntoJs, JsLifetime, Object, Result, TypedArray, Value};
+use rquickjs::{Class, Ctx, Function, IntoJs, JsLifetime, Object, Result, TypedArray, Value};
 
 use crate::host::Failure;
 use crate::native::{later, view};
@@ -139,10 +139,7 @@ impl Engine {
         if out.is_empty() {
             return Ok(Value::new_undefined(ctx));
         }
-        if out.len() < room / 2 {
-            out.shrink_to_fit();
-        }
-        Ok(ArrayBuffer::new(ctx, out)?.into_value())
+        view::buffer(&ctx, &out)
     }
 
     fn params(&mut self, level: i32, strategy: i32) -> bool {
@@ -160,7 +157,7 @@ struct Bytes(Vec<u8>);
 
 impl<'js> IntoJs<'js> for Bytes {
     fn into_js(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
-        Ok(ArrayBuffer::new(ctx.clone(), self.0)?.into_value())
+        view::buffer(ctx, &self.0)
     }
 }
 
