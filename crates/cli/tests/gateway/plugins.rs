@@ -146,6 +146,40 @@ fn what_a_plugin_changes_of_a_response_is_what_the_client_gets() {
 }
 
 #[test]
+fn another_status_leaves_the_connection_in_order() {
+    const FULL: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    const EMPTY: &str = "HTTP/1.1 304 Not Modified\r\nContent-Length: 50\r\n\r\n";
+    const TOLD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n";
+    for (method, up, status, length, body) in [
+        ("GET", FULL, 203, Some("2"), "ok"),
+        ("GET", FULL, 204, None, ""),
+        ("GET", FULL, 304, Some("2"), ""),
+        ("GET", EMPTY, 304, Some("50"), ""),
+        ("GET", EMPTY, 200, Some("0"), ""),
+        ("HEAD", TOLD, 203, Some("50"), ""),
+        ("HEAD", TOLD, 204, None, ""),
+    ] {
+        let what = format!("{method} {status} {up:?}");
+        let hooks = format!("onResponse: () => ({{ status: {status} }})");
+        let peer = Peer::listen([answers(up, 3), answers(up, 3)]);
+        let leat = gateway(&url(&peer), &hooks, "");
+        let mut client = leat.connect();
+        for _ in 0..2 {
+            let response = client.send(format!("{method} / HTTP/1.1\r\nhost: h\r\n\r\n")).response_to(method);
+            assert_eq!((response.status, response.field("content-length")), (status, length), "{what}");
+            assert_eq!(response.text(), body, "{what}");
+        }
+        run(async {
+            let mut client = connect(leat.address(0)).await;
+            let (answer, _) = client.send_request(request(method, "http://leat.test/", &[]), true).unwrap();
+            let answer = answer.await.unwrap();
+            assert_eq!(answer.status().as_u16(), status, "{what}");
+            assert_eq!(rest(&mut answer.into_body()).await.0, body.as_bytes(), "{what}");
+        });
+    }
+}
+
+#[test]
 fn a_body_in_place_of_another_leaves_the_connection_in_order() {
     // A short one is read to its end, so that the connection is used again; a long one is not.
     for (bytes, connections) in [(1_000, 1), (300_000, 2)] {
@@ -418,6 +452,28 @@ fn a_plugin_may_ask_another_server() {
     assert_eq!(leat.connect().get("/").response().text(), "ok");
     drop(leat);
     assert!(lines(&peer.finish().concat()).contains(&"x-plan: gold".to_owned()));
+}
+
+#[test]
+fn what_a_plugin_fetches_and_keeps_counts_for_its_memory() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 40000000\r\n\r\n";
+    for keeps in [
+        "await (await fetch(to)).arrayBuffer()",
+        "await (await fetch(to)).text()",
+        "kept.push(...await Array.fromAsync((await fetch(to)).body))",
+        "for (let at = 0; at < 40; at++) kept.push(new TextEncoder().encode('x'.repeat(1_000_000)))",
+    ] {
+        let asked = Peer::listen([Script::new().expect_head().send(head).send_bytes(40_000_000)]);
+        let peer = Peer::listen([answers(OK, 1)]);
+        let hooks = format!(
+            "async onRequest({{ request }}) {{ const kept = [], to = '{}'; if (request.path === '/big') {keeps}; }}",
+            url(&asked)
+        );
+        let leat = gateway(&url(&peer), &hooks, "plugin_limits: { memory: 16MB, turn_time: 5s }");
+        let mut client = leat.connect();
+        is_problem(&client.get("/big").response(), 503, "plugin.lost");
+        assert_eq!(client.get("/").response().text(), "ok", "{keeps}: the world is there again");
+    }
 }
 
 #[test]

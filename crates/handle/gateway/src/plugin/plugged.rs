@@ -295,8 +295,11 @@ impl<'a, X: Exchange, R: PluginRun> Plugged<'a, X, R> {
         let none = Fields::new(&[], &[]);
         let fields = if decision == Decision::Respond { none } else { memory.response.fields() };
         let plain = takes_coding(&patch);
+        // A length is told of a body that is not sent only to HEAD and with 304, and never with 204 (RFC 9110 section 8.6).
+        let is_told = self.inner.request().method() == Method::Head || status == 304;
+        let is_stale = status == 204 || memory.length == Length::None && !is_told;
         memory.changed.take(fields, &patch, |id| {
-            replaced.is_some() && id == Name::ContentLength || plain && id == Name::ContentEncoding
+            (replaced.is_some() || is_stale) && id == Name::ContentLength || plain && id == Name::ContentEncoding
         });
         if decision == Decision::Respond {
             for (name, value) in self.added.into_iter().flat_map(FieldLines::iter) {

@@ -120,7 +120,15 @@ fn line(ctx: Ctx<'_>, run: u32, name: String, value: Value<'_>) -> Result<()> {
     let value = value.to_string()?;
     let seat = seat(&ctx, run)?;
     let mut patch = seat.patch.borrow_mut();
-    refused(&ctx, if name == "method" { patch.set_method(&value) } else { patch.set_target(&value) })
+    if name != "method" {
+        return refused(&ctx, patch.set_target(&value));
+    }
+    // The answer to HEAD tells of a body that does not come, for which this client would wait.
+    if value == "HEAD" && seat.request.head.borrow().method() != b"HEAD" {
+        let message = "the client waits for a body: HEAD takes the place of no other method; write `respond` to answer without one";
+        return Err(Exception::throw_type(&ctx, message));
+    }
+    refused(&ctx, patch.set_method(&value))
 }
 
 fn edit<'js>(ctx: Ctx<'js>, run: u32, name: String, value: Value<'js>) -> Result<()> {

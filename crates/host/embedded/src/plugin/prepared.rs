@@ -305,6 +305,13 @@ fn text_of(error: &CaughtError<'_>) -> String {
         CaughtError::Error(error) => return error.to_string(),
     };
     let text = |name: &str| modules::text_of_thrown(value, name);
+    if text("code").as_deref() == Some("ERR_REQUIRE_ASYNC_MODULE") {
+        // Node's words speak of require() and of an option that is not here.
+        let file = thrown.rsplit_once("Requiring ").map_or("", |(_, file)| file);
+        return format!(
+            "{file}: it has a top-level await, and plug-ins are loaded at once; begin the work there and await its promise in a hook"
+        );
+    }
     let name = text("name").filter(|_| value.is_error()).map(|name| format!("{name}: ")).unwrap_or_default();
     match text("stack").as_deref().and_then(place) {
         Some(place) => format!("{place}: {name}{thrown}"),

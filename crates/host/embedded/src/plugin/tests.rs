@@ -305,6 +305,7 @@ fn what_can_not_be_sent_is_a_failure_that_says_what() {
             ("{ path: 'http://other/' }", "is no path"),
             ("{ path: '/a b' }", "is no path"),
             ("{ method: 'G T' }", "is no method"),
+            ("{ method: 'HEAD' }", "HEAD takes the place of no other method"),
             ("{ body: { a: 1 } }", "a body is a text, bytes, or null; write JSON.stringify(value)"),
             ("{ respond: { status: 99, headers: {} } }", "99 is no status"),
             ("{ respond: { status: 200, headers: {}, body: 1 } }", "a body is a text, bytes, or null"),
@@ -413,7 +414,7 @@ fn files_that_are_no_plugins_are_refused_with_their_place() {
                 "has before: \"b\", and there is none",
             ),
             ("a.cjs", "throw new Error('at load');", "a.cjs:1:11: Error: at load"),
-            ("a.mjs", "await null; export default 1;", "top-level await"),
+            ("a.mjs", "await null; export default 1;", "a.mjs: it has a top-level await"),
             ("a.cjs", "process.exit(0)", "ended the process"),
         ] {
             let (_folder, loaded) = load(&[(name, text)]);
