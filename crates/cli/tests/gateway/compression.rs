@@ -134,7 +134,9 @@ fn the_head_tells_of_the_coded_body() {
 #[test]
 fn replies_without_a_body_stay_without() {
     for (method, status, fields) in [
-        ("HEAD", 200, "content-type: text/plain\r\ncontent-length: 2000\r\n"),
+        ("HEAD", 200, "content-type: text/plain\r\ncontent-length: 20\r\n"),
+        ("HEAD", 200, "content-type: image/png\r\ncontent-length: 2000\r\n"),
+        ("HEAD", 204, "content-type: text/plain\r\n"),
         ("GET", 304, "content-type: text/plain\r\netag: \"1\"\r\n"),
         ("GET", 204, "content-type: text/plain\r\n"),
     ] {
@@ -145,6 +147,36 @@ fn replies_without_a_body_stay_without() {
         let response = client.response_to(method);
         assert_eq!((response.status, response.field("content-encoding")), (status, None));
         assert!(response.body.is_empty());
+    }
+}
+
+#[test]
+fn head_is_told_what_get_would_get() {
+    for (fields, asked, wanted) in [
+        (
+            "etag: \"1\"\r\naccept-ranges: bytes\r\ncontent-length: 2000\r\n",
+            "gzip",
+            "etag: W/\"1\"|content-encoding: gzip|vary: accept-encoding",
+        ),
+        ("", "br", "content-encoding: br|vary: accept-encoding"),
+        ("content-length: 2000\r\n", "identity", "content-length: 2000|vary: accept-encoding"),
+        ("content-length: 1023\r\n", "gzip", "content-length: 1023"),
+        ("content-length: 0\r\n", "gzip", "content-length: 0"),
+        ("content-length: 2000\r\ncontent-encoding: br\r\n", "gzip", "content-length: 2000|content-encoding: br"),
+    ] {
+        let reply = format!("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n{fields}\r\n");
+        let peer = Peer::listen([Script::new().expect_head().send(reply.clone()).expect_head().send(reply)]);
+        let leat = gateway(&peer, "{}");
+        let mut client = leat.connect();
+        for _ in 0..2 {
+            client.send(format!("HEAD / HTTP/1.1\r\nhost: h\r\naccept-encoding: {asked}\r\n\r\n"));
+            let response = client.response_to("HEAD");
+            let found: Vec<String> = (response.fields.iter())
+                .filter(|(name, _)| !["date", "content-type", "x-request-id"].contains(&name.as_str()))
+                .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value)))
+                .collect();
+            assert_eq!(found.join("|"), wanted, "{fields} {asked}");
+        }
     }
 }
 

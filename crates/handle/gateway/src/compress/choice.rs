@@ -21,7 +21,8 @@ pub(super) enum Choice {
 /// Decides by the request and the reply's head.
 ///
 /// Compressed is only what has a listed type, no coding, no digest and no `no-transform` (RFC 9111 section 5.2.2.6), is
-/// whole (RFC 9110 section 14.2 counts ranges on the coded bytes), and is long enough to gain by it.
+/// whole (RFC 9110 section 14.2 counts ranges on the coded bytes), and is long enough to gain by it. What is chosen for HEAD is what
+/// GET would get.
 pub(super) fn choose(
     config: &Compression,
     request: Head<'_>,
@@ -29,17 +30,14 @@ pub(super) fn choose(
     fields: &FieldLines,
     length: Length,
 ) -> Choice {
-    let has_body = match length {
-        Length::None | Length::Tunnel => false,
-        Length::Known(count) => count > 0,
-        Length::Stream | Length::Close => true,
-    };
-    if matches!(status, 101 | 204 | 205 | 206 | 304) || request.method() == Method::Head || !has_body {
-        return Choice::Never;
-    }
+    let mut length = length;
     let mut listed = false;
     for (name, value) in fields.iter() {
         let is = |wanted: &[u8]| name.eq_ignore_ascii_case(wanted);
+        // HEAD is answered as GET would be (RFC 9110 section 9.3.2); how long a body there would be is only told.
+        if request.method() == Method::Head && length == Length::None && is(b"content-length") {
+            length = told(value);
+        }
         if is(b"content-type") {
             listed = config.lists(media_type(value));
         }
@@ -48,7 +46,17 @@ pub(super) fn choose(
             return Choice::Never;
         }
     }
-    if !listed || matches!(length, Length::Known(count) if count < config.bytes_min()) {
+    let has_body = match length {
+        // Of HEAD, one that nothing tells the length of.
+        Length::None => request.method() == Method::Head,
+        Length::Tunnel => false,
+        Length::Known(count) => count > 0,
+        Length::Stream | Length::Close => true,
+    };
+    if matches!(status, 101 | 204 | 205 | 206 | 304) || !has_body || !listed {
+        return Choice::Never;
+    }
+    if matches!(length, Length::Known(count) if count < config.bytes_min()) {
         return Choice::Never;
     }
     let lines = request.fields().get_all(Name::AcceptEncoding);
@@ -56,6 +64,12 @@ pub(super) fn choose(
         Some(coding) => Choice::With(coding),
         None => Choice::NotNow,
     }
+}
+
+/// The length that a field tells, of a body that is not sent.
+fn told(value: &[u8]) -> Length {
+    let count = std::str::from_utf8(value).ok().and_then(|value| value.trim().parse().ok());
+    count.map_or(Length::None, Length::Known)
 }
 
 /// The type without its parameters.

@@ -1,7 +1,7 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 
-use leat_message::{Exchange, Fields, Fixed, Layer, Length, OwnedFields, Reason};
+use leat_message::{Exchange, Fields, Fixed, Layer, Length, Method, OwnedFields, Reason};
 
 use super::choice::{Choice, choose};
 use super::encoder::Encoder;
@@ -140,6 +140,13 @@ impl<X: Exchange> Layer for Compressed<'_, X> {
     fn length(&mut self, length: Length) {
         let Some(config) = self.config else { return self.inner.length(length) };
         let choice = choose(config, self.inner.request(), self.status, &self.fields, length);
+        if let Choice::With(coding) = choice
+            && self.inner.request().method() == Method::Head
+        {
+            // Nobody knows how long the body would be (RFC 9110 section 8.6).
+            self.write_head(Some(coding.name()), true);
+            return self.inner.length(Length::None);
+        }
         let encoder = match choice {
             Choice::With(coding) => Encoder::new(coding).map(|encoder| (coding.name(), encoder)),
             Choice::Never | Choice::NotNow => None,
