@@ -15,6 +15,8 @@ pub struct Section {
     pub groups: &'static [Group],
     /// Whether keys that start with `x-` are ignored: a place for anchors.
     pub extensible: bool,
+    /// Whether what stands in its place by mistake may be a secret, which no message shows.
+    pub secret: bool,
 }
 
 /// Keys that exclude each other.
@@ -123,7 +125,7 @@ pub enum Kind {
 impl Section {
     /// A section with these keys and nothing special about it.
     pub const fn new(name: &'static str, what: &'static str, doc: &'static str, keys: &'static [Key]) -> Self {
-        Self { name, what, doc, keys, shorthand: None, groups: &[], extensible: false }
+        Self { name, what, doc, keys, shorthand: None, groups: &[], extensible: false, secret: false }
     }
 
     /// Lets the value of this key stand for the whole section.
@@ -141,6 +143,12 @@ impl Section {
     /// Lets keys that start with `x-` pass.
     pub const fn extensible(mut self) -> Self {
         self.extensible = true;
+        self
+    }
+
+    /// Keeps what stands in its place by mistake out of messages: it may be the secret that the section says where to find.
+    pub const fn secret(mut self) -> Self {
+        self.secret = true;
         self
     }
 

@@ -44,7 +44,10 @@ impl<'n> Open<'n> {
             (Value::Null, None) => {}
             (Value::Null, Some(_)) | (_, None) => {
                 complete = false;
-                let found = show(node);
+                let found = match &node.value {
+                    Value::Plain(_) | Value::Quoted(_) if section.secret => "a text that is not shown".to_owned(),
+                    _ => show(node),
+                };
                 reader.problem_help(
                     node.place,
                     format!("expected {}, found {found}", section.what),

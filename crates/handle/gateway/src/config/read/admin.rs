@@ -26,7 +26,8 @@ static TOKEN: Section = Section::new(
         .aka(&["path", "token_file"]),
     ],
 )
-.groups(&[Group { keys: &["env", "file"], required: true }]);
+.groups(&[Group { keys: &["env", "file"], required: true }])
+.secret();
 
 pub(super) static ADMIN: Section = Section::new(
     "admin",

@@ -168,6 +168,8 @@ fn read_headers(open: &Open<'_>) -> Vec<(String, Hidden)> {
         let name = edits::editable(open.reader, text, edits::Way::Request);
         let (from_file, from_env) = (section.text("file"), section.text("env"));
         let value = match (from_file, from_env) {
+            // Without `file:` in front it may well be the value.
+            (Some(text), _) if text.place == section.place() => secret::named_file(open.reader, text),
             (Some(text), _) => secret::secret_file(open.reader, text),
             (None, Some(text)) => secret::variable(open.reader, text),
             (None, None) => None,

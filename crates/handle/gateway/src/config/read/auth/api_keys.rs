@@ -36,7 +36,8 @@ pub(super) static API_KEYS: Section = Section::new(
         )
         .aka(&["consumer_header", "user_header"]),
     ],
-);
+)
+.secret();
 
 pub(super) fn read(open: &Open<'_>) -> Read {
     let header = open.text("header").and_then(|text| edits::name(open.reader, text));

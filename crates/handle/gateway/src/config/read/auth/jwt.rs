@@ -84,7 +84,8 @@ pub(super) static JWT: Section = Section::new(
         .aka(&["cache"]),
     ],
 )
-.groups(&[Group { keys: &["jwks_url", "keys_file", "secret_file", "secret_env"], required: true }]);
+.groups(&[Group { keys: &["jwks_url", "keys_file", "secret_file", "secret_env"], required: true }])
+.secret();
 
 pub(super) fn read(open: &Open<'_>) -> Read {
     let is_shared = open.place_of("secret_file").is_some() || open.place_of("secret_env").is_some();

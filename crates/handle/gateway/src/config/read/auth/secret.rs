@@ -46,6 +46,19 @@ pub(in crate::config::read) fn secret_file(reader: &Reader, text: Text<'_>) -> O
     Some(bytes)
 }
 
+/// A secret in a file whose name stands where some write the secret: it is shown only where there is such a file.
+pub(in crate::config::read) fn named_file(reader: &Reader, text: Text<'_>) -> Option<Vec<u8>> {
+    if !reader.path(text.value).exists() {
+        reader.problem_help(
+            text.place,
+            "there is no file of this name, which is not shown: it may be the secret itself",
+            "put the secret into a file and write its name, or `{ env: NAME }` for a variable",
+        );
+        return None;
+    }
+    secret_file(reader, text)
+}
+
 /// A secret in a variable of the environment.
 pub(in crate::config::read) fn variable(reader: &Reader, text: Text<'_>) -> Option<Vec<u8>> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
