@@ -22,6 +22,7 @@ routes:
   - { name: users, match: { path: /users }, rate_limits: per_user, auth: staff, respond: { body: hello } }
   - { name: moved, match: { path: '/old/{id}' }, redirect: 'https://new.example/{id}' }
   - { name: found, match: { prefix: /find }, rewrite_regex: { pattern: '/find/(.*)', to: '/{1}?q={1}' }, proxy: shop }
+  - { name: layered, match: { path: /layered }, decompress: {}, buffer_response: { bytes_max: 1000B }, compression: {}, proxy: canary }
   - { name: closed, match: { path: /closed, method: GET }, maintenance: { except: 192.0.2.1 }, respond: {} }
 upstreams:
   shop: { endpoints: ['http://127.0.0.1:9001', 'http://127.0.0.1:9002'], breaker: {}, retry: {} }
@@ -50,7 +51,22 @@ fn what_acts_is_told_in_its_order_with_its_place() {
             "leat.yaml:3:3 rate limit `per_client`: costs 1, counted by client",
             "leat.yaml:6:3 auth any of `staff` must know the client",
             "proxy asks for /items?page=2, host shop.example",
-            "leat.yaml:22:3 upstream `shop`: one of http://127.0.0.1:9001, http://127.0.0.1:9002; breaker, retry",
+            "leat.yaml:23:3 upstream `shop`: one of http://127.0.0.1:9001, http://127.0.0.1:9002; breaker, retry",
+        ]
+    );
+}
+
+#[test]
+fn what_changes_bodies_is_told_where_it_stands() {
+    let (_, lines) = explain(&["POST", "/layered"]);
+    assert_eq!(
+        lines[1..],
+        [
+            "decompress the body, where it has a coding",
+            "proxy asks for /layered, host localhost",
+            "leat.yaml:24:3 upstream `canary`: one of http://127.0.0.1:9003",
+            "compression the reply, where the client takes it and it is worth it",
+            "buffer the reply is read whole, up to 1000 bytes of it",
         ]
     );
 }
@@ -62,7 +78,7 @@ fn headers_and_the_client_decide_as_they_would() {
     assert!(lines.contains(&"fault 1 % of such requests wait 0 ms, then 503".to_owned()), "{lines:?}");
     assert_eq!(
         lines[lines.len() - 2..],
-        ["leat.yaml:23:3 split takes this request", "leat.yaml:23:3 upstream `canary`: one of http://127.0.0.1:9003"]
+        ["leat.yaml:24:3 split takes this request", "leat.yaml:24:3 upstream `canary`: one of http://127.0.0.1:9003"]
     );
     for arguments in [&["GET", url, "--from", "10.1.2.3"][..], &["GET", url, "-H", "x-forwarded-for: 10.1.2.3"]] {
         let (_, lines) = explain(arguments);

@@ -39,13 +39,18 @@ impl Explanation {
         let Some(route) = route else { return told.refuse(Reason::RouteNotFound) };
         told.step(Some(route.place()), "route", format!("`{}`", route.name()));
         if told.admission(config, route, head, peer) {
+            if route.decompression().is_some() {
+                told.step(None, "decompress", "the body, where it has a coding".to_owned());
+            }
             told.plugins(config, route);
             told.action(config, route, head, &params);
-            if let Action::Respond(_) | Action::Redirect(_) | Action::Files(..) | Action::Proxy(..) | Action::Mock(_) =
-                route.action()
+            if let Action::Files(..) | Action::Proxy(..) | Action::Mock(_) = route.action()
                 && route.compression().is_some()
             {
                 told.step(None, "compression", "the reply, where the client takes it and it is worth it".to_owned());
+            }
+            if let Some(most) = route.buffer_bytes_max() {
+                told.step(None, "buffer", format!("the reply is read whole, up to {most} bytes of it"));
             }
         }
         told
