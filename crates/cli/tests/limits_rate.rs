@@ -110,9 +110,13 @@ fn a_key_tells_apart_what_it_names_and_nothing_else() {
 fn host_and_method_are_parts_of_a_key_too() {
     let leat = gateway("one: { rate: 1/h, key: [host, method] }", "- { rate_limits: one, respond: { body: a } }");
     let mut client = leat.connect();
-    for (method, host, status) in
-        [("GET", "a.test", 200), ("GET", "A.test:80", 429), ("GET", "b.test", 200), ("POST", "a.test", 200)]
-    {
+    for (method, host, status) in [
+        ("GET", "a.test", 200),
+        ("GET", "A.test:80", 429),
+        ("GET", "a.test.", 429),
+        ("GET", "b.test", 200),
+        ("POST", "a.test", 200),
+    ] {
         client.send(format!("{method} / HTTP/1.1\r\nhost: {host}\r\n\r\n"));
         assert_eq!(client.response().status, status, "{method} {host}");
     }

@@ -1,8 +1,9 @@
 //! Servers that are cut off, slow, or talk nonsense; gateways that share a limit meanwhile.
 
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use leat_testkit::eventually;
+use leat_testkit::{Leat, eventually};
 
 use crate::cut::{Cut, Manner};
 use crate::load::Load;
@@ -86,4 +87,20 @@ fn two_gateways_that_ask_keep_the_bound_while_one_is_cut_off() {
 #[test]
 fn two_gateways_that_lease_keep_the_bound_while_one_is_cut_off() {
     two_gateways_and_a_partition("leased");
+}
+
+#[test]
+fn without_redis_clients_are_told_what_this_process_counts_and_nothing_else() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for mode in ["exact", "leased"] {
+        for (on_error, told) in [("local", Some("\"x\";r=99;t=1")), ("open", None)] {
+            let config = format!(
+                "listeners: 127.0.0.1:0\nworkers: 1\nredis: {{ gone: {{ url: 'redis://{free}' }} }}\nrate_limits:\n  x: {{ rate: 3600/h, burst: 100, key: all, redis: gone, mode: {mode}, on_error: {on_error} }}\nroutes:\n  - {{ rate_limits: x, respond: {{ body: a }} }}\n"
+            );
+            let leat = Leat::gateway(&config, 1);
+            let response = leat.connect().get("/").response();
+            assert_eq!((response.status, response.field("ratelimit")), (200, told), "{mode}, {on_error}");
+            assert_eq!(response.field("ratelimit-policy").is_some(), told.is_some(), "{mode}, {on_error}");
+        }
+    }
 }

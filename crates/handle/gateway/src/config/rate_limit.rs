@@ -94,6 +94,11 @@ impl RateLimit {
         self.key.iter().any(|part| matches!(part, KeyPart::User | KeyPart::Claim(_)))
     }
 
+    /// Whether a claim of the client's token is in its key.
+    pub fn counts_claims(&self) -> bool {
+        self.key.iter().any(|part| matches!(part, KeyPart::Claim(_)))
+    }
+
     /// Where the file speaks of it.
     pub fn place(&self) -> Place {
         self.place

@@ -43,8 +43,9 @@ impl Key {
                 KeyPart::Route => put(out, b'r', asked.route.as_bytes()),
                 KeyPart::Method => put(out, b'm', asked.head.method_bytes()),
                 KeyPart::Host => {
-                    put(out, b'h', asked.head.host());
-                    let start = out.len() - asked.head.host().len();
+                    let host = undotted(asked.head.host());
+                    put(out, b'h', host);
+                    let start = out.len() - host.len();
                     out.iter_mut().skip(start).for_each(u8::make_ascii_lowercase);
                 }
                 KeyPart::User => {
@@ -96,7 +97,7 @@ impl Key {
                 }
                 KeyPart::Route => put(out, b'r', text.as_bytes()),
                 KeyPart::Method => put(out, b'm', text.as_bytes()),
-                KeyPart::Host => put(out, b'h', text.to_ascii_lowercase().as_bytes()),
+                KeyPart::Host => put(out, b'h', undotted(text.to_ascii_lowercase().as_bytes())),
                 KeyPart::User => or_none(b'i', out),
                 KeyPart::Claim(_) => or_none(b'c', out),
                 KeyPart::Header(_) => or_none(b'f', out),
@@ -125,6 +126,11 @@ impl Key {
             None => put(out, b'u', &[]),
         }
     }
+}
+
+/// The host without its final dot, with which it is the same one to routes.
+fn undotted(host: &[u8]) -> &[u8] {
+    host.strip_suffix(b".").unwrap_or(host)
 }
 
 fn put(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {

@@ -38,8 +38,8 @@ struct Leased {
 
 /// What one limit says.
 enum Said {
-    /// It may pass; until when its cost could be given back.
-    Admit(Option<Instant>, Verdict),
+    /// It may pass; until when its cost could be given back, and what is left, where that is known.
+    Admit(Option<Instant>, Option<Verdict>),
     Refuse(Verdict),
     /// Redis has no answer, and the limit is closed then.
     Closed,
@@ -135,7 +135,9 @@ impl LeasedCheck {
                     *taken = until;
                 }
                 taking.next += 1;
-                taking.tightest = told::tighter(taking.tightest.take(), limit, verdict);
+                if let Some(verdict) = verdict {
+                    taking.tightest = told::tighter(taking.tightest.take(), limit, verdict);
+                }
                 None
             }
             Said::Refuse(verdict) => {
@@ -185,7 +187,7 @@ impl Leased {
         }
         let verdict = |decision, remaining| Verdict { decision, remaining, reset: self.terms.term() };
         match taken {
-            Taken::Admit { until } => Some(Said::Admit(Some(until), verdict(Decision::Admit, left))),
+            Taken::Admit { until } => Some(Said::Admit(Some(until), Some(verdict(Decision::Admit, left)))),
             Taken::Refuse { retry_after } => {
                 let reset = retry_after.unwrap_or(Duration::ZERO);
                 Some(Said::Refuse(Verdict { reset, ..verdict(Decision::Refuse { retry_after }, 0) }))
@@ -224,13 +226,11 @@ impl Leased {
         limit.count_error();
         match limit.on_error {
             StoreError::Closed => Said::Closed,
-            StoreError::Open => {
-                Said::Admit(None, Verdict { decision: Decision::Admit, remaining: 0, reset: Duration::ZERO })
-            }
+            StoreError::Open => Said::Admit(None, None),
             StoreError::Local => {
                 let now = limit.now();
                 let verdict = limit.cell(asked, now).admit(&limit.law, now, cost);
-                if verdict.is_admitted() { Said::Admit(None, verdict) } else { Said::Refuse(verdict) }
+                if verdict.is_admitted() { Said::Admit(None, Some(verdict)) } else { Said::Refuse(verdict) }
             }
         }
     }
@@ -250,7 +250,7 @@ impl Leased {
             lease.take(now, cost)
         });
         match taken {
-            Taken::Admit { until } => Some(Said::Admit(Some(until), verdict)),
+            Taken::Admit { until } => Some(Said::Admit(Some(until), Some(verdict))),
             Taken::Refuse { .. } | Taken::Ask => None,
         }
     }

@@ -88,7 +88,8 @@ impl RedisCheck {
             };
             let answer = self.call(&group).await;
             let verdict = answer.ok().and_then(|numbers| decided(&group, &numbers, &mut tightest));
-            match verdict.unwrap_or_else(|| self.without_answer(&group, &asked, &mut admitted.reply)) {
+            let verdict = verdict.unwrap_or_else(|| self.without_answer(&group, &asked, &mut tightest));
+            match verdict {
                 admission::Verdict::Admit => {}
                 refused => {
                     self.tell(tightest.filter(|(_, verdict)| !verdict.is_admitted()), &mut admitted.reply);
@@ -130,17 +131,24 @@ impl RedisCheck {
     }
 
     /// The server has no answer: every limit has its own way to go on.
-    fn without_answer(&self, group: &[Keyed<'_>], asked: &Asked<'_>, reply: &mut FieldLines) -> admission::Verdict {
+    fn without_answer<'a>(
+        &self,
+        group: &[Keyed<'a>],
+        asked: &Asked<'_>,
+        tightest: &mut Option<(&'a Counted, Verdict)>,
+    ) -> admission::Verdict {
         group.iter().for_each(|(one, _)| one.limit.count_error());
         if group.iter().any(|(one, _)| one.limit.on_error == StoreError::Closed) {
             return admission::Verdict::Refuse(Reason::LimitStore);
         }
         for (one, _) in group.iter().filter(|(one, _)| one.limit.on_error == StoreError::Local) {
-            let verdict = one.limit.admit(asked, one.cost, one.limit.now());
+            let limit: &'a Counted = &one.limit;
+            let verdict = limit.admit(asked, one.cost, limit.now());
             if !verdict.is_admitted() {
-                self.tell(Some((&one.limit, verdict)), reply);
+                *tightest = Some((limit, verdict));
                 return admission::Verdict::Refuse(Reason::LimitRate);
             }
+            *tightest = told::tighter(tightest.take(), limit, verdict);
         }
         admission::Verdict::Admit
     }

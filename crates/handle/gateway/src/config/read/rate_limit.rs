@@ -13,6 +13,19 @@ use crate::config::problem::Place;
 use crate::config::rate_limit::{KeyPart, ROUTE_LIMITS_MAX, RateLimit, RouteLimit, StoreError};
 use crate::config::table::{Key, Kind, Open, Reader, Section, Text, nearest, quoted, shorten, units};
 
+/// What a route knows of its clients, at best.
+#[derive(Clone, Copy)]
+pub(super) enum Known {
+    /// Nobody is asked.
+    Nothing,
+    /// That they may come.
+    Admitted,
+    /// Who they are.
+    Names,
+    /// Who they are, and what their tokens say.
+    Claims,
+}
+
 /// The highest rate, burst and cost: far above what a machine serves, and small enough to multiply.
 const UNITS_MAX: u64 = 1 << 40;
 /// The longest time that a rate may be given for: a year.
@@ -197,16 +210,27 @@ impl RateLimits {
         limits
     }
 
-    /// Finds limits that count users in a route that knows none.
-    pub(super) fn check_users(&self, open: &Open<'_>, limits: &[RouteLimit]) {
-        let counts_users = |named: &&Named| named.limit.as_ref().is_some_and(RateLimit::counts_users);
-        let counting = limits.iter().filter_map(|limit| self.list.get(limit.limit)).filter(counts_users);
-        for named in counting {
-            open.reader.problem_help(
-                open.place_of("rate_limits").unwrap_or(open.place()),
-                format!("the rate limit `{}` counts users, and this route asks nobody who they are", named.name),
-                "add `auth` to the route, or count by `client`",
-            );
+    /// Finds limits that count users by what a route can't know of them.
+    pub(super) fn check_users(&self, open: &Open<'_>, limits: &[RouteLimit], known: Known) {
+        for named in limits.iter().filter_map(|limit| self.list.get(limit.limit)) {
+            let Some(limit) = &named.limit else { continue };
+            let (what, help) = match known {
+                Known::Nothing if limit.counts_users() => (
+                    "counts users, and this route asks nobody who they are",
+                    "add `auth` to the route, or count by `client`",
+                ),
+                Known::Admitted if limit.counts_users() => (
+                    "counts users, and `external` says of none who it is",
+                    "count by `header:NAME` with the field that tells them apart, or by `client`",
+                ),
+                Known::Names | Known::Admitted if limit.counts_claims() => (
+                    "counts by a claim, and no scheme of this route has any",
+                    "name a scheme with `jwt` in its `auth`, or count by `user`",
+                ),
+                _ => continue,
+            };
+            let place = open.place_of("rate_limits").unwrap_or(open.place());
+            open.reader.problem_help(place, format!("the rate limit `{}` {what}", named.name), help);
         }
     }
 

@@ -19,7 +19,7 @@ use super::mock::{MOCK, read_mock};
 use super::plugin::PluginSets;
 use super::proxy::{PROXY, read_proxy};
 use super::query_edits::{QUERY_EDITS, read_query_edits};
-use super::rate_limit::{ROUTE_RATE_LIMIT, RateLimits};
+use super::rate_limit::{Known, ROUTE_RATE_LIMIT, RateLimits};
 use super::redirect::{REDIRECT, read_redirect};
 use super::regex_rewrite::REWRITE_REGEX;
 use super::respond::{RESPOND, read_respond};
@@ -203,8 +203,10 @@ fn read_route(
     let faults = open.sections("faults").iter().filter_map(read_fault).collect();
     let named_limits = rate_limits.of_route(open);
     let auth = open.section_if("auth").map(|section| read_route_auth(&section, schemes));
-    if auth.is_none() {
-        rate_limits.check_users(open, &named_limits);
+    match &auth {
+        None => rate_limits.check_users(open, &named_limits, Known::Nothing),
+        Some(Some(found)) => rate_limits.check_users(open, &named_limits, schemes.known(found)),
+        Some(None) => {}
     }
     let action = read_action(open, path, rewrite, &response_fields, upstreams);
     warn_idle_keys(open);
@@ -277,6 +279,10 @@ fn warn_idle_keys(open: &Open<'_>) {
     }
     if !has("proxy") && !has("transcode") {
         idle.extend(["request_headers", "request_query", "decompress", "buffer_response"]);
+    }
+    // A fixed reply is what plug-ins may make of it, or goes as it is written.
+    if (has("respond") || has("redirect")) && !has("plugins") {
+        idle.push("compression");
     }
     for name in idle {
         if let Some(place) = open.place_of(name) {

@@ -12,8 +12,9 @@ pub(super) mod url;
 use std::collections::HashMap;
 
 use super::edits;
+use super::rate_limit::Known;
 use super::route::upstream_or_route_name;
-use crate::config::auth::{AuthKind, AuthScheme};
+use crate::config::auth::{AuthKind, AuthScheme, RouteAuth};
 use crate::config::model::Listener;
 use crate::config::problem::Place;
 use crate::config::table::{Group, Key, Kind, Open, Section, Text};
@@ -99,6 +100,19 @@ impl Schemes {
     fn is_jwt(&self, index: usize) -> bool {
         let scheme = self.read.get(index).and_then(Option::as_ref);
         scheme.is_none_or(|scheme| matches!(scheme.kind, AuthKind::Jwt(_)))
+    }
+
+    /// What a route with these schemes knows of its clients, at best. One that is wrong may know anything.
+    pub(super) fn known(&self, auth: &RouteAuth) -> Known {
+        let is_external = |index: &usize| {
+            let scheme = self.read.get(*index).and_then(Option::as_ref);
+            scheme.is_some_and(|scheme| matches!(scheme.kind, AuthKind::External(_)))
+        };
+        match () {
+            () if auth.schemes.iter().any(|index| self.is_jwt(*index)) => Known::Claims,
+            () if auth.schemes.iter().all(is_external) => Known::Admitted,
+            () => Known::Names,
+        }
     }
 
     /// The scheme whose keys come in this field, where one has it.
