@@ -102,6 +102,43 @@ fn an_issuer_that_cannot_be_had_at_the_start_is_waited_for() {
 }
 
 #[test]
+fn each_reason_of_an_outage_is_told_and_its_end() {
+    let key = Key::new("k");
+    let good = || Manner::Keys(set(&[&key]));
+    let issuer = Issuer::new(good());
+    let leat = with_keys(&issuer, ", jwks_pause: 100ms");
+    let mut client = leat.connect();
+    let told = |count: usize| {
+        eventually("the next word of the keys", || {
+            let mut lines: Vec<String> =
+                leat.log().into_iter().filter(|line| line.contains("\"event\":\"keys_")).collect();
+            if lines.len() < count { None } else { lines.pop() }
+        })
+    };
+    assert!(told(1).contains("keys_fetched"));
+    for (number, (manner, wanted)) in [
+        (Manner::Status(500), "answered with status 500"),
+        (Manner::Status(404), "answered with status 404"),
+        (Manner::Garbage, "keys_failed"),
+        (good(), "keys_fetched"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        issuer.behave(manner);
+        // An unknown key makes them be fetched, as soon as that may be.
+        let stranger = bearer(&Key::new("x").sign(&claims("")));
+        let asked = issuer.asked();
+        eventually("the issuer is asked", || {
+            assert_eq!(get(&mut client, &stranger).status, 401);
+            (issuer.asked() > asked).then_some(())
+        });
+        let line = told(number + 2);
+        assert!(line.contains(wanted), "{line}");
+    }
+}
+
+#[test]
 fn an_issuer_that_hangs_delays_nobody_for_long_and_fails_nobody_who_is_known() {
     let key = Key::new("k");
     let issuer = Issuer::new(Manner::Keys(set(&[&key])));

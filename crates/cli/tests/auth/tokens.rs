@@ -208,7 +208,8 @@ fn a_client_that_is_known_may_still_not_do_all() {
     ] {
         let response = get(&mut client, &bearer(&key.sign(&claims(more))));
         assert_eq!(outcome(&response), (wanted, code.to_owned()), "{more}");
-        assert_eq!(response.field("www-authenticate"), None);
+        let challenge = (wanted == 403).then_some("Bearer realm=\"users\", error=\"insufficient_scope\"");
+        assert_eq!(response.field("www-authenticate"), challenge);
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) struct BearerCheck {
     seen: Cell<u64>,
     asks: Box<[u8]>,
     refuses: Box<[u8]>,
+    forbids: Box<[u8]>,
 }
 
 impl BearerCheck {
@@ -40,12 +41,18 @@ impl BearerCheck {
             seen: Cell::new(0),
             asks: format!("Bearer realm=\"{realm}\"").into_bytes().into(),
             refuses: format!("Bearer realm=\"{realm}\", error=\"invalid_token\"").into_bytes().into(),
+            forbids: format!("Bearer realm=\"{realm}\", error=\"insufficient_scope\"").into_bytes().into(),
         }
     }
 
     /// RFC 6750 section 3: no error code for a request that shows no token.
     pub(super) fn challenge(&self, refused: bool) -> &[u8] {
         if refused { &self.refuses } else { &self.asks }
+    }
+
+    /// What goes with a refusal of a token that is good and says too little (RFC 6750 section 3.1).
+    pub(super) fn forbids(&self) -> &[u8] {
+        &self.forbids
     }
 
     pub(super) fn ask(&self, head: Head<'_>) -> Found {

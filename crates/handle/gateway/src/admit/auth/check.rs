@@ -86,6 +86,9 @@ impl AuthCheck {
             identity.claim(name).is_some_and(|value| wanted.iter().any(|one| has_value(name, value, one)))
         };
         if !self.claims.iter().all(|(name, wanted)| identities.iter().any(|identity| has(identity, name, wanted))) {
+            for challenge in self.schemes.iter().filter_map(|scheme| scheme.forbids()) {
+                admitted.reply.put(b"www-authenticate", |value| value.extend_from_slice(challenge));
+            }
             return Verdict::Refuse(Reason::AuthClaims);
         }
         for (name, value) in admitted.identities.iter().flat_map(|identity| identity.fields()) {

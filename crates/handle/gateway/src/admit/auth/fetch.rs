@@ -37,7 +37,7 @@ pub enum Fetched {
 }
 
 /// Keeps the keys of all token issuers fresh, for as long as it is polled: on the control thread. `told` hears of changes, and
-/// of the first failure of each row.
+/// of the first failure of each row, of each that is another one, and of the end of the row.
 pub async fn fetch_keys(state: Arc<AuthState>, resolver: Resolver, told: impl Fn(Fetched) + 'static) {
     let pools = Pools::new(resolver);
     let told = Rc::new(told);
@@ -57,6 +57,7 @@ pub async fn fetch_keys(state: Arc<AuthState>, resolver: Resolver, told: impl Fn
 /// Ends when no configuration has the source any more.
 async fn keep_fresh(source: Weak<KeySource>, pools: Rc<Pools>, told: Rc<impl Fn(Fetched)>) {
     let mut failures = 0;
+    let mut failing = None;
     let mut last_good = Instant::now();
     loop {
         let Some(held) = source.upgrade() else { return };
@@ -67,9 +68,10 @@ async fn keep_fresh(source: Weak<KeySource>, pools: Rc<Pools>, told: Rc<impl Fn(
         let pause = match fetched.unwrap_or_else(|_| Err("it took longer than 5 s".to_owned())) {
             Ok(keys) => {
                 failures = 0;
+                let is_well_again = failing.take().is_some();
                 last_good = Instant::now();
                 let keys_count = keys.len();
-                if held.ended(Some(keys)) {
+                if held.ended(Some(keys)) || is_well_again {
                     told(Fetched::Changed { url, keys: keys_count });
                 }
                 Duration::from_millis(held.settings().refresh_ms())
@@ -80,7 +82,8 @@ async fn keep_fresh(source: Weak<KeySource>, pools: Rc<Pools>, told: Rc<impl Fn(
                     held.forget();
                 }
                 held.ended(None);
-                if failures == 1 {
+                if failing.as_ref() != Some(&problem) {
+                    failing = Some(problem.clone());
                     told(Fetched::Failed { url, problem });
                 }
                 (PAUSE_FIRST * 2_u32.pow(u32::min(failures - 1, 6))).min(PAUSE_LAST)

@@ -34,5 +34,5 @@ pub(crate) use compile::Schemes;
 pub use fetch::{Fetched, fetch_keys};
 pub(crate) use identity::Identity;
 pub(crate) use jwt::{Algorithm, Algorithms, JwtRules, KeySet, VerifyKey, parse_jwks};
-pub(crate) use passwords::{COST_MAX, COST_MIN, PasswordLine, Passwords};
+pub(crate) use passwords::{COST_GOOD, COST_MAX, COST_MIN, PasswordLine, Passwords};
 pub use state::AuthState;

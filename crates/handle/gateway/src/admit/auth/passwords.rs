@@ -5,8 +5,10 @@ use std::fmt;
 pub(crate) const PASSWORD_BYTES_MAX: usize = 72;
 /// The dearest hash that is taken, as the logarithm of its rounds: 2^14 take about a second.
 pub(crate) const COST_MAX: u32 = 14;
-/// The cheapest one: below it guessing is too easy.
-pub(crate) const COST_MIN: u32 = 8;
+/// The cheapest one: what Apache's `htpasswd -B` makes unless it is told another.
+pub(crate) const COST_MIN: u32 = 5;
+/// Below it a stolen file is guessed from quickly.
+pub(crate) const COST_GOOD: u32 = 8;
 
 /// Users and their passwords as bcrypt, the one strong hash that `htpasswd -B` and all of its kin write. Checking one takes
 /// tens of milliseconds on purpose, which is why it never happens on a core's thread.
@@ -14,6 +16,8 @@ pub(crate) struct Passwords {
     by_user: HashMap<Box<str>, Box<str>>,
     /// A hash that no password has, at the dearest cost of the file: an unknown user takes as long as a known one.
     nobody: Box<str>,
+    /// The line with the cheapest hash, and its cost.
+    cheapest: (usize, u32),
 }
 
 /// Why a line of a password file is of no use. Never says what stands in it.
@@ -37,7 +41,7 @@ impl Passwords {
     pub(crate) fn parse(text: &str) -> Result<Self, Vec<(usize, PasswordLine)>> {
         let mut by_user = HashMap::new();
         let mut wrong = Vec::new();
-        let mut dearest = COST_MIN;
+        let (mut dearest, mut cheapest) = (COST_MIN, (0, COST_MAX));
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -50,6 +54,9 @@ impl Passwords {
             match read {
                 Ok((user, hash, cost)) => {
                     dearest = dearest.max(cost);
+                    if cost < cheapest.1 {
+                        cheapest = (number + 1, cost);
+                    }
                     if by_user.insert(user.into(), hash.into()).is_some() {
                         wrong.push((number + 1, PasswordLine::Twice));
                     }
@@ -62,7 +69,12 @@ impl Passwords {
         }
         // 22 characters of salt and 31 of a hash that is no password's but by a chance of 2^-184.
         let nobody = format!("$2b${dearest:02}${}{}", "abcdefghijklmnopqrstuu", "0".repeat(31));
-        Ok(Self { by_user, nobody: nobody.into() })
+        Ok(Self { by_user, nobody: nobody.into(), cheapest })
+    }
+
+    /// The first line whose hash is quick to guess from, and its cost.
+    pub(crate) fn weak(&self) -> Option<(usize, u32)> {
+        Some(self.cheapest).filter(|(_, cost)| *cost < COST_GOOD)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -139,6 +151,9 @@ mod tests {
         ] {
             assert_eq!(Passwords::parse(&format!("\n{text}")).unwrap_err(), [(2, wrong)], "{text}");
         }
+        let (good, usual) = (line("ann"), line("bob").replace("$08$", "$05$"));
+        assert_eq!(Passwords::parse(&good).unwrap().weak(), None);
+        assert_eq!(Passwords::parse(&format!("{good}\n{usual}")).unwrap().weak(), Some((2, 5)));
         let twice = format!("{}\n{}", line("ann"), line("ann"));
         assert_eq!(Passwords::parse(&twice).unwrap_err(), [(2, PasswordLine::Twice)]);
     }

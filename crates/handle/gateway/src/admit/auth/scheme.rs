@@ -66,6 +66,14 @@ impl Scheme {
         }
     }
 
+    /// What a client is told that is known and may not do this; `None` for a scheme without claims.
+    pub(super) fn forbids(&self) -> Option<&[u8]> {
+        match self {
+            Self::Bearer(check) => Some(check.forbids()),
+            Self::ApiKeys(_) | Self::Passwords(_) | Self::Certificate(_) | Self::External(_) => None,
+        }
+    }
+
     /// Why a request is refused that shows nothing.
     pub(super) fn absent(&self) -> Reason {
         match self {

@@ -48,8 +48,12 @@ impl Algorithm {
         Self::EdDsa,
     ];
 
-    /// The algorithm of this name, in exactly this spelling: names are case-sensitive (RFC 7515 section 4.1.1).
+    /// The algorithm of this name, in exactly this spelling: names are case-sensitive (RFC 7515 section 4.1.1). What was `EdDSA`
+    /// with this curve is `Ed25519` since RFC 9864.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
+        if name == "Ed25519" {
+            return Some(Self::EdDsa);
+        }
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
     }
 

@@ -261,7 +261,7 @@ fn public_keys_verify_what_they_signed_and_nothing_else() {
         }
         format!("{text}.{}", b64(&signature))
     };
-    for (algorithm, id) in [("RS256", "r"), ("PS256", "r"), ("ES256", "e"), ("EdDSA", "o")] {
+    for (algorithm, id) in [("RS256", "r"), ("PS256", "r"), ("ES256", "e"), ("EdDSA", "o"), ("Ed25519", "o")] {
         assert_eq!(reason(&sign(algorithm, id, false), &rules, &keys), None, "{algorithm}");
         assert_eq!(reason(&sign(algorithm, id, true), &rules, &keys), Some(Reason::AuthSignature), "{algorithm}");
         assert_eq!(reason(&sign(algorithm, "other", false), &rules, &keys), Some(Reason::AuthKeyUnknown));

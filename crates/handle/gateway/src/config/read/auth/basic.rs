@@ -1,10 +1,12 @@
 use std::sync::Arc;
 
 use super::{Read, own_field, secret};
-use crate::admit::auth::{COST_MAX, COST_MIN, PasswordLine, Passwords};
+use crate::admit::auth::{COST_GOOD, COST_MAX, COST_MIN, PasswordLine, Passwords};
 use crate::config::auth::{AuthKind, BasicAuth};
 use crate::config::table::{Key, Kind, Open, Section};
 
+/// How lines are made: without `-C` they are of cost 5.
+const HTPASSWD: &str = "`htpasswd -B -C 10 FILE USER`";
 /// Lines of a password file that are complained about one by one.
 const LINES_SHOWN_MAX: usize = 10;
 
@@ -37,10 +39,19 @@ pub(super) fn read(open: &Open<'_>, name: &str) -> Read {
     let passwords = open.text("file").and_then(|text| {
         let content = secret::text_file(open.reader, text)?;
         match Passwords::parse(&content) {
-            Ok(passwords) if !passwords.is_empty() => Some(passwords),
+            Ok(passwords) if !passwords.is_empty() => {
+                if let Some((line, cost)) = passwords.weak() {
+                    let message = format!(
+                        "line {line} of the file `{}`: bcrypt's cost {cost} is quick to guess from if the file is stolen",
+                        text.value
+                    );
+                    open.reader.warn(text.place, message, format!("write lines of cost {COST_GOOD} or more: {HTPASSWD}"));
+                }
+                Some(passwords)
+            }
             Ok(_) => {
                 let message = format!("the file `{}` has no users: nobody would be let in", text.value);
-                open.reader.problem_help(text.place, message, "add one: `htpasswd -B FILE USER`");
+                open.reader.problem_help(text.place, message, format!("add one: {HTPASSWD}"));
                 None
             }
             Err(lines) => {
@@ -54,7 +65,7 @@ pub(super) fn read(open: &Open<'_>, name: &str) -> Read {
                         PasswordLine::Twice => "the user stands there twice".to_owned(),
                     };
                     let message = format!("line {line} of the file `{}`: {problem}", text.value);
-                    open.reader.problem_help(text.place, message, "write lines with `htpasswd -B FILE USER`");
+                    open.reader.problem_help(text.place, message, format!("write lines with {HTPASSWD}"));
                 }
                 None
             }
