@@ -25,10 +25,40 @@ test("a plug-in's file runs in a transport", async () => {
             assert.deepEqual([status, String(body), headers["x-answered"], headers["server"]], [200, text, "200", undefined]);
         }
         assert.equal(asked, 2);
-        await assert.rejects(transport.request({ path: "/a" }), (error) => error.status === 400 || error.response?.status === 400 || /400/.test(String(error.message)));
+        for (const [as, read] of [["auto", String], ["text", String], ["bytes", (bytes) => Buffer.from(bytes).toString()]]) {
+            const { status, body } = await transport.request({ path: "/a", as });
+            assert.deepEqual([status, read(body)], [400, "no tenant"], as);
+        }
         assert.equal(asked, 2, "it answered itself");
     } finally {
         await transport.close();
+        server.close();
+    }
+});
+
+test("a body in a patch is a text, bytes or nothing, as in the gateway", async () => {
+    const server = createServer((request, response) => response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end("not gzip"));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const nodes = `http://127.0.0.1:${server.address().port}`;
+    try {
+        for (const [patch, as, wanted] of [
+            ['{"a":1}', "auto", { a: 1 }],
+            ['{"a":1}', "text", '{"a":1}'],
+            [Buffer.from("bytes"), "bytes", "bytes"],
+            ["stream", "stream", "stream"],
+            [null, "auto", undefined],
+            [null, "text", ""],
+        ]) {
+            const transport = new Transport({ nodes, middleware: [middleware({ name: "put", scope: "call", onResponse: () => ({ body: patch }) })] });
+            const { body } = await transport.request({ path: "/", as });
+            const parts = [];
+            if (as === "stream") for await (const part of body) parts.push(part);
+            const read = as === "stream" ? Buffer.concat(parts).toString() : as === "bytes" ? Buffer.from(body).toString() : body;
+            assert.deepEqual(read, wanted, `${String(patch)} as ${as}`);
+            await transport.close();
+        }
+    } finally {
         server.close();
     }
 });

@@ -1,5 +1,6 @@
 // A response's bytes as what the caller asked for.
-import { TextDecoder } from "node:util";
+import { Readable } from "node:stream";
+import { TextDecoder, TextEncoder } from "node:util";
 import { type Headers, type Response } from "../../middleware/message";
 import { TransportError } from "../error";
 import { parseJson } from "./json";
@@ -12,6 +13,8 @@ import { parseNdjson } from "./ndjson";
 export const FORMS = ["auto", "json", "ndjson", "text", "bytes", "stream"] as const;
 export type Form = (typeof FORMS)[number];
 
+const NOTHING = new Uint8Array(0);
+
 /**
  * Reads a body.
  *
@@ -19,13 +22,16 @@ export type Form = (typeof FORMS)[number];
  * @throws {TransportError} `response.body`, `response.encoding`
  */
 export function decode(response: Response, form: Form, bigint: boolean): unknown {
-    const { body } = response;
+    // What a middleware has put there: nothing, or a text, which is plain whatever coding the body before it had.
+    const isText = typeof response.body === "string";
+    const body = isText ? new TextEncoder().encode(response.body) : (response.body ?? NOTHING);
+    if (form === "stream" && body !== response.body) return Readable.from([body]);
     if (form === "stream" || form === "bytes") return body;
     if (!(body instanceof Uint8Array)) throw new TransportError("response.body", "a middleware left a body that is neither bytes nor a stream", { response });
     if (body.byteLength === 0) return form === "auto" || form === "json" ? undefined : form === "text" ? "" : [];
     const wanted = form === "auto" ? formOf(response.headers) : form;
     if (wanted === "bytes") return body;
-    const coding = valueOf(response.headers, "content-encoding");
+    const coding = isText ? undefined : valueOf(response.headers, "content-encoding");
     if (coding !== undefined && coding !== "identity") throw new TransportError("response.encoding", `the body is encoded with ${JSON.stringify(coding.slice(0, 40))}; the middleware compression decodes it, and as: "bytes" takes it as it is`, { response });
     try {
         const text = textOf(body);
