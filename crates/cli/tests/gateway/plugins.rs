@@ -469,7 +469,7 @@ fn what_a_plugin_fetches_and_keeps_counts_for_its_memory() {
             "async onRequest({{ request }}) {{ const kept = [], to = '{}'; if (request.path === '/big') {keeps}; }}",
             url(&asked)
         );
-        let leat = gateway(&url(&peer), &hooks, "plugin_limits: { memory: 16MB, turn_time: 5s }");
+        let leat = gateway(&url(&peer), &hooks, "plugin_limits: { memory: 16MB, turn_time: 5s, wait_time: 60s }");
         let mut client = leat.connect();
         is_problem(&client.get("/big").response(), 503, "plugin.lost");
         assert_eq!(client.get("/").response().text(), "ok", "{keeps}: the world is there again");

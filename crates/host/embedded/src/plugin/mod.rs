@@ -214,8 +214,12 @@ impl Plugins {
 
     /// The world, which is made anew if the last one was lost.
     fn world(&self) -> Result<Rc<Prepared>, PluginsError> {
-        if let Some(prepared) = &*self.prepared.borrow() {
-            return Ok(Rc::clone(prepared));
+        let current = self.prepared.borrow().clone();
+        match current {
+            Some(prepared) if !prepared.is_lost() => return Ok(prepared),
+            // By what was under way, and nobody has waited for it.
+            Some(prepared) => self.lose(&prepared),
+            None => {}
         }
         if self.lost.get() >= LOST_MAX && self.began.get().elapsed() < SETTLED {
             return Err(PluginsError::new(format!("{LOST_MAX} worlds of plug-ins in a row were lost at once")));

@@ -69,6 +69,24 @@ pub(super) struct Prepared {
     counts: bool,
 }
 
+/// Runs what plug-ins wait for. The tasks end before the world, whose values they hold, also where this is the last that has them.
+struct Driven {
+    seats: Rc<Seats>,
+    tasks: Rc<LocalSet>,
+    world: Rc<World>,
+}
+
+impl Driven {
+    async fn run(self) {
+        tokio::select! {
+            () = self.tasks.run_until(std::future::pending()) => {}
+            () = self.world.host().lost() => {}
+        }
+        // It may have been lost by one of the tasks: whoever waits would wait in vain.
+        self.seats.wake();
+    }
+}
+
 struct Steps {
     /// Of each set, where the host calls the hooks itself.
     straight: Vec<Option<Layers>>,
@@ -123,8 +141,8 @@ impl Prepared {
         }
         let (steps, explained, counts) = loaded?;
         world.limit_turns(limits.turn);
-        let driven = Rc::clone(&tasks);
-        let driver = tokio::task::spawn_local(async move { driven.run_until(std::future::pending::<()>()).await });
+        let driven = Driven { seats: Rc::clone(&seats), tasks: Rc::clone(&tasks), world: Rc::clone(&world) };
+        let driver = tokio::task::spawn_local(driven.run());
         Ok(Self {
             seats,
             explained,

@@ -232,6 +232,12 @@ impl Seats {
         seat.release(ctx)
     }
 
+    /// The world is lost: whoever waits looks.
+    pub(super) fn wake(&self) {
+        let all: Vec<Rc<Seat>> = self.all.borrow().values().map(Rc::clone).collect();
+        all.iter().for_each(|seat| seat.wake());
+    }
+
     /// The world ends: nothing of it is kept, and whoever waits is told.
     pub(super) fn forget(&self) {
         self.kit.take();

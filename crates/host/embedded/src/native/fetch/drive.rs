@@ -359,11 +359,25 @@ pub(super) fn start(exchange: &Rc<Exchange>, origins: &Rc<Origins>, request: Req
     let running = Rc::clone(exchange);
     let origins = Rc::clone(origins);
     let task = tokio::task::spawn_local(async move {
-        if let Err(problem) = drive(&running, &origins, &request).await {
-            running.tell(|_, on| on.call((event::FAILED, problem.kind, problem.detail)));
+        let running = Ending { exchange: running, over: Some(over) };
+        if let Err(problem) = drive(&running.exchange, &origins, &request).await {
+            running.exchange.tell(|_, on| on.call((event::FAILED, problem.kind, problem.detail)));
         }
-        running.finish();
-        over();
     });
     exchange.runs_as(task.abort_handle());
+}
+
+/// The end of an exchange, also where its task is dropped because its world is lost: what it holds of the world, the world holds.
+struct Ending<F: FnOnce()> {
+    exchange: Rc<Exchange>,
+    over: Option<F>,
+}
+
+impl<F: FnOnce()> Drop for Ending<F> {
+    fn drop(&mut self) {
+        self.exchange.finish();
+        if let Some(over) = self.over.take() {
+            over();
+        }
+    }
 }
