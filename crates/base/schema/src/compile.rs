@@ -26,9 +26,11 @@ pub(crate) struct Text {
 
 /// What came of it.
 pub(crate) struct Compiled {
-    /// A `FileDescriptorSet` with all imports.
+    /// A `FileDescriptorSet` with all imports, and with the places of what they declare.
     pub(crate) files: Bytes,
     pub(crate) problems: Vec<Problem>,
+    /// Where files are, by their names in imports.
+    pub(crate) paths: HashMap<String, String>,
 }
 
 /// Compiles `texts`. `sets` are looked through for imports.
@@ -42,7 +44,14 @@ pub(crate) fn compile(texts: Vec<Text>, includes: Vec<PathBuf>, sets: &[(Arc<str
         // The name does not matter yet, but protox's messages contain it.
         match File::from_source(&shown, &text.text) {
             Ok(file) => parsed.push((text, file)),
-            Err(error) => places.problems(&error, &mut problems),
+            Err(error) => {
+                let before = problems.len();
+                places.problems(&error, &mut problems);
+                // Of a text that ends too early protox does not say where.
+                for problem in problems.iter_mut().skip(before).filter(|problem| problem.message.ends_with(AT_END)) {
+                    problem.place.get_or_insert_with(|| end_of(&text.text));
+                }
+            }
         }
     }
     let (files, roots) = named(parsed, &includes, &mut places);
@@ -58,6 +67,7 @@ pub(crate) fn compile(texts: Vec<Text>, includes: Vec<PathBuf>, sets: &[(Arc<str
     };
     let mut compiler = protox::Compiler::with_file_resolver(resolver);
     compiler.include_imports(true);
+    compiler.include_source_info(true);
     for name in names {
         if let Err(error) = compiler.open_file(&name) {
             places.problems(&error, &mut problems);
@@ -66,7 +76,8 @@ pub(crate) fn compile(texts: Vec<Text>, includes: Vec<PathBuf>, sets: &[(Arc<str
     let mut seen = HashSet::new();
     problems.retain(|problem| seen.insert(problem.to_string()));
     let files = if problems.is_empty() { compiler.encode_file_descriptor_set().into() } else { Bytes::new() };
-    Compiled { files, problems }
+    let paths = places.found.take();
+    Compiled { files, problems, paths }
 }
 
 /// Gives each file its name for imports: the one by which another file imports it, or else below the folder that fits its
@@ -182,6 +193,14 @@ impl Places {
     }
 }
 
+/// How protox ends a message about a text that ends too early.
+const AT_END: &str = "reached end of file";
+
+fn end_of(text: &str) -> Place {
+    let last = text.rsplit('\n').next().unwrap_or_default();
+    Place { line: text.matches('\n').count() as u32 + 1, column: last.chars().count() as u32 + 1 }
+}
+
 /// What to do about messages that say only what is wrong.
 fn advice(message: &str) -> Option<String> {
     if message.contains("unknown syntax") || message.contains("'edition'") {
@@ -191,5 +210,23 @@ fn advice(message: &str) -> Option<String> {
     if message.starts_with("import '") && message.ends_with("not found") {
         return Some("give the folder in which this path begins as an include".into());
     }
-    None
+    if message.starts_with("name '") && message.ends_with("is not defined") {
+        return Some(
+            "declare it, or import the file that does; one of another package has the package before it".into(),
+        );
+    }
+    let help = if message.ends_with(AT_END) {
+        "close what is open: a `}` or a `;` is missing"
+    } else if message.starts_with("expected ") && message.contains(", but found ") {
+        "write what is expected in its place, or before it"
+    } else if message.starts_with("field number ") && message.ends_with("is already used") {
+        "give one of the two another number"
+    } else if message.starts_with("required fields are not allowed") {
+        "leave `required` out"
+    } else if message.starts_with("the first value for proto3 enums") {
+        "begin with a value of 0, such as `KIND_UNSPECIFIED = 0`"
+    } else {
+        return None;
+    };
+    Some(help.into())
 }

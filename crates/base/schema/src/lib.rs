@@ -3,6 +3,7 @@
 
 pub mod bundled;
 mod compile;
+mod declared;
 pub mod decoded;
 mod default;
 mod enumeration;

@@ -6,7 +6,9 @@ use buffa::Message;
 use buffa_descriptor::generated::descriptor::method_options::IdempotencyLevel;
 use buffa_descriptor::{DescriptorPool, MessageIndex};
 use bytes::Bytes;
+use leat_config::Place;
 
+use crate::declared::Declared;
 use crate::service::{Idempotency, Method, Service};
 use crate::types::Types;
 use crate::{Enum, MessageId, MessageType};
@@ -19,6 +21,7 @@ pub struct Schema {
     by_path: HashMap<Box<str>, u32>,
     files: Box<[File]>,
     file_places: HashMap<Arc<str>, u32>,
+    declared: Declared,
 }
 
 /// A file of the schema.
@@ -33,11 +36,11 @@ pub struct File {
 impl Schema {
     /// A schema without anything.
     pub fn empty() -> Arc<Self> {
-        Arc::new(Self::new(DescriptorPool::default(), Box::default()))
+        Arc::new(Self::new(DescriptorPool::default(), Box::default(), Declared::default()))
     }
 
     /// From a pool whose types all resolve.
-    pub(crate) fn new(pool: DescriptorPool, files: Box<[File]>) -> Self {
+    pub(crate) fn new(pool: DescriptorPool, files: Box<[File]>, declared: Declared) -> Self {
         let pool = Arc::new(pool);
         let types = Arc::new(Types::new(Arc::clone(&pool)));
         let mut services = Vec::new();
@@ -70,7 +73,13 @@ impl Schema {
         }
         let by_path = methods.iter().map(|method| (method.path.clone(), method.id)).collect();
         let file_places = files.iter().map(|file| Arc::clone(&file.name)).zip(0..).collect();
-        Self { types, services: services.into(), methods: methods.into(), by_path, files, file_places }
+        Self { types, services: services.into(), methods: methods.into(), by_path, files, file_places, declared }
+    }
+
+    /// Where a method, a message or a field that has options is declared: the file, and the place in it. By its full name, a
+    /// method's with a dot or a slash before its own. `None` where the schema was given without its text.
+    pub fn declared_at(&self, name: &str) -> Option<(Arc<str>, Place)> {
+        self.declared.at(&name.replace('/', "."))
     }
 
     /// The method of a request's path, `/package.Service/Name`. One map access.

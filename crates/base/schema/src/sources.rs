@@ -8,6 +8,7 @@ use bytes::Bytes;
 use leat_config::Problem;
 
 use crate::compile::{Compiled, Text};
+use crate::declared::{self, Declared};
 use crate::schema::{File, Schema};
 use crate::types::join;
 use crate::wire::{Reader, Tag, WireType};
@@ -90,7 +91,7 @@ impl Sources {
                 _ => problems.push(not_a_set(name)),
             }
         }
-        let Compiled { files: compiled, problems: found } = compile::compile(texts, includes, &sets);
+        let Compiled { files: compiled, problems: found, paths } = compile::compile(texts, includes, &sets);
         problems.extend(found);
         problems.dedup();
         if !problems.is_empty() {
@@ -101,16 +102,19 @@ impl Sources {
             names => names,
         };
         let whole = |message: String| vec![Problem { file: names().into(), place: None, message, help: None }];
-        let mut linked = Linked::default();
-        for file in split(&compiled).unwrap_or_default().into_iter().chain(given) {
-            linked.add(file, false).map_err(whole)?;
+        let mut linked = Linked { paths, ..Linked::default() };
+        for file in split(&compiled).unwrap_or_default() {
+            linked.add(file, Origin::Text).map_err(whole)?;
+        }
+        for file in given {
+            linked.add(file, Origin::Set).map_err(whole)?;
         }
         for file in split(bundled::always()).unwrap_or_default() {
-            linked.add(file, true).map_err(whole)?;
+            linked.add(file, Origin::BuiltIn).map_err(whole)?;
         }
         let pool = DescriptorPool::new(FileDescriptorSet { file: linked.descriptors, ..Default::default() })
             .map_err(|error| whole(error.to_string()))?;
-        Ok(Arc::new(Schema::new(pool, linked.files.into())))
+        Ok(Arc::new(Schema::new(pool, linked.files.into(), linked.declared)))
     }
 
     fn folder(&mut self, folder: &Path, root: &Path, depth: usize) {
@@ -176,6 +180,14 @@ pub(crate) fn split(set: &Bytes) -> Option<Vec<Bytes>> {
     Some(files)
 }
 
+/// Where a file is from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Text,
+    Set,
+    BuiltIn,
+}
+
 /// Files that were taken, by name, and what they define.
 #[derive(Default)]
 struct Linked {
@@ -183,13 +195,16 @@ struct Linked {
     descriptors: Vec<FileDescriptorProto>,
     by_name: HashMap<Arc<str>, usize>,
     defined: HashSet<String>,
+    /// Where files are, by their names.
+    paths: HashMap<String, String>,
+    declared: Declared,
 }
 
 impl Linked {
-    /// Takes a file. `built_in` ones give way to what defines the same names.
-    fn add(&mut self, bytes: Bytes, built_in: bool) -> Result<(), String> {
+    /// Takes a file. Those that are built in give way to what defines the same names.
+    fn add(&mut self, bytes: Bytes, origin: Origin) -> Result<(), String> {
         let options = buffa::DecodeOptions::new().with_element_memory_limit(ELEMENT_BYTES_MAX);
-        let file: FileDescriptorProto =
+        let mut file: FileDescriptorProto =
             options.decode_from_slice(&bytes).map_err(|error| format!("is no descriptor set: {error}"))?;
         let name: Arc<str> = file.name.as_deref().unwrap_or_default().into();
         let package = file.package.as_deref().unwrap_or_default();
@@ -201,19 +216,24 @@ impl Linked {
             .map(|found| join(package, found.unwrap_or_default()))
             .collect();
         if let Some(&at) = self.by_name.get(&name) {
-            let same =
-                built_in || well_known(&name) || self.descriptors.get(at).is_some_and(|other| same(other, &file));
+            let same = origin == Origin::BuiltIn
+                || well_known(&name)
+                || self.descriptors.get(at).is_some_and(|other| same(other, &file));
             return if same {
                 Ok(())
             } else {
                 Err(format!("{name} is given twice, with different contents: give one of them"))
             };
         }
-        if built_in && names.iter().any(|found| self.defined.contains(found)) {
+        if origin == Origin::BuiltIn && names.iter().any(|found| self.defined.contains(found)) {
             return Ok(());
         }
         self.defined.extend(names);
         self.by_name.insert(Arc::clone(&name), self.files.len());
+        self.declared.add(&file, self.paths.get(&*name).map_or(&name, String::as_str));
+        file.source_code_info = Default::default();
+        // What a set says is told as it is; whoever has the text needs no places.
+        let bytes = if origin == Origin::Text { declared::without_places(&bytes) } else { bytes };
         self.files.push(File { name, bytes });
         self.descriptors.push(file);
         Ok(())

@@ -98,8 +98,14 @@ fn sets_are_merged_with_each_other_and_with_texts() {
 #[test]
 fn what_is_wrong_has_its_place_and_a_way_out() {
     let cases = [
-        ("syntax = 'proto3';\nmessage M {\n  Nope a = 1;\n}", "t.proto:3:3: name 'Nope' is not defined", ""),
-        ("syntax = 'proto3';\nmessage M { int32 a = ; }", "t.proto:2:23: expected", ""),
+        (
+            "syntax = 'proto3';\nmessage M {\n  Nope a = 1;\n}",
+            "t.proto:3:3: name 'Nope' is not defined",
+            "import the file",
+        ),
+        ("syntax = 'proto3';\nmessage M { int32 a = ; }", "t.proto:2:23: expected", "in its place"),
+        ("syntax = 'proto3';\nmessage M {\n  int32 a = 1;\n", "t.proto:4:1: expected", "close what is open"),
+        ("syntax = 'proto3';\nenum E { A = 1; }", "t.proto:2:", "begin with a value of 0"),
         ("syntax = 'proto3';\nimport 'no.proto';", "t.proto:2:1: import 'no.proto' not found", "include"),
         ("edition = \"2023\";", "t.proto:1:1: ", "descriptor set"),
         ("syntax = 'proto3'; message M { int32 a = 1; int32 b = 1; }", "t.proto:1:", ""),
@@ -111,6 +117,27 @@ fn what_is_wrong_has_its_place_and_a_way_out() {
         let told = told(sources);
         assert!(told[0].starts_with(message) && told[0].contains(help), "{text}\n{told:?}");
     }
+}
+
+#[test]
+fn what_has_options_knows_where_it_is_declared() {
+    let text = "syntax = 'proto3';\npackage a.b;\nimport 'google/api/annotations.proto';\nmessage M {\n  int32 plain = 1;\n  message N { int32 old = 1 [deprecated = true]; }\n}\nservice S {\n  rpc Get(M) returns (M) { option (google.api.http) = { get: '/m' }; }\n  rpc Put(M) returns (M);\n}\n";
+    let folder = Folder::new("declared", &[("a/b/t.proto", text)]);
+    let mut sources = Sources::new();
+    sources.path(&folder.0);
+    let schema = sources.build().unwrap();
+    let at = |name: &str| schema.declared_at(name).map(|(file, place)| format!("{file}:{place}"));
+    let file = folder.0.join("a/b/t.proto");
+    for (name, place) in [("a.b.S/Get", "9:3"), ("a.b.S.Get", "9:3"), ("a.b.M.N.old", "6:15")] {
+        assert_eq!(at(name), Some(format!("{}:{place}", file.display())), "{name}");
+    }
+    for name in ["a.b.S.Put", "a.b.M.plain", "a.b.M", "a.b.Nothing"] {
+        assert_eq!(at(name), None, "{name}");
+    }
+    // Places are no part of what reflection tells.
+    let file = schema.files().iter().find(|file| &*file.name == "a/b/t.proto").unwrap();
+    assert!(file.bytes.len() < text.len());
+    assert!(schema.method_named("a.b.S/Get").unwrap().option(crate::bundled::HTTP).is_some());
 }
 
 #[test]

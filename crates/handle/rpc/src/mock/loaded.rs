@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 use leat_config::Problem;
 use leat_rpc_wire::Status;
+use leat_rpc_wire::rest::BindingProblem;
 use leat_schema::{Method, Schema, Sources};
 
 use super::answering::{Answering, Compiler};
@@ -59,11 +60,25 @@ impl Loaded {
         let files = files::read_rules(&settings.rules)?;
         let (changes, added) = mock.added();
         let all = files.iter().cloned().chain(added).collect::<Vec<_>>();
+        let wrong = |name: &str, message: String, help: &str| match schema.declared_at(name) {
+            Some((file, place)) => Problem { file, place: Some(place), message, help: Some(help.to_owned()) },
+            None => about(message),
+        };
         let guard = Guard::new(settings.validate, &schema).map_err(|found| {
-            let wrong = found.iter().map(|problem| about(format!("a constraint of the schema is wrong: {problem}")));
+            let help = "correct the option, or validate nothing (`--validate off`)";
+            let wrong = found.iter().map(|problem| {
+                let name = problem.field.as_ref().unwrap_or(&problem.message);
+                wrong(name, format!("a constraint of the schema is wrong: {problem}"), help)
+            });
             wrong.collect::<Vec<_>>()
         })?;
-        let rest = rest(&schema).map_err(|found| found.into_iter().map(about).collect::<Vec<_>>())?;
+        let rest = rest(&schema).map_err(|found| {
+            let wrong = found.iter().map(|problem| {
+                let message = format!("a binding of the schema to HTTP is wrong: {problem}");
+                wrong(&problem.method, message, problem.help())
+            });
+            wrong.collect::<Vec<_>>()
+        })?;
         let (set, warnings) = compile(&all, &schema, &guard, (mock, settings))?;
         let live = ArcSwap::from_pointee(set);
         let hides_sessions = settings.session_key.as_ref().is_some_and(|name| is_secret(name, &settings.redact));
@@ -155,14 +170,11 @@ impl Loaded {
 }
 
 /// The bindings of a schema to HTTP; `None` where it has none, so that no call is held against them.
-fn rest(schema: &Arc<Schema>) -> Result<Option<Arc<Transcoder>>, Vec<String>> {
+fn rest(schema: &Arc<Schema>) -> Result<Option<Arc<Transcoder>>, Vec<BindingProblem>> {
     if schema.methods().iter().all(|method| method.option(leat_schema::bundled::HTTP).is_none()) {
         return Ok(None);
     }
-    let made = Transcoder::new(Arc::clone(schema), transcode::Settings::default());
-    made.map(|rest| Some(Arc::new(rest))).map_err(|found| {
-        found.into_iter().map(|problem| format!("a binding of the schema to HTTP is wrong: {problem}")).collect()
-    })
+    Transcoder::new(Arc::clone(schema), transcode::Settings::default()).map(|rest| Some(Arc::new(rest)))
 }
 
 fn compile(

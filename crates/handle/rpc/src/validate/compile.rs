@@ -28,6 +28,15 @@ pub(super) struct Compiler<'p> {
     waiting: Vec<MessageIndex>,
 }
 
+/// What is wrong with the rules of a message type: of which field, if of one, and in words.
+struct Wrong(Vec<(Option<String>, String)>);
+
+impl From<String> for Wrong {
+    fn from(text: String) -> Self {
+        Self(vec![(None, text)])
+    }
+}
+
 /// A value's place in a schema: its kind, and the path of the rules around it.
 #[derive(Clone, Copy)]
 struct Site<'a> {
@@ -60,9 +69,12 @@ impl<'p> Compiler<'p> {
         let mut plans = Vec::new();
         let mut problems = Vec::new();
         while let Some(index) = compiler.waiting.get(plans.len()).copied() {
-            let plan = compiler.message(index).unwrap_or_else(|text| {
-                problems.push(Problem { message: pool.message(index).full_name().to_owned(), text: text.clone() });
-                Plan { problem: Some(text), active: true, ..Plan::default() }
+            let plan = compiler.message(index).unwrap_or_else(|Wrong(found)| {
+                let message = pool.message(index).full_name();
+                let problem = found.first().map(|(_, text)| text.clone());
+                let found = found.into_iter().map(|(field, text)| Problem { message: message.to_owned(), field, text });
+                problems.extend(found);
+                Plan { problem, active: true, ..Plan::default() }
             });
             plans.push(plan);
         }
@@ -80,7 +92,7 @@ impl<'p> Compiler<'p> {
         })
     }
 
-    fn message(&mut self, index: MessageIndex) -> Result<Plan, String> {
+    fn message(&mut self, index: MessageIndex) -> Result<Plan, Wrong> {
         let descriptor = self.pool.message(index);
         let mut plan = Plan::default();
         let rules = option(self.pool, descriptor.options(), MESSAGE);
@@ -108,13 +120,15 @@ impl<'p> Compiler<'p> {
                 plan.oneofs.push(RequiredOneof { name: oneof.name().to_owned(), fields });
             }
         }
+        let mut wrong = Vec::new();
         for field in descriptor.fields() {
             let exclusive = exclusive_names.contains(&field.name());
-            if let Some(field) = self.field(descriptor.full_name(), field, exclusive)? {
-                plan.fields.push(field);
+            match self.field(descriptor.full_name(), field, exclusive) {
+                Ok(planned) => plan.fields.extend(planned),
+                Err(text) => wrong.push((Some(format!("{}.{}", descriptor.full_name(), field.name())), text)),
             }
         }
-        Ok(plan)
+        if wrong.is_empty() { Ok(plan) } else { Err(Wrong(wrong)) }
     }
 
     fn exclusive(&self, index: MessageIndex, names: &[&str], required: bool) -> Result<Exclusive, String> {

@@ -27,6 +27,8 @@ pub struct Validators {
 pub struct Problem {
     /// The message type whose rules are wrong.
     pub message: String,
+    /// The full name of the field, where it is about one.
+    pub field: Option<String>,
     /// What is wrong.
     pub text: String,
 }

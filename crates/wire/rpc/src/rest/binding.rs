@@ -93,6 +93,19 @@ impl fmt::Display for BindingProblem {
 
 impl std::error::Error for BindingProblem {}
 
+impl BindingProblem {
+    /// What to write instead.
+    pub fn help(&self) -> &'static str {
+        match self.what {
+            Problem::Rule(_) => "write one pattern with a path, such as `get: \"/v1/{name=shelves/*}/books:search\"`",
+            Problem::Parameter(..) => "write the name of a field of the request's message, below messages with dots",
+            Problem::Repeated(_) => "name a field that has one value",
+            Problem::Body(..) => "write `\"*\"` for the whole message, or the name of one of its fields",
+            Problem::Conflict(..) => "give one of the two another path",
+        }
+    }
+}
+
 impl Bindings {
     /// Reads the bindings of all methods.
     ///

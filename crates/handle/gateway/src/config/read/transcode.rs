@@ -103,13 +103,14 @@ pub(super) fn read_transcode(open: &Open<'_>, upstreams: &mut Upstreams) -> Opti
         return None;
     }
     let transcoder = match Transcoder::new(
-        schema,
+        Arc::clone(&schema),
         Settings { message_bytes_max, reply_bytes_max, unknown: unknown?, ..Settings::default() },
     ) {
         Ok(transcoder) => transcoder,
         Err(problems) => {
             for problem in problems {
-                open.reader.problem_help(place, problem.to_string(), "correct the option in the schema");
+                let at = schema.declared_at(&problem.method).map(|(file, at)| format!("{file}:{at}: "));
+                open.reader.problem_help(place, format!("{}{problem}", at.unwrap_or_default()), problem.help());
             }
             return None;
         }
