@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 use leat_config::table::Open;
 use leat_schema::Method;
 
+use super::constrained;
 use super::counts::Counts;
-use super::noted::timestamp;
 use super::reply::{Replies, Target};
 use super::rules::{self, Gate, Info, Rule};
 use super::state::{Blocked, Claim, Draws, RuleId, Session, State, Step};
@@ -55,15 +55,7 @@ impl rules::Replies for Compiler<'_> {
 
     fn compile(&mut self, info: &Info, rule: &Open<'_>, method: &Method) -> Option<Arc<Answering>> {
         let replies = Replies::compile(&rule.section("reply"), &Target::new(method))?;
-        let mut is_right = true;
-        for (place, message) in replies.fixed_messages() {
-            if let Some(broken) = self.guard.reply(method.output(), message, timestamp()) {
-                let text = format!("the reply breaks the constraints of {}: {broken}", method.output().full_name());
-                rule.reader.problem_help(place, text, "mend it, or validate nothing (`--validate off`)");
-                is_right = false;
-            }
-        }
-        if !is_right {
+        if !constrained::hold(&replies, self.guard, rule, method.output()) {
             return None;
         }
         let head = info.head();

@@ -2,6 +2,7 @@
 
 mod admin;
 mod answering;
+mod constrained;
 mod counts;
 mod fake;
 mod files;

@@ -93,18 +93,23 @@ impl Guard {
     /// What is wrong with a message that a rule file gives for a reply: for `check`, and when rules are loaded. `None` for a
     /// right one, and where nothing is validated.
     pub fn reply(&self, output: &MessageType, bytes: &[u8], now: Timestamp) -> Option<String> {
-        if self.validators.proves(output.index(), bytes) {
-            return None;
-        }
-        let decoded = match output.decode(bytes) {
-            Ok(decoded) => decoded,
-            Err(error) => return Some(format!("this is no {}: {error}", output.full_name())),
-        };
-        match self.validators.validate(&decoded, now) {
+        match self.broken(output, bytes, now) {
             Ok(violations) if violations.is_empty() => None,
             Ok(violations) => Some(violations.to_string()),
-            Err(failure) => Some(failure.to_string()),
+            Err(failure) => Some(failure),
         }
+    }
+
+    /// The same, one by one.
+    ///
+    /// # Errors
+    /// Why that can't be told: bytes that are no such message, an expression that fails.
+    pub fn broken(&self, output: &MessageType, bytes: &[u8], now: Timestamp) -> Result<Violations, String> {
+        if self.validators.proves(output.index(), bytes) {
+            return Ok(Violations::default());
+        }
+        let decoded = output.decode(bytes).map_err(|error| format!("this is no {}: {error}", output.full_name()))?;
+        self.validators.validate(&decoded, now).map_err(|failure| failure.to_string())
     }
 }
 

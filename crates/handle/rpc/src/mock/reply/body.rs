@@ -1,5 +1,7 @@
 //! The message of a reply.
 
+use std::borrow::Cow;
+
 use buffa_descriptor::SingularKind;
 use buffa_descriptor::reflect::{DynamicMessage, Value as Proto};
 use leat_config::Place;
@@ -25,8 +27,8 @@ pub(super) enum Body {
     Echo,
     /// A template that makes the whole message.
     Whole(Box<Expression>),
-    /// Fields with templates in them.
-    Shape(Box<Shape>),
+    /// Fields with templates in them, and where they stand.
+    Shape(Place, Box<Shape>),
 }
 
 /// A message that was made when its rule was loaded.
@@ -36,7 +38,33 @@ pub(super) struct Fixed {
     pub(super) prepared: Prepared,
 }
 
+/// What is known of a message when its rule was loaded.
+#[derive(Debug)]
+pub struct Known<'b> {
+    /// Where it stands.
+    pub place: Place,
+    /// Its fixed fields, in binary form.
+    pub binary: Cow<'b, [u8]>,
+    /// The fields that templates make, or that have some in them.
+    pub made: Vec<u32>,
+}
+
 impl Body {
+    /// What is known of it; `None` where a template makes the whole.
+    pub(super) fn known(&self) -> Option<Known<'_>> {
+        match self {
+            Self::Fixed(Fixed { place, prepared }) => {
+                Some(Known { place: *place, binary: Cow::Borrowed(&prepared.binary), made: Vec::new() })
+            }
+            Self::Shape(place, shape) => {
+                let binary = shape.fixed.try_encode_to_vec().ok()?;
+                let made = shape.made.iter().map(|(number, _)| *number).collect();
+                Some(Known { place: *place, binary: binary.into(), made })
+            }
+            Self::Echo | Self::Whole(_) => None,
+        }
+    }
+
     /// Reads it. `None`: problems were reported.
     pub(super) fn compile(node: &Node, target: &Target, names: &Names, reader: &Reader) -> Option<Self> {
         let writer = Writer { reader, pool: target.pool(), names };
@@ -63,7 +91,7 @@ impl Body {
             return None;
         }
         if !shape.is_fixed() {
-            return Some(Self::Shape(Box::new(shape)));
+            return Some(Self::Shape(node.place, Box::new(shape)));
         }
         match prepared(&shape.fixed, target) {
             Ok(prepared) => Some(Self::Fixed(Fixed { place: node.place, prepared })),
@@ -78,7 +106,7 @@ impl Body {
         match self {
             Self::Fixed(_) | Self::Echo => Uses::NONE,
             Self::Whole(expression) => expression.uses(),
-            Self::Shape(shape) => shape.uses(),
+            Self::Shape(_, shape) => shape.uses(),
         }
     }
 
@@ -86,7 +114,7 @@ impl Body {
     pub(super) fn make<'f>(&'f self, target: &Target, scope: &'f Scope<'f>) -> Result<Option<DynamicMessage>, Failure> {
         match self {
             Self::Fixed(_) | Self::Echo => Ok(None),
-            Self::Shape(shape) => shape.make(scope).map(Some),
+            Self::Shape(_, shape) => shape.make(scope).map(Some),
             Self::Whole(expression) => {
                 let kind = SingularKind::Message(target.output.index());
                 match convert::singular(target.pool(), kind, &expression.value(scope)?, scope.budget())

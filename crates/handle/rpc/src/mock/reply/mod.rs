@@ -28,6 +28,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use body::Known;
 pub use compile::REPLY;
 pub use facts::{Facts, RequestFields};
 pub use single::{Answered, AtOnce, Reply};

@@ -1,7 +1,6 @@
-use leat_config::Place;
 use leat_rpc_wire::{Metadata, Status};
 
-use super::body::Body;
+use super::body::{Body, Known};
 use super::error::Error;
 use super::fault::Planned;
 use super::fields::Fields;
@@ -92,10 +91,10 @@ impl Reply {
         Some(AtOnce { headers: self.headers.fixed()?, trailers: self.trailers.fixed()?, answer })
     }
 
-    /// The messages that are fixed, in binary form, with their places.
-    pub fn fixed_messages(&self) -> impl Iterator<Item = (Place, &[u8])> {
+    /// What is known of its messages before there is a call.
+    pub fn known_messages(&self) -> impl Iterator<Item = Known<'_>> {
         self.program.iter().filter_map(|instruction| match instruction {
-            Instruction::Send(Body::Fixed(fixed)) => Some((fixed.place, &*fixed.prepared.binary)),
+            Instruction::Send(body) => body.known(),
             _ => None,
         })
     }

@@ -1,9 +1,9 @@
 //! Which of several replies a call gets.
 
-use leat_config::Place;
 use leat_config::table::{Key, Kind, Open, Section};
 use leat_config::yaml::Value as Yaml;
 
+use super::body::Known;
 use super::compile::{self, REPLY};
 use super::single::Reply;
 use super::target::Target;
@@ -137,9 +137,9 @@ impl Replies {
         found
     }
 
-    /// The messages that are fixed, in binary form, with their places: what can be validated when rules are loaded.
-    pub fn fixed_messages(&self) -> impl Iterator<Item = (Place, &[u8])> {
-        self.all().into_iter().flat_map(Reply::fixed_messages)
+    /// What is known of the messages when rules are loaded, and can be validated then.
+    pub fn known_messages(&self) -> impl Iterator<Item = Known<'_>> {
+        self.all().into_iter().flat_map(Reply::known_messages)
     }
 }
 

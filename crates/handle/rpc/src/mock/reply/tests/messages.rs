@@ -46,7 +46,7 @@ fn a_message_without_templates_is_made_once_in_both_forms() {
     assert_eq!(at_once.headers.get("x-a"), Some(&b"b"[..]));
     assert!(at_once.trailers.is_empty());
     assert!(!replies.counts() && !reply.reads_requests());
-    assert_eq!(replies.fixed_messages().count(), 1);
+    assert_eq!(replies.known_messages().count(), 1);
 }
 
 #[test]
