@@ -1,5 +1,10 @@
 //! Made-up messages: of any type, the same for the same seed, valid by the simple constraints of the schema.
 
+mod moment;
+mod pattern;
+mod text;
+
+use base64::Engine as _;
 use leat_schema::buffa_descriptor::reflect::Value as Proto;
 use leat_schema::{Field, Kind, MessageType, Shape, WellKnown};
 use serde_json::{Map, Value, json};
@@ -22,8 +27,6 @@ const WORDS: [&str; 16] = [
     "amber", "birch", "copper", "delta", "ember", "field", "granite", "harbor", "island", "juniper", "lantern",
     "meadow", "north", "olive", "pebble", "quartz",
 ];
-const NAMES: [&str; 8] = ["Ada", "Chen", "Grace", "Imani", "Kofi", "Lena", "Omar", "Priya"];
-const CITIES: [&str; 6] = ["Accra", "Dublin", "Kyoto", "Lima", "Oslo", "Riga"];
 
 /// A made-up message in binary form. `is_valid` says what is wrong with one by constraints that are not simple.
 ///
@@ -57,7 +60,7 @@ struct Faker<'v> {
 impl Faker<'_> {
     fn message(&mut self, kind: &MessageType, depth: usize) -> Value {
         if let Some(known) = kind.well_known() {
-            return self.well_known(kind, known);
+            return self.well_known(kind, known, &Constraints::default());
         }
         let mut fields = Map::new();
         let mut taken: Vec<Option<usize>> = kind.oneofs().iter().map(|_| None).collect();
@@ -110,11 +113,16 @@ impl Faker<'_> {
             Shape::Map { key } => {
                 let keys = rules.keys.as_deref().unwrap_or(&none);
                 let mut map = Map::new();
-                for _ in 0..self.between(least, most) {
+                let count = self.between(least, most);
+                // Two keys may come out the same.
+                for _ in 0..count + TRIES {
+                    if map.len() as u64 == count {
+                        break;
+                    }
                     let name = match key {
                         Kind::String => self.text("key", keys),
                         Kind::Bool => (self.draws.index(2) == 0).to_string(),
-                        _ => self.integer(keys, (0, i64::from(i32::MAX))).to_string(),
+                        key => self.integer(key, keys, (0, i128::from(i32::MAX))).to_string(),
                     };
                     map.insert(name, self.value(kind, field, items, depth));
                 }
@@ -124,27 +132,69 @@ impl Faker<'_> {
     }
 
     fn value(&mut self, kind: &MessageType, field: &Field, rules: &Constraints, depth: usize) -> Value {
+        let message = kind.message_of(field);
+        let known = message.as_ref().and_then(MessageType::well_known);
+        let plain = |value: &Proto| match known {
+            Some(known @ (WellKnown::Timestamp | WellKnown::Duration)) => {
+                moment::plain(value, known == WellKnown::Timestamp)
+            }
+            Some(WellKnown::Any) => plain(value).map(|name| json!({ "@type": name })),
+            _ => plain(value),
+        };
         let fixed = rules.only.iter().chain(rules.within.iter()).chain(rules.examples.iter()).filter_map(plain);
         let fixed: Vec<Value> = if rules.only.is_some() { fixed.take(1).collect() } else { fixed.collect() };
         if let Some(value) = fixed.get(self.draws.index(fixed.len())) {
             return value.clone();
         }
+        let refused: Vec<Value> = rules.not_within.iter().filter_map(plain).collect();
+        let mut value = Value::Null;
+        for _ in 0..TRIES {
+            value = self.drawn(kind, field, rules, depth);
+            if !refused.contains(&value) {
+                break;
+            }
+        }
+        value
+    }
+
+    fn drawn(&mut self, kind: &MessageType, field: &Field, rules: &Constraints, depth: usize) -> Value {
         match field.kind() {
             Kind::Bool => json!(self.draws.index(2) == 0),
             Kind::String => self.text(field.name(), rules).into(),
             Kind::Bytes => {
-                use base64::Engine as _;
-                let size = self.between(rules.size_min.unwrap_or(4), rules.size_max.unwrap_or(8)).min(SIZE_MAX);
-                let bytes: Vec<u8> = (0..size).map(|_| self.draws.index(256) as u8).collect();
+                let usual = match rules.format.as_ref().map_or("", |format| format.0.as_str()) {
+                    "ip" | "ipv4" => (4, 4),
+                    "ipv6" | "uuid" => (16, 16),
+                    _ => (4, 8),
+                };
+                let least = rules.size_min.unwrap_or(usual.0.min(rules.size_max.unwrap_or(usual.0)));
+                let size = self.between(least, rules.size_max.unwrap_or(usual.1.max(least))).min(SIZE_MAX);
+                let bytes: Vec<u8> = match &rules.pattern {
+                    // It is about text, then.
+                    Some(pattern) => {
+                        pattern::text(pattern, (least, rules.size_max.unwrap_or(SIZE_MAX)), &mut self.draws)
+                            .unwrap_or_default()
+                            .into()
+                    }
+                    None => (0..size).map(|_| self.draws.index(256) as u8).collect(),
+                };
                 base64::engine::general_purpose::STANDARD.encode(bytes).into()
             }
             Kind::Enum(id) => {
-                let values = kind.enumeration(id).values();
+                let refused = |number: i32| {
+                    rules.not_within.iter().any(|value| matches!(value, Proto::EnumNumber(other) if *other == number))
+                };
+                let all = kind.enumeration(id);
+                let values: Vec<_> = all.values().iter().filter(|value| !refused(value.number())).collect();
                 // The first is "nothing said" by custom.
-                let at = if values.len() > 1 { 1 + self.draws.index(values.len() - 1) } else { 0 };
+                let is_said = values.len() > 1 && values.first().is_some_and(|value| value.number() == 0);
+                let at = if is_said { 1 + self.draws.index(values.len() - 1) } else { self.draws.index(values.len()) };
                 values.get(at).map_or(Value::Null, |value| value.name().into())
             }
-            Kind::Message(_) => kind.message_of(field).map_or(Value::Null, |inner| self.message(&inner, depth + 1)),
+            Kind::Message(_) => kind.message_of(field).map_or(Value::Null, |inner| match inner.well_known() {
+                Some(known) => self.well_known(&inner, known, rules),
+                None => self.message(&inner, depth + 1),
+            }),
             Kind::Double | Kind::Float => {
                 let (least, most) = bounds(rules, (0.0, 1_000.0));
                 let value = least + self.draws.fraction() * (most - least);
@@ -152,82 +202,42 @@ impl Faker<'_> {
                 let short = (value * 100.0).round() / 100.0;
                 json!(if short > least && short < most { short } else { value })
             }
-            Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 | Kind::Uint64 | Kind::Fixed64 => {
-                self.integer(rules, (1, 100_000)).to_string().into()
+            long @ (Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 | Kind::Uint64 | Kind::Fixed64) => {
+                self.integer(long, rules, (1, 100_000)).to_string().into()
             }
-            _ => json!(self.integer(rules, (1, 1_000))),
+            // The range of 32 bits.
+            short => json!(self.integer(short, rules, (1, 1_000)) as i64),
         }
     }
 
-    fn integer(&mut self, rules: &Constraints, usual: (i64, i64)) -> i64 {
-        let (least, most) = bounds(rules, (usual.0 as f64, usual.1 as f64));
-        let is_open = |end: &Option<(Proto, bool)>| i64::from(matches!(end, Some((_, false))));
-        self.draws.between(least as i64 + is_open(&rules.least), most as i64 - is_open(&rules.greatest))
+    fn integer(&mut self, kind: Kind, rules: &Constraints, usual: (i128, i128)) -> i128 {
+        let end = |end: &Option<(Proto, bool)>, step: i128| {
+            end.as_ref().and_then(|(value, included)| Some(whole(value)? + if *included { 0 } else { step }))
+        };
+        let (least, most) = match (end(&rules.least, 1), end(&rules.greatest, -1)) {
+            (None, None) => usual,
+            (Some(least), Some(most)) if least <= most => (least, most),
+            // Ends that are the wrong way round exclude what is between them.
+            (Some(least), _) => (least, if usual.1 > least { usual.1 } else { least + 1_000 }),
+            (None, Some(most)) => (if usual.0 < most { usual.0 } else { most - 1_000 }, most),
+        };
+        let (first, last) = range_of(kind);
+        let (least, most) = (least.clamp(first, last), most.clamp(first, last));
+        let width = most.abs_diff(least) + 1;
+        // At most 64 bits times 65.
+        let part = (u128::from(self.draws.wide()) * width.min(1 << 64)) >> 64;
+        least + part as i128
     }
 
     fn text(&mut self, name: &str, rules: &Constraints) -> String {
-        let format = rules.format.as_ref().map_or("", |format| format.0.as_str());
-        let lower = name.to_ascii_lowercase();
-        let is = |part: &str| lower.contains(part);
-        let word = WORDS.get(self.draws.index(WORDS.len())).copied().unwrap_or_default();
-        let number = self.draws.between(100, 999);
-        let mut text = match format {
-            "uuid" | "tuuid" => self.uuid(format == "tuuid"),
-            "email" => format!("{word}{number}@example.com"),
-            "hostname" | "address" | "host_and_port" => {
-                format!("{word}.example.com{}", if format == "host_and_port" { ":443" } else { "" })
-            }
-            "ip" | "ipv4" => format!("192.0.2.{}", self.draws.between(1, 254)),
-            "ipv6" => format!("2001:db8::{:x}", self.draws.between(1, 65_535)),
-            "uri" | "uri_ref" => format!("https://example.com/{word}"),
-            _ if is("email") => format!("{word}{number}@example.com"),
-            _ if is("uuid") || is("guid") => self.uuid(false),
-            _ if lower == "id" || lower.ends_with("_id") => format!("{word}-{number}"),
-            _ if is("url") || is("uri") || is("link") => format!("https://example.com/{word}"),
-            _ if is("phone") => format!("+1555{:07}", self.draws.between(0, 9_999_999)),
-            _ if is("city") => CITIES.get(self.draws.index(CITIES.len())).copied().unwrap_or_default().to_owned(),
-            _ if is("currency") => "EUR".to_owned(),
-            _ if is("country") => "NO".to_owned(),
-            _ if is("name") => NAMES.get(self.draws.index(NAMES.len())).copied().unwrap_or_default().to_owned(),
-            _ => word.to_owned(),
-        };
-        if let Some(part) = &rules.contains {
-            text.push_str(part);
-        }
-        let size = |text: &str| text.chars().count() as u64;
-        let around = [&rules.prefix, &rules.suffix].into_iter().flatten().map(|end| size(end)).sum::<u64>();
-        let least = rules.size_min.unwrap_or(0).min(SIZE_MAX).saturating_sub(around);
-        while size(&text) < least {
-            text.push('x');
-        }
-        let most = rules.size_max.unwrap_or(u64::MAX).saturating_sub(around);
-        if size(&text) > most {
-            text = text.chars().take(usize::try_from(most).unwrap_or(usize::MAX)).collect();
-        }
-        [rules.prefix.as_deref().unwrap_or_default(), &text, rules.suffix.as_deref().unwrap_or_default()].concat()
+        text::made(name, rules, &mut self.draws)
     }
 
-    /// RFC 9562 section 5.4.
-    fn uuid(&mut self, is_trimmed: bool) -> String {
-        let (high, low) = (self.draws.wide(), self.draws.wide());
-        let high = high & 0xffff_ffff_ffff_0fff | 0x4000;
-        let low = low & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000;
-        let whole = format!("{high:016x}{low:016x}");
-        let part = |from: usize, to: usize| whole.get(from..to).unwrap_or_default();
-        if is_trimmed {
-            return whole.clone();
-        }
-        format!("{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32))
-    }
-
-    fn well_known(&mut self, kind: &MessageType, known: WellKnown) -> Value {
+    fn well_known(&mut self, kind: &MessageType, known: WellKnown, rules: &Constraints) -> Value {
         let word = WORDS.get(self.draws.index(WORDS.len())).copied().unwrap_or_default();
         match known {
-            WellKnown::Timestamp => {
-                let mut part = |most: i64| self.draws.between(1, most);
-                format!("2025-{:02}-{:02}T{:02}:{:02}:00Z", part(12), part(28), part(23), part(59)).into()
-            }
-            WellKnown::Duration => format!("{}s", self.draws.between(1, 3_600)).into(),
+            WellKnown::Timestamp => moment::instant(rules, &mut self.draws),
+            WellKnown::Duration => moment::duration(rules, &mut self.draws),
             WellKnown::Struct => json!({ word: self.draws.between(1, 99) }),
             WellKnown::Value => word.into(),
             WellKnown::ListValue => json!([word]),
@@ -235,7 +245,7 @@ impl Faker<'_> {
             // The packed type is anybody's guess.
             WellKnown::Any => json!({}),
             WellKnown::Wrapper => match kind.field(1) {
-                Some(field) => self.value(kind, field, &Constraints::default(), DEPTH_MAX),
+                Some(field) => self.value(kind, field, rules, DEPTH_MAX),
                 None => Value::Null,
             },
         }
@@ -254,8 +264,30 @@ fn bounds(rules: &Constraints, usual: (f64, f64)) -> (f64, f64) {
         (None, None) => usual,
         (Some(least), None) => (least, if usual.1 > least { usual.1 } else { least + 1_000.0 }),
         (None, Some(greatest)) => (if usual.0 < greatest { usual.0 } else { greatest - 1_000.0 }, greatest),
+        // Ends that are the wrong way round exclude what is between them.
+        (Some(least), Some(greatest)) if least > greatest => (least, least + 1_000.0),
         (Some(least), Some(greatest)) => (least, greatest),
     }
+}
+
+/// The numbers that a kind of field has.
+fn range_of(kind: Kind) -> (i128, i128) {
+    match kind {
+        Kind::Uint32 | Kind::Fixed32 => (0, u32::MAX.into()),
+        Kind::Uint64 | Kind::Fixed64 => (0, u64::MAX.into()),
+        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => (i64::MIN.into(), i64::MAX.into()),
+        _ => (i32::MIN.into(), i32::MAX.into()),
+    }
+}
+
+fn whole(value: &Proto) -> Option<i128> {
+    Some(match value {
+        Proto::I32(number) => i128::from(*number),
+        Proto::U32(number) => i128::from(*number),
+        Proto::I64(number) => i128::from(*number),
+        Proto::U64(number) => i128::from(*number),
+        _ => return None,
+    })
 }
 
 fn number(value: &Proto) -> Option<f64> {
@@ -270,7 +302,7 @@ fn number(value: &Proto) -> Option<f64> {
     })
 }
 
-/// A value of a constraint in its JSON form; `None` for messages and bytes.
+/// A value of a constraint in its JSON form; `None` for messages.
 fn plain(value: &Proto) -> Option<Value> {
     Some(match value {
         Proto::Bool(flag) => json!(flag),
@@ -281,6 +313,7 @@ fn plain(value: &Proto) -> Option<Value> {
         Proto::U64(number) => number.to_string().into(),
         Proto::F32(number) => json!(number),
         Proto::F64(number) => json!(number),
+        Proto::Bytes(bytes) => base64::engine::general_purpose::STANDARD.encode(bytes).into(),
         _ => return None,
     })
 }

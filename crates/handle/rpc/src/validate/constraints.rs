@@ -39,6 +39,8 @@ pub struct Constraints {
     pub finite: bool,
     /// A timestamp in the past (`false`) or in the future (`true`).
     pub future: Option<bool>,
+    /// How far a timestamp is from now at most, a `google.protobuf.Duration`.
+    pub near: Option<Proto>,
     /// Examples that the author gives, which are right values.
     pub examples: Vec<Proto>,
     /// Of a list's items, or a map's values.
@@ -85,6 +87,7 @@ impl Constraints {
             ("suffix", Proto::String(text)) => self.suffix = Some(text.clone()),
             ("contains", Proto::String(text)) => self.contains = Some(text.clone()),
             ("pattern", Proto::String(text)) => self.pattern = Some(text.clone()),
+            ("within", value) => self.near = Some(value.clone()),
             ("unique", Proto::Bool(on)) => self.unique = *on,
             ("defined_only", Proto::Bool(on)) => self.defined_only = *on,
             ("finite", Proto::Bool(on)) => self.finite = *on,
