@@ -26,7 +26,8 @@ fn priority_then_specificity_then_the_order_of_the_file() {
         (vec![rule("a", exact, 0, one), rule("b", exact, 0, two)], "b"),
         (vec![rule("a", exact, 0, two_loose), rule("b", exact, 0, two)], "b"),
         (vec![rule("a", exact, 0, two_loose), rule("b", exact, 0, one)], "a"),
-        (vec![rule("a", "'*'", 0, "{}"), rule("b", "t.S/*", 0, "{}")], "a"),
+        (vec![rule("a", "'*'", 0, "{}"), rule("b", "t.S/*", 0, "{}")], "b"),
+        (vec![rule("a", "'*'", 0, "{ cel: 'true' }"), rule("b", "t.S/*", 0, "{}")], "a"),
         // A list counts as much as it says, a choice as much as its shortest alternative.
         (
             vec![
@@ -52,9 +53,12 @@ fn priority_then_specificity_then_the_order_of_the_file() {
             rule("narrow", second, 0, "{ metadata: { a: b } }")
         )
     };
-    for (first, second, wanted) in
-        [("t.S/*", "t.S/M", "narrow"), ("t.S/M", "t.S/*", "wide"), ("'*'", "t.S/M", "narrow")]
-    {
+    for (first, second, wanted) in [
+        ("t.S/*", "t.S/M", "narrow"),
+        ("t.S/M", "t.S/*", "wide"),
+        ("'*'", "t.S/M", "narrow"),
+        ("'*'", "t.S/*", "narrow"),
+    ] {
         let set = rules(&by_metadata(first, second), &schema);
         let found = choose(&set, method, &metadata(&[("a", "b")]), &request, &mut Counts::default());
         assert_eq!(found.as_deref(), Ok(wanted), "{first} {second}");

@@ -24,6 +24,10 @@ fn mistakes_have_a_place_and_a_way_out() {
             "2:11: `priority` must be a number from 0 to 1000000, found `-1` | write for example `priority: 0`",
         ),
         (
+            "method: t.S/M\nmatch: { any: [] }\nreply: {}\n",
+            "2:10: `any` of no groups never holds | add a group of conditions, or leave `any` out",
+        ),
+        (
             "method: t.S/M\nmatch: { message: { f_int33: 1 } }\nreply: {}\n",
             "2:21: `t.All` has no field `f_int33` | write `f_int32`",
         ),
@@ -243,8 +247,40 @@ fn rules_that_never_answer_are_told_of() {
             None,
         ),
         (
-            "rules:\n  - { name: a, method: t.S/M, scenario: { name: s, in: x }, reply: {} }\n  - { name: b, method: t.S/M, reply: {} }\n",
+            "rules:\n  - { name: a, method: t.S/M, scenario: { name: s, to: x }, reply: {} }\n  - { name: b, method: t.S/M, reply: {} }\n",
             None,
+        ),
+        // A state that nobody brings about.
+        (
+            "rules:\n  - { name: a, method: t.S/M, scenario: { name: s, in: x, to: y }, reply: {} }\n  - { name: b, method: t.S/M, scenario: { name: other, to: x }, reply: {} }\n",
+            Some("2:5: the rule `a` never answers: no rule brings the scenario `s` into the state `x`"),
+        ),
+        (
+            "rules:\n  - { name: a, method: t.S/M, scenario: { name: s, in: x }, reply: {} }\n  - { name: b, method: t.S/M, scenario: { name: s, in: start, to: x }, reply: {} }\n",
+            None,
+        ),
+        // Each of several values passes the wider test, and what passes a bound a wider one.
+        (
+            "rules:\n  - { name: a, method: t.S/M, priority: 1, match: { message: { f_int32: { gt: 3 } } }, reply: {} }\n  - { name: b, method: t.S/M, match: { message: { f_int32: { in: [4, 5] } } }, reply: {} }\n",
+            Some("3:5: the rule `b` never answers: `a`"),
+        ),
+        (
+            "rules:\n  - { name: a, method: t.S/M, priority: 1, match: { message: { f_int32: { gt: 4 } } }, reply: {} }\n  - { name: b, method: t.S/M, match: { message: { f_int32: { in: [4, 5] } } }, reply: {} }\n",
+            None,
+        ),
+        (
+            "rules:\n  - { name: a, method: t.S/M, priority: 1, match: { message: { f_int32: { gte: 4 } } }, reply: {} }\n  - { name: b, method: t.S/M, match: { message: { f_int32: { gt: 4, lt: 9 } } }, reply: {} }\n",
+            Some("3:5: the rule `b` never answers: `a`"),
+        ),
+        (
+            "rules:\n  - { name: a, method: t.S/M, priority: 1, match: { message: { f_int32: { gt: 4 } } }, reply: {} }\n  - { name: b, method: t.S/M, match: { message: { f_int32: { gte: 4 } } }, reply: {} }\n",
+            None,
+        ),
+        // A rule for many methods that is shadowed for one of them answers the others; one that is for all is told of once.
+        ("rules:\n  - { name: a, method: t.S/*, reply: {} }\n  - { name: b, method: t.S/M, reply: {} }\n", None),
+        (
+            "rules:\n  - { name: a, method: t.S/*, reply: {} }\n  - { name: b, method: t.S/*, reply: {} }\n",
+            Some("3:5: the rule `b` never answers: `a`"),
         ),
         // More conditions are asked first.
         (
@@ -261,6 +297,10 @@ fn rules_that_never_answer_are_told_of() {
             Some("1:1: the rule `a` can never match: two of its bounds on one field leave no value between them"),
         ),
         ("method: t.S/M\nname: a\nmatch: { message: { f_int32: { gte: 5, lte: 5 } } }\nreply: {}\n", None),
+        (
+            "method: t.S/M\nname: a\nmatch: { message: { f_int32: { in: [1, 2], gt: 2 } } }\nreply: {}\n",
+            Some("1:1: the rule `a` can never match: two of its conditions on one field exclude each other"),
+        ),
         // A key of a map that looks like an operator.
         (
             "method: t.S/M\nname: a\nmatch: { message: { labels: { exists: x } } }\nreply: {}\n",

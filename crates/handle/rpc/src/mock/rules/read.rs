@@ -146,6 +146,14 @@ fn group(open: &Open<'_>, method: &Method, schema: &Schema, slots: &mut Slots) -
     conditions.extend(expression?);
     conditions.extend(all?.into_iter().flatten());
     let (any, none) = (any?, none?);
+    if let Some(place) = open.empty_list("any") {
+        open.reader.problem_help(
+            place,
+            "`any` of no groups never holds",
+            "add a group of conditions, or leave `any` out",
+        );
+        return None;
+    }
     if !any.is_empty() {
         conditions.push(Condition::Any(boxed(any)));
     }

@@ -9,8 +9,8 @@ use super::condition::{self, Condition};
 #[derive(Debug)]
 pub struct Rule<R> {
     pub(super) info: Arc<Info>,
-    /// Whether it names its method.
-    pub(super) exact: bool,
+    /// How much it is for.
+    pub(super) reach: Reach,
     /// From cheap to dear.
     pub(super) conditions: Box<[Condition]>,
     /// Whether one of them asks how often the rule has answered.
@@ -31,9 +31,31 @@ pub struct Info {
     pub(super) sample: Option<serde_json::Value>,
 }
 
-/// What rules are put in order by: priority, how many conditions and how many exact ones, whether the method is named, and
-/// the number among all rules.
-pub(super) type Rank = (Reverse<u32>, Reverse<(u32, u32)>, Reverse<bool>, u32);
+/// How much a rule is for, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reach {
+    /// `shop.v1.Orders/Get`
+    Method,
+    /// `shop.v1.Orders/*`
+    Service,
+    /// `*`
+    All,
+}
+
+impl Reach {
+    /// That of what a rule says of its method.
+    pub(super) fn of(method: &str) -> Self {
+        match method.strip_suffix('*') {
+            None => Self::Method,
+            Some("" | "/") => Self::All,
+            Some(_) => Self::Service,
+        }
+    }
+}
+
+/// What rules are put in order by: priority, how many conditions and how many exact ones, how much they are for, and the number
+/// among all rules.
+pub(super) type Rank = (Reverse<u32>, Reverse<(u32, u32)>, Reach, u32);
 
 /// What a rule says besides its conditions and its reply.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -131,6 +153,6 @@ impl<R> Rule<R> {
     /// Rules in the order in which they are asked compare as these do.
     pub(super) fn rank(&self) -> Rank {
         let weight = condition::weight(&self.conditions);
-        (Reverse(self.info.priority), Reverse(weight), Reverse(self.exact), self.info.number)
+        (Reverse(self.info.priority), Reverse(weight), self.reach, self.info.number)
     }
 }

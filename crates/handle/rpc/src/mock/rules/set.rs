@@ -10,7 +10,7 @@ use leat_schema::{Method, Schema};
 use super::condition::Condition;
 use super::index::Index;
 use super::read::{self, Read};
-use super::rule::{Info, Rule};
+use super::rule::{Info, Reach, Rule};
 use super::shadow;
 use super::slots::Slots;
 use super::{FILE_BYTES_MAX, RULES_MAX, Replies, table};
@@ -72,8 +72,8 @@ impl<R> Set<R> {
         });
         if let Some(set) = &set {
             let rules = set.methods.iter().zip(schema.methods());
-            warnings
-                .extend(rules.flat_map(|(rules, method)| rules.iter().flat_map(|rules| shadow::find(rules, method))));
+            let rules = rules.filter_map(|(rules, method)| Some((rules.as_ref()?, method)));
+            warnings.extend(shadow::find(rules));
         }
         Loaded { set, problems, warnings }
     }
@@ -182,10 +182,10 @@ impl<R> Loader<'_, R> {
             self.unique(&info, &open, reader);
             let info = Arc::new(info);
             self.infos.push(Arc::clone(&info));
-            let exact = !info.method.ends_with('*');
+            let reach = Reach::of(&info.method);
             // A mistake in a rule for many methods is the same in each.
             for method in &methods {
-                if self.method(method, &info, exact, &open).is_none() || reader.has_problems() {
+                if self.method(method, &info, reach, &open).is_none() || reader.has_problems() {
                     break;
                 }
             }
@@ -195,7 +195,7 @@ impl<R> Loader<'_, R> {
         }
     }
 
-    fn method(&mut self, method: &Method, info: &Arc<Info>, exact: bool, open: &Open<'_>) -> Option<()> {
+    fn method(&mut self, method: &Method, info: &Arc<Info>, reach: Reach, open: &Open<'_>) -> Option<()> {
         let building = self.methods.get_mut(method.id())?;
         let building =
             building.get_or_insert_with(|| Building { slots: Slots::new(method.input().clone()), rules: Vec::new() });
@@ -203,7 +203,7 @@ impl<R> Loader<'_, R> {
         let reply = self.replies.compile(info, open, method);
         let (conditions, reply) = (conditions?, reply?);
         let uses_calls = conditions.iter().any(Condition::uses_calls);
-        building.rules.push(Rule { info: Arc::clone(info), exact, conditions, uses_calls, reply });
+        building.rules.push(Rule { info: Arc::clone(info), reach, conditions, uses_calls, reply });
         Some(())
     }
 

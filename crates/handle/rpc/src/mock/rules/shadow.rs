@@ -1,7 +1,7 @@
 //! Rules that can never answer: shadowed by a rule that is asked first and matches whatever they match, or at odds with
 //! themselves.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use leat_config::Problem;
@@ -9,9 +9,9 @@ use leat_schema::Method;
 
 use super::condition::Condition;
 use super::rule::Rule;
-use super::scalar::Literal;
 use super::set::MethodRules;
 use super::test::Test;
+use crate::mock::state::INITIAL_STATE;
 
 /// Rules with more conditions than this are compared with those of one less, of one, and of none, only.
 const SUBSETS_OF_MAX: usize = 8;
@@ -27,8 +27,46 @@ struct Known<'r, R> {
     identities: Vec<u64>,
 }
 
-/// The rules of a method that can never answer.
-pub(super) fn find<R>(rules: &MethodRules<R>, method: &Method) -> Vec<Problem> {
+/// The rules that can never answer, in the order of the files: those that are told of for each method that they are for, and
+/// those whose scenario is never in the state that they want.
+pub(super) fn find<'r, R: 'r>(methods: impl Iterator<Item = (&'r MethodRules<R>, &'r Method)>) -> Vec<Problem> {
+    let (mut told, mut compiled) = (BTreeMap::<usize, (usize, Problem)>::new(), HashMap::<usize, usize>::new());
+    let (mut heads, mut reached) = (BTreeMap::new(), HashSet::new());
+    for (rules, method) in methods {
+        for (rule, problem) in of_method(rules, method) {
+            told.entry(rule).or_insert((0, problem)).0 += 1;
+        }
+        for rule in &rules.rules {
+            *compiled.entry(rule.number()).or_default() += 1;
+            if let Some(scenario) = &rule.head().scenario {
+                reached.extend(scenario.to.as_ref().map(|to| (&*scenario.name, &**to)));
+                heads.insert(rule.number(), (rule, scenario));
+            }
+        }
+    }
+    let mut unreached = 0;
+    for (number, (rule, scenario)) in heads {
+        if unreached == TOLD_MAX {
+            break;
+        }
+        if let Some(state) = &scenario.required
+            && **state != *INITIAL_STATE
+            && !reached.contains(&(&*scenario.name, &**state))
+        {
+            let text =
+                format!("never answers: no rule brings the scenario `{}` into the state `{state}`", scenario.name);
+            let help = "write this state as `to` of another rule, or set it by the admin API";
+            unreached += 1;
+            told.insert(number, (usize::MAX, problem(rule, None, &text, help)));
+        }
+    }
+    // A rule for many methods that answers one of them is what its author wanted.
+    let whole = |number: &usize, times: usize| compiled.get(number).is_none_or(|all| times >= *all);
+    told.into_iter().filter(|(number, (times, _))| whole(number, *times)).map(|(_, (_, problem))| problem).collect()
+}
+
+/// The rules of a method that can never answer it, by their numbers.
+fn of_method<R>(rules: &MethodRules<R>, method: &Method) -> Vec<(usize, Problem)> {
     let mut found = Vec::new();
     // By all their conditions; the first by rank. A rule that steps aside at some time shadows nothing.
     let mut steady: HashMap<u64, &Rule<R>> = HashMap::new();
@@ -40,7 +78,8 @@ pub(super) fn find<R>(rules: &MethodRules<R>, method: &Method) -> Vec<Problem> {
             break;
         }
         if let Some(text) = at_odds(rule) {
-            found.push(problem(rule, method, format!("can never match: {text}"), "change one of the two"));
+            let text = format!("can never match: {text}");
+            found.push((rule.number(), problem(rule, Some(method), &text, "change one of the two")));
             continue;
         }
         let known = Known { rule, identities: rule.conditions.iter().map(identity).collect() };
@@ -54,7 +93,8 @@ pub(super) fn find<R>(rules: &MethodRules<R>, method: &Method) -> Vec<Problem> {
             let (name, file, place) = (other.name(), other.info.file(), other.info.place());
             let text =
                 format!("never answers: `{name}` ({file}:{place}) is asked first and matches all that it matches");
-            found.push(problem(rule, method, text, "give it a higher `priority`, or another condition; or remove it"));
+            let help = "give it a higher `priority`, or another condition; or remove it";
+            found.push((rule.number(), problem(rule, Some(method), &text, help)));
             continue;
         }
         if rule.head().times.is_none() && rule.head().scenario.is_none() {
@@ -70,26 +110,38 @@ pub(super) fn find<R>(rules: &MethodRules<R>, method: &Method) -> Vec<Problem> {
 }
 
 impl<R> Known<'_, R> {
-    /// Whether what passes the other's conditions passes these: each is one of the other's, or the value that the other
-    /// wants passes it.
+    /// Whether what passes the other's conditions passes these: each is one of the other's, or the values that the other
+    /// wants pass it, or the other's bound is a narrower one.
     fn covers(&self, other: &Self) -> bool {
         self.rule.conditions.iter().zip(&self.identities).all(|(wide, identity)| {
             other.identities.contains(identity)
-                || matches!(wide, Condition::Slot { slot, test } if other.wants(*slot).is_some_and(|wanted| test.holds(Some(wanted.scalar()))))
+                || matches!(wide, Condition::Slot { slot, test } if other.tests(*slot).any(|narrow| within(narrow, test)))
         })
     }
 
-    /// The value that it wants of a field.
-    fn wants(&self, wanted: u16) -> Option<&Literal> {
-        self.rule.conditions.iter().filter_map(literal).find(|(slot, _)| *slot == wanted).map(|(_, literal)| literal)
+    /// What it asks of a field.
+    fn tests(&self, wanted: u16) -> impl Iterator<Item = &Test> {
+        self.rule.conditions.iter().filter_map(move |condition| match condition {
+            Condition::Slot { slot, test } if *slot == wanted => Some(test),
+            _ => None,
+        })
     }
 }
 
-fn problem<R>(rule: &Rule<R>, method: &Method, text: String, help: &str) -> Problem {
+/// Whether what passes one test surely passes the other.
+fn within(narrow: &Test, wide: &Test) -> bool {
+    match narrow.choices() {
+        Some(choices) => choices.iter().all(|choice| wide.holds(Some(choice.scalar()))),
+        None => wide.bounds(narrow),
+    }
+}
+
+fn problem<R>(rule: &Rule<R>, method: Option<&Method>, text: &str, help: &str) -> Problem {
+    let of = method.map_or(String::new(), |method| format!(" (for {})", method.full_name()));
     Problem {
         file: rule.info.file().into(),
         place: Some(rule.info.place()),
-        message: format!("the rule `{}` {text} (for {})", rule.name(), method.full_name()),
+        message: format!("the rule `{}` {text}{of}", rule.name()),
         help: Some(help.to_owned()),
     }
 }
@@ -97,10 +149,11 @@ fn problem<R>(rule: &Rule<R>, method: &Method, text: String, help: &str) -> Prob
 /// Two conditions on one value that cannot hold together.
 fn at_odds<R>(rule: &Rule<R>) -> Option<String> {
     for (at, one) in rule.conditions.iter().enumerate() {
-        let Some((slot, wanted)) = literal(one) else { continue };
+        let Condition::Slot { slot, test: one } = one else { continue };
+        let Some(choices) = one.choices() else { continue };
         for (other_at, other) in rule.conditions.iter().enumerate() {
             let Condition::Slot { slot: found, test } = other else { continue };
-            if *found == slot && other_at != at && !test.holds(Some(wanted.scalar())) {
+            if found == slot && other_at != at && !choices.iter().any(|choice| test.holds(Some(choice.scalar()))) {
                 return Some("two of its conditions on one field exclude each other".to_owned());
             }
         }
@@ -113,13 +166,6 @@ fn at_odds<R>(rule: &Rule<R>) -> Option<String> {
     }
     let excluded = bounds.values().any(|tests| tests.iter().any(|one| tests.iter().any(|two| one.excludes(two))));
     excluded.then(|| "two of its bounds on one field leave no value between them".to_owned())
-}
-
-fn literal(condition: &Condition) -> Option<(u16, &Literal)> {
-    match condition {
-        Condition::Slot { slot, test } => test.literal().map(|literal| (*slot, literal)),
-        _ => None,
-    }
 }
 
 /// The same for conditions that say the same in the same words.

@@ -24,7 +24,7 @@ pub(crate) static RULE: Section = Section::new(
     "a rule",
     "Which calls, and what they are answered with. Of the rules that match a call the one with the highest `priority` \
      answers; of those the one with more conditions, then the one with more exact ones (`equals`), then one that names \
-     its method before one for a whole service, then the one that stands first.",
+     its method before one for a whole service, and that before one for all, then the one that stands first.",
     &[
         Key::optional(
             "name",

@@ -125,6 +125,31 @@ impl Test {
         }
     }
 
+    /// The values that alone pass, if they are listed.
+    pub(crate) fn choices(&self) -> Option<&[Literal]> {
+        match self {
+            Self::Equals(literal) => Some(std::slice::from_ref(literal)),
+            Self::In(choices) => Some(choices),
+            _ => None,
+        }
+    }
+
+    /// Whether what passes a bound passes this one on the same side.
+    pub(crate) fn bounds(&self, other: &Self) -> bool {
+        use Relation::{Gt, Gte, Lt, Lte};
+        let (Self::Compare(wide, end), Self::Compare(narrow, other_end)) = (self, other) else { return false };
+        let order = other_end.scalar().order(end.scalar());
+        match (wide, narrow) {
+            (Gt | Gte, Gt | Gte) => {
+                order == Some(Ordering::Greater) || order == Some(Ordering::Equal) && (*wide == Gte || *narrow == Gt)
+            }
+            (Lt | Lte, Lt | Lte) => {
+                order == Some(Ordering::Less) || order == Some(Ordering::Equal) && (*wide == Lte || *narrow == Lt)
+            }
+            _ => false,
+        }
+    }
+
     /// How many conditions this is: those that all must hold add up, of alternatives the least counts.
     pub(crate) fn weight(&self) -> u32 {
         match self {
