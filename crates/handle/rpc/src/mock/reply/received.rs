@@ -32,6 +32,8 @@ pub(super) struct Received {
     /// How many there were when the last message was sent.
     answered: u64,
     empty: OnceCell<DynamicMessage>,
+    /// What is wrong with the first request that is none of its type, once somebody has looked at it.
+    malformed: OnceCell<String>,
 }
 
 /// A request: decoded when it is first looked at.
@@ -58,6 +60,15 @@ impl Received {
             count: 0,
             answered: 0,
             empty: OnceCell::new(),
+            malformed: OnceCell::new(),
+        }
+    }
+
+    /// What a call ends with that fails: the client's mistake where one of its requests is none of its type.
+    pub(super) fn status(&self, failure: Failure) -> Status {
+        match self.malformed.get() {
+            Some(text) => Status::new(Code::InvalidArgument, text.clone()),
+            None => failure.status(),
         }
     }
 
@@ -120,7 +131,13 @@ impl Received {
     fn decoded<'k>(&'k self, kept: Option<&'k Kept>) -> Result<&'k DynamicMessage, Failure> {
         let Some(kept) = kept else { return Ok(self.empty.get_or_init(|| self.input.empty())) };
         let decode = || {
-            let malformed = |error| Failure(format!("the request is no {}: {error}", self.input.full_name()));
+            let malformed = |error| {
+                let text = format!("the request is no {}: {error}", self.input.full_name());
+                if let DecodeProblem::Malformed(_) = error {
+                    let _ = self.malformed.set(text.clone());
+                }
+                Failure(text)
+            };
             self.input.decode(&kept.bytes).map_err(malformed)
         };
         kept.decoded.get_or_init(decode).as_ref().map_err(Clone::clone)

@@ -461,7 +461,7 @@ impl<'r> Steps<'r> {
 
     fn fail(&mut self, failure: Failure) -> Action<'_> {
         self.stage = Stage::Over;
-        Action::Finish(failure.status().into())
+        Action::Finish(self.received.status(failure).into())
     }
 }
 
