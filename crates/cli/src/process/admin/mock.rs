@@ -94,9 +94,13 @@ impl Admin {
                     let detail = "the body is JSON: {\"scenario\": \"order\", \"state\": \"placed\"}, with `session` if it is one's";
                     return Ok(refuse(Reason::AdminRequest, detail));
                 };
-                mock.set_scenario(text("session"), scenario, state);
-                told(&format!("mock scenario {scenario} to {state}"));
-                Answer::json(&json!({ "scenario": scenario, "state": state }))
+                match mock.set_scenario(text("session"), scenario, state) {
+                    Ok(()) => {
+                        told(&format!("mock scenario {scenario} to {state}"));
+                        Answer::json(&json!({ "scenario": scenario, "state": state }))
+                    }
+                    Err(message) => refuse(Reason::AdminRequest, message),
+                }
             }
             MockAsk::PutRules { name } => {
                 let Some(text) = text_body(exchange, BODY_BYTES_MAX).await? else {

@@ -1,6 +1,8 @@
 //! What the admin API shows of a mock, and what it changes.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use leat_config::Problem;
 use leat_schema::Schema;
@@ -8,8 +10,9 @@ use serde_json::{Value, json};
 
 use super::journal::{self, Entry, Expected, Filter, FilterError, Messages, Verdict, Way};
 use super::record::json as message_json;
-use super::rules::Info;
+use super::rules::{Asked, Info};
 use super::secret::hidden_if_open;
+use super::state::INITIAL_STATE;
 use super::{Loaded, Mock};
 
 /// Rows of one answer; the rest is asked for with `from`.
@@ -82,11 +85,12 @@ impl Mock {
     /// What is wrong with the question.
     pub fn verify(&self, question: &Value) -> Result<Verdict, FilterError> {
         let mut expected = Expected::from_json(question)?;
-        expected.name_sessions(&|asked| self.session_meant(asked).into_owned());
-        match self.loaded() {
-            Some(loaded) => Ok(expected.check(&self.journal, &OfSchema(loaded.schema()))),
-            None => Err(FilterError("no rules run yet".to_owned())),
+        let Some(loaded) = self.loaded() else { return Err(FilterError("no rules run yet".to_owned())) };
+        for (place, filter) in expected.filters() {
+            possible(filter, loaded.schema()).map_err(|what| FilterError(format!("{place}: {what}")))?;
         }
+        expected.name_sessions(&|asked| self.session_meant(asked).into_owned());
+        Ok(expected.check(&self.journal, &OfSchema(loaded.schema())))
     }
 
     /// The rules from number `from` on, in the order of their files.
@@ -124,9 +128,26 @@ impl Mock {
     }
 
     /// Sets the state of a scenario, in one session or in that of calls without one.
-    pub fn set_scenario(&self, session: Option<&str>, scenario: &str, state: &str) {
+    ///
+    /// # Errors
+    /// No rule knows the scenario, or the state: nothing would come of it.
+    pub fn set_scenario(&self, session: Option<&str>, scenario: &str, state: &str) -> Result<(), String> {
+        let Some(loaded) = self.loaded() else { return Err("no rules run yet".to_owned()) };
+        let live = loaded.live();
+        let steps: Vec<_> = live.rules().filter_map(|rule| rule.head().scenario.as_ref()).collect();
+        let names: BTreeSet<&str> = steps.iter().map(|step| &*step.name).collect();
+        if !names.contains(scenario) {
+            return Err(format!("no rule has the scenario `{scenario}`: {}", listed(&names)));
+        }
+        let of = steps.iter().filter(|step| *step.name == *scenario);
+        let states = of.flat_map(|step| step.required.iter().chain(&step.to)).map(|state| &**state);
+        let states: BTreeSet<&str> = states.chain([INITIAL_STATE]).collect();
+        if !states.contains(state) {
+            return Err(format!("no rule has the state `{state}` of `{scenario}`: {}", listed(&states)));
+        }
         let session = session.map(|asked| self.session_meant(asked));
         self.state.set_scenario(session.as_deref().map(str::as_bytes), scenario, state);
+        Ok(())
     }
 
     /// Forgets, all or what belongs to one session (the empty one is that of calls without a session).
@@ -142,6 +163,16 @@ impl Mock {
         }
         json!({ "calls_forgotten": calls, "state": what.state })
     }
+}
+
+/// What there is, for who asked for something else.
+fn listed(names: &BTreeSet<&str>) -> String {
+    const SHOWN_MAX: usize = 12;
+    if names.is_empty() {
+        return "there are none".to_owned();
+    }
+    let shown: Vec<&str> = names.iter().copied().take(SHOWN_MAX).collect();
+    format!("there are {}{}", shown.join(", "), if names.len() > SHOWN_MAX { " and others" } else { "" })
 }
 
 /// Problems as JSON.
@@ -176,9 +207,49 @@ fn services(loaded: &Loaded) -> Vec<Value> {
 }
 
 /// Messages of a schema.
-pub(super) struct OfSchema<'s>(pub(super) &'s Schema);
+pub(super) struct OfSchema<'s>(pub(super) &'s Arc<Schema>);
+
+/// Whether a filter can take a call at all: its method is there, and there is a message that has what it asks for. A slip of
+/// the pen must not look like a call that never came.
+fn possible(filter: &Filter, schema: &Arc<Schema>) -> Result<(), String> {
+    let mut methods = schema.methods().iter().filter(|method| filter.is_about(method.full_name())).peekable();
+    if methods.peek().is_none()
+        && let Some(method) = &filter.method
+    {
+        return Err(format!("the schema has no method `{method}`"));
+    }
+    let Some(wanted) = &filter.message else { return Ok(()) };
+    let mut wrong = None;
+    for method in methods {
+        match Asked::compile(wanted, method, schema) {
+            Ok(_) => return Ok(()),
+            Err(what) => wrong = wrong.or(Some(what)),
+        }
+    }
+    wrong.map_or(Ok(()), Err)
+}
 
 impl Messages for OfSchema<'_> {
+    type Read = Vec<u8>;
+    type Asked = Asked;
+
+    fn read(&self, method: &str, is_json: bool, bytes: &[u8]) -> Option<Vec<u8>> {
+        if !is_json {
+            return Some(bytes.to_vec());
+        }
+        let mut binary = Vec::new();
+        self.0.method_named(method)?.input().to_binary(bytes, &mut binary).ok()?;
+        Some(binary)
+    }
+
+    fn asked(&self, method: &str, wanted: &Value) -> Option<Asked> {
+        Asked::compile(wanted, self.0.method_named(method)?, self.0).ok()
+    }
+
+    fn is_so(&self, message: &Vec<u8>, asked: &Asked) -> bool {
+        asked.holds(message)
+    }
+
     fn message(&self, method: &str, way: Way, is_json: bool, bytes: &[u8]) -> Option<Value> {
         if is_json {
             return serde_json::from_slice(bytes).ok();

@@ -1,5 +1,5 @@
 //! What the mock makes of messages: of streams, and of what it has recorded.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use leat_testkit::Folder;
 use super::record::{Answered, Recorded, rules};
 use super::{Loaded, Mock, MockService, Settings};
 use crate::scripted::{self, Script, ready};
-use crate::{Message, Service as _};
+use crate::{Form, Message, Service as _};
 
 const PROTO: &str = r#"syntax = "proto3";
 package shop.v1;
@@ -22,6 +22,7 @@ import "google/protobuf/wrappers.proto";
 service Orders {
   rpc Total(stream Order) returns (Sum);
   rpc Sums(Sum) returns (Sum);
+  rpc Adds(stream Sum) returns (Sum);
   rpc Nothing(google.protobuf.Empty) returns (Sum);
   rpc Text(google.protobuf.StringValue) returns (Sum);
 }
@@ -79,6 +80,114 @@ fn every_message_of_a_stream_is_validated_and_every_end_is_told() {
     ] {
         let wanted = (code, sent.iter().map(|bytes| bytes.to_vec()).collect(), received, Some(code));
         assert_eq!(total(requests, fails), wanted, "{requests:?}");
+    }
+}
+
+#[test]
+fn a_request_that_is_none_of_its_type_is_the_clients_mistake() {
+    for (reply, requests) in [
+        ("{ message: { count: '{{ request.count + 1 }}' } }", &[&b"\x08"[..]][..]),
+        ("{ message: { count: '{{ last.count }}' } }", &[b"\x08\x01", b"\x08"]),
+        ("{ message: {}, trailers: { x: '{{ string(request.count) }}' } }", &[b"\x08"]),
+        ("{ script: [{ expect: last.count > 0 }, { send: {} }] }", &[b"\x08"]),
+    ] {
+        let rules = format!("- {{ method: shop.v1.Orders/Adds, reply: {reply} }}\n");
+        let (_, _, service) = service(&rules, Settings::default());
+        let method = service.method("/shop.v1.Orders/Adds").unwrap();
+        let mut script = Script::new(method, requests.iter().map(|bytes| bytes.to_vec()));
+        let outcome = ready(service.converse(None, &mut script));
+        let told = (outcome.status.code, outcome.status.message.starts_with("the request is no shop.v1.Sum"));
+        assert_eq!(told, (Code::InvalidArgument, true), "{reply}: {:?}", outcome.status);
+    }
+}
+
+/// Whether calls came as expected, or why that is no question.
+fn verdict(mock: &Mock, calls: &str) -> Result<bool, String> {
+    let question = serde_json::from_str(&format!(r#"{{ "calls": [{calls}] }}"#)).unwrap();
+    mock.verify(&question).map(|verdict| verdict.pass).map_err(|error| error.to_string())
+}
+
+#[test]
+fn verification_asks_about_messages_as_rules_do_whatever_form_they_came_in() {
+    let rules = "- { method: shop.v1.Orders/Sums, reply: { message: '{{ request }}' } }\n- { method: shop.v1.Orders/Total, reply: { message: {} } }\n";
+    let (mock, loaded, service) = service(rules, Settings::default());
+    mock.adopt(&loaded).unwrap();
+    let method = service.method("/shop.v1.Orders/Sums").unwrap();
+    let peer = scripted::peer();
+    let call = scripted::call(method, &peer);
+    for (form, bytes) in [(Form::Json, &b"{ \"count\": 7 }"[..]), (Form::Json, b"{}"), (Form::Binary, b"\x08\x07")] {
+        let _ = service.whole(&call, Message { form, bytes }, &mut scripted::Answered::default());
+    }
+    for (calls, wanted) in [
+        (r#"{ "message": { "count": 7 }, "count": 2 }"#, Ok(true)),
+        (r#"{ "message": { "count": "7" }, "count": 2 }"#, Ok(true)),
+        (r#"{ "method": "shop.v1.Orders/Sums", "message": { "count": { "gte": 1 } }, "count": 2 }"#, Ok(true)),
+        // What is not written is zero.
+        (r#"{ "message": { "count": 0 }, "count": 1 }"#, Ok(true)),
+        (r#"{ "message": { "count": { "in": [8, 9] } }, "count": 0 }"#, Ok(true)),
+        (r#"{ "message": { "count": 8 } }"#, Ok(false)),
+        // Of another method's messages.
+        (r#"{ "message": { "id": "7" }, "count": 0 }"#, Ok(true)),
+        // A slip of the pen is no call that never came.
+        (
+            r#"{ "method": "shop.v1.Orders/Sums", "message": { "cuont": 7 }, "count": 0 }"#,
+            Err("calls[0]: `shop.v1.Sum` has no field `cuont` (write `count`)"),
+        ),
+        (r#"{ "message": { "cuont": 7 }, "count": 0 }"#, Err("calls[0]: `shop.v1.Order` has no field `cuont`")),
+        (
+            r#"{ "method": "shop.v1.Orders/Sum", "count": 0 }"#,
+            Err("calls[0]: the schema has no method `shop.v1.Orders/Sum`"),
+        ),
+    ] {
+        match (verdict(&mock, calls), wanted) {
+            (Ok(pass), Ok(wanted)) => assert_eq!(pass, wanted, "{calls}"),
+            (Err(told), Err(wanted)) => assert!(told.starts_with(wanted), "{calls}: {told}"),
+            (told, _) => panic!("{calls}: {told:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_a_schema_declares_wrongly_is_told_with_its_place() {
+    let head = "syntax = \"proto3\";\npackage t;\nimport \"google/api/annotations.proto\";\nimport \"buf/validate/validate.proto\";\n";
+    for (text, wanted) in [
+        (
+            "message A { int32 a = 1; }\nservice S {\n  rpc X(A) returns (A) { option (google.api.http) = { get: \"/a/{b}\" }; }\n  rpc Y(A) returns (A) { option (google.api.http) = { post: \"/c\" body: \"nope\" }; }\n  rpc Z(A) returns (A) { option (google.api.http) = { post: \"/d\" body: \"*\" }; }\n}\n",
+            &["7:3 the variable `b` of the path: there is no such field", "8:3 `body` names `nope`"][..],
+        ),
+        (
+            "message A {\n  string a = 1 [(buf.validate.field).int32.gt = 5];\n  string b = 2;\n  string c = 3 [(buf.validate.field).string.pattern = \"(\"];\n}\nservice S { rpc X(A) returns (A); }\n",
+            &["6:3 t.A.a has rules of 'int32', where its type takes 'string'", "8:3 "],
+        ),
+    ] {
+        let folder = Folder::new();
+        folder.write("t.proto", format!("{head}{text}"));
+        let settings = Settings { proto: vec![folder.path().join("t.proto")], ..Settings::default() };
+        let about = |text| panic!("without a place: {text}");
+        let problems = Loaded::read(&settings, &Mock::new(&settings), &about).unwrap_err();
+        assert_eq!(problems.len(), wanted.len(), "{problems:?}");
+        for (problem, wanted) in problems.iter().zip(wanted) {
+            let (place, what) = wanted.split_once(' ').unwrap();
+            assert!(problem.file().ends_with("t.proto") && problem.help().is_some(), "{problem:?}");
+            assert_eq!(problem.place().unwrap().to_string(), place, "{problem:?}");
+            assert!(problem.message().contains(what), "{problem:?}");
+        }
+    }
+}
+
+#[test]
+fn a_scenario_that_no_rule_has_is_not_set() {
+    let rules = "- { method: shop.v1.Orders/Sums, scenario: { name: order, in: placed, to: shipped }, reply: { message: {} } }\n";
+    let (mock, loaded, _) = service(rules, Settings::default());
+    mock.adopt(&loaded).unwrap();
+    for (scenario, state, wanted) in [
+        ("order", "placed", Ok(())),
+        ("order", "shipped", Ok(())),
+        ("order", "start", Ok(())),
+        ("ordr", "placed", Err("no rule has the scenario `ordr`: there are order")),
+        ("order", "plcaed", Err("no rule has the state `plcaed` of `order`: there are placed, shipped, start")),
+    ] {
+        assert_eq!(mock.set_scenario(None, scenario, state), wanted.map_err(str::to_owned), "{scenario} {state}");
     }
 }
 

@@ -1,4 +1,5 @@
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::fmt;
 
 use leat_rpc_wire::Code;
@@ -26,7 +27,7 @@ pub struct Filter {
     pub under_way: Option<bool>,
     /// Values that its metadata has, by name in lower case.
     pub metadata: Vec<(String, String)>,
-    /// What one of its messages has: each field that is given, with fields of messages looked at in the same way.
+    /// What one of its client's messages is like: conditions as those that a rule has on messages.
     pub message: Option<Value>,
 }
 
@@ -107,29 +108,18 @@ impl Filter {
 
     /// Whether a call is meant.
     pub fn takes(&self, entry: &Entry, messages: &impl Messages) -> bool {
-        self.takes_decoded(&Decoded::new(entry, messages))
+        Asking::new(self).takes(&Decoded::new(entry, messages))
     }
 
-    /// The same for a call that other filters look at too.
-    pub(super) fn takes_decoded<M: Messages>(&self, decoded: &Decoded<'_, M>) -> bool {
-        self.takes_but_for_messages(decoded.entry) && self.takes_message(decoded)
-    }
-
-    /// The messages that a call is not taken for but might be, if it was known what they said.
-    pub(super) fn unknown_frames<M: Messages>(&self, decoded: &Decoded<'_, M>) -> u64 {
-        let unknown = if self.message.is_some() { decoded.entry.unknown_frames() } else { 0 };
-        let may_be = unknown > 0 && self.takes_but_for_messages(decoded.entry) && !self.takes_message(decoded);
-        if may_be { unknown } else { 0 }
-    }
-
-    fn takes_message<M: Messages>(&self, decoded: &Decoded<'_, M>) -> bool {
-        self.message.as_ref().is_none_or(|wanted| decoded.received().iter().any(|message| has(message, wanted)))
+    /// Whether it is about calls of this method.
+    pub(in crate::mock) fn is_about(&self, method: &str) -> bool {
+        self.method.as_deref().is_none_or(|wanted| is_method(wanted, method))
     }
 
     fn takes_but_for_messages(&self, entry: &Entry) -> bool {
         let begun = &entry.begun;
         let is = |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
-        self.method.as_deref().is_none_or(|method| is_method(method, &begun.method))
+        self.is_about(&begun.method)
             && is(&self.session, &begun.session)
             && self.rule.as_deref().is_none_or(|rule| begun.rule.as_ref().is_ok_and(|own| &**own == rule))
             && self.code.is_none_or(|code| entry.ended.as_ref().is_some_and(|(status, _)| status.code == code))
@@ -149,11 +139,45 @@ fn is_method(wanted: &str, method: &str) -> bool {
     }
 }
 
-/// A call whose messages are decoded when a filter first asks for them, and once.
-pub(super) struct Decoded<'e, M> {
+/// A filter that many calls are held against: what it asks of messages is compiled once for a method.
+pub(super) struct Asking<'f, M: Messages> {
+    filter: &'f Filter,
+    asked: HashMap<Box<str>, Option<M::Asked>>,
+}
+
+impl<'f, M: Messages> Asking<'f, M> {
+    pub(super) fn new(filter: &'f Filter) -> Self {
+        Self { filter, asked: HashMap::new() }
+    }
+
+    /// Whether a call is meant.
+    pub(super) fn takes(&mut self, decoded: &Decoded<'_, M>) -> bool {
+        self.filter.takes_but_for_messages(decoded.entry) && self.takes_message(decoded)
+    }
+
+    /// The messages that a call is not taken for but might be, if it was known what they said.
+    pub(super) fn unknown_frames(&mut self, decoded: &Decoded<'_, M>) -> u64 {
+        let unknown = if self.filter.message.is_some() { decoded.entry.unknown_frames() } else { 0 };
+        let may_be = unknown > 0 && self.filter.takes_but_for_messages(decoded.entry) && !self.takes_message(decoded);
+        if may_be { unknown } else { 0 }
+    }
+
+    fn takes_message(&mut self, decoded: &Decoded<'_, M>) -> bool {
+        let Some(wanted) = &self.filter.message else { return true };
+        let method = &*decoded.entry.begun.method;
+        if !self.asked.contains_key(method) {
+            self.asked.insert(method.into(), decoded.messages.asked(method, wanted));
+        }
+        let Some(Some(asked)) = self.asked.get(method) else { return false };
+        decoded.received().iter().any(|message| decoded.messages.is_so(message, asked))
+    }
+}
+
+/// A call whose messages are read when a filter first asks for them, and once.
+pub(super) struct Decoded<'e, M: Messages> {
     entry: &'e Entry,
     messages: &'e M,
-    received: OnceCell<Vec<Value>>,
+    received: OnceCell<Vec<M::Read>>,
 }
 
 impl<'e, M: Messages> Decoded<'e, M> {
@@ -162,52 +186,16 @@ impl<'e, M: Messages> Decoded<'e, M> {
     }
 
     /// What the client sent, as far as it is known.
-    fn received(&self) -> &[Value] {
+    fn received(&self) -> &[M::Read] {
         self.received.get_or_init(|| {
             let method = &self.entry.begun.method;
             let known = self
                 .entry
                 .messages(Way::In)
-                .filter_map(|frame| self.messages.message(method, Way::In, frame.is_json, frame.bytes.as_deref()?));
+                .filter_map(|frame| self.messages.read(method, frame.is_json, frame.bytes.as_deref()?));
             known.collect()
         })
     }
-}
-
-/// Whether a value is as wanted. Fields of objects that are not asked for don't matter; a field may be asked for by its name in
-/// the schema (`order_id`) or in JSON (`orderId`). Numbers of 64 bits are texts in JSON and may be asked for as either.
-pub(super) fn has(value: &Value, wanted: &Value) -> bool {
-    match (value, wanted) {
-        (Value::Object(fields), Value::Object(asked)) => asked.iter().all(|(name, wanted)| {
-            let field = fields.get(name).or_else(|| fields.get(&json_name(name)));
-            field.map_or(wanted.is_null(), |field| has(field, wanted))
-        }),
-        (Value::Array(items), Value::Array(asked)) => {
-            items.len() == asked.len() && items.iter().zip(asked).all(|(item, wanted)| has(item, wanted))
-        }
-        (Value::String(text), Value::Number(number)) | (Value::Number(number), Value::String(text)) => {
-            *text == number.to_string()
-        }
-        (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
-        (value, wanted) => value == wanted,
-    }
-}
-
-/// A field's name in JSON by that in the schema (the protobuf language guide, "JSON mapping").
-fn json_name(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    let mut raise = false;
-    for c in name.chars() {
-        match c {
-            '_' => raise = true,
-            c if raise => {
-                out.push(c.to_ascii_uppercase());
-                raise = false;
-            }
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 fn text(fields: &Map<String, Value>, key: &str) -> Result<Option<String>, FilterError> {

@@ -5,8 +5,22 @@ use serde_json::{Map, Value, json};
 
 use super::{Entry, Frame, Way};
 
-/// Makes JSON of messages.
+/// Reads messages, and makes JSON of them.
 pub trait Messages {
+    /// A client's message, read once for all filters that ask about it.
+    type Read;
+    /// What a filter asks of a client's messages.
+    type Asked;
+
+    /// A client's message; `None` where the method is not known (any more), or the message is none of its type.
+    fn read(&self, method: &str, is_json: bool, bytes: &[u8]) -> Option<Self::Read>;
+
+    /// What is wanted of the messages of a method's client; `None` where none of them can be so.
+    fn asked(&self, method: &str, wanted: &Value) -> Option<Self::Asked>;
+
+    /// Whether a message is as it is asked for.
+    fn is_so(&self, message: &Self::Read, asked: &Self::Asked) -> bool;
+
     /// A message of a method in its JSON form; `None` where the method or the message is not known (any more).
     fn message(&self, method: &str, way: Way, is_json: bool, bytes: &[u8]) -> Option<Value>;
 

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::filter::Decoded;
+use super::filter::{Asking, Decoded};
 use super::{Entry, Filter, FilterError, Journal, Messages};
 
 /// Calls that a check lists, at most.
@@ -85,6 +85,13 @@ impl Expected {
         Ok(expected)
     }
 
+    /// Its filters, each with its place in the question.
+    pub(in crate::mock) fn filters(&self) -> impl Iterator<Item = (String, &Filter)> {
+        let calls = self.calls.iter().map(|(filter, _)| filter).enumerate();
+        let calls = calls.map(|(at, filter)| (format!("calls[{at}]"), filter));
+        calls.chain(self.order.iter().enumerate().map(|(at, filter)| (format!("order[{at}]"), filter)))
+    }
+
     /// Puts what the journal calls sessions into the place of what was asked for.
     pub(in crate::mock) fn name_sessions(&mut self, name: &dyn Fn(&str) -> String) {
         if let Some(session) = &mut self.session {
@@ -101,19 +108,21 @@ impl Expected {
         let is_meant = |entry: &Entry| self.session.as_deref().is_none_or(|session| &*entry.begun.session == session);
         let entries = journal.copy(is_meant);
         let dropped = journal.stats().dropped;
-        let mut calls = vec![Counted::default(); self.calls.len()];
+        let mut calls: Vec<_> =
+            self.calls.iter().map(|(filter, _)| (Asking::new(filter), Counted::default())).collect();
+        let mut asked_order: Vec<_> = self.order.iter().map(Asking::new).collect();
         let (mut unmatched, mut reasons) = (Counted::default(), Vec::new());
         let (mut order, mut unknown_frames) = (Vec::new(), 0);
         for entry in &entries {
             let decoded = Decoded::new(entry, messages);
-            for ((filter, _), counted) in self.calls.iter().zip(&mut calls) {
-                if filter.takes_decoded(&decoded) {
+            for (filter, counted) in &mut calls {
+                if filter.takes(&decoded) {
                     counted.count(entry);
                 }
                 counted.unknown_frames += filter.unknown_frames(&decoded);
             }
-            if let Some(filter) = self.order.get(order.len()) {
-                if filter.takes_decoded(&decoded) {
+            if let Some(filter) = asked_order.get_mut(order.len()) {
+                if filter.takes(&decoded) {
                     order.push(entry.number);
                 }
                 unknown_frames += filter.unknown_frames(&decoded);
@@ -126,7 +135,7 @@ impl Expected {
             }
         }
         let mut checks = Vec::new();
-        for (at, ((_, range), counted)) in self.calls.iter().zip(&calls).enumerate() {
+        for (at, ((_, range), (_, counted))) in self.calls.iter().zip(&calls).enumerate() {
             checks.push(counted.check(format!("calls[{at}]"), *range, dropped));
         }
         if !self.order.is_empty() {

@@ -1,4 +1,5 @@
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -139,7 +140,7 @@ impl Sample {
 }
 
 async fn one(
-    schema: &Schema,
+    schema: &Arc<Schema>,
     method: &Method,
     answering: &Answering,
     sample: &Sample,

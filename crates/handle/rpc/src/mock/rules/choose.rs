@@ -93,6 +93,19 @@ impl<R> Set<R> {
     }
 }
 
+impl<R> Set<R> {
+    /// Whether the conditions of a rule of its method hold for a call, whatever was remembered.
+    pub(super) fn matches(&self, request: &Request<'_>) -> bool {
+        let Some(rules) = self.of(request.method) else { return false };
+        let mut values = vec![None; rules.slots.len()];
+        if rules.slots.read(request.message, &mut values).is_none() {
+            return false;
+        }
+        let looked = Looked::new(request, &values);
+        rules.rules.iter().any(|rule| looked.all(&rule.conditions))
+    }
+}
+
 /// Why there is no decoded message.
 #[derive(Clone, Copy, Debug)]
 enum Undecoded {

@@ -5,6 +5,7 @@
 //! that matches answers. Which rules are compared at all says an index on the values that rules want exactly
 //! (docs/design/mock-rules.md).
 
+mod asked;
 mod choose;
 mod condition;
 mod expression;
@@ -28,6 +29,7 @@ mod test;
 mod tree;
 mod trees;
 
+pub use asked::Asked;
 pub use choose::{Choice, Request};
 pub use nearest::{Nearest, Unmatched};
 pub use rule::{Head, Info, Rule, Scenario};
