@@ -99,7 +99,7 @@ impl Admin {
                         told(&format!("mock scenario {scenario} to {state}"));
                         Answer::json(&json!({ "scenario": scenario, "state": state }))
                     }
-                    Err(message) => refuse(Reason::AdminRequest, message),
+                    Err(message) => refuse(Reason::AdminRequest, &message),
                 }
             }
             MockAsk::PutRules { name } => {
