@@ -4,7 +4,7 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 import { giveBack } from "./body";
 import { type Channel, Mode } from "./channel";
 import { kDetachAbortSignal, kEndCallbacks, kNeedDrain, kWritableFinished, NODE_MAJOR } from "./node_symbols";
-import { kChannel, type LeatSocket } from "./socket";
+import { kChannel, LeatSocket } from "./socket";
 
 /** Published when a reply is finished, as by node:http. */
 export const responseFinish = diagnostics("http.server.response.finish");
@@ -193,7 +193,21 @@ function finishUnheard(channel: Channel, req: IncomingMessage, res: ServerRespon
 /** Whether somebody reads the request, or is told of its end. */
 function isWanted(req: IncomingMessage): boolean {
     const state = req as unknown as RequestState;
-    return state._consuming || state._readableState.resumeScheduled || listens(req);
+    return !state._dumped && (state._consuming || state._readableState.resumeScheduled || listens(req));
+}
+
+/**
+ * Nobody wants what is left of the request's body any more, whoever has read of it: its stream ends here, and with the
+ * reply's end, which does not wait for it, the engine skips the rest.
+ */
+export function forgo(req: IncomingMessage): void {
+    const { socket } = req;
+    if (!(socket instanceof LeatSocket)) return;
+    const channel = socket[kChannel];
+    if (channel.body !== req || channel.bodyDone) return;
+    channel.body = null;
+    (req as unknown as RequestState)._dumped = true;
+    req.push(null);
 }
 
 function detach(channel: Channel, req: IncomingMessage, res: ServerResponse): void {

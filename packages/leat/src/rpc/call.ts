@@ -2,6 +2,7 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { type ContextValues } from "@connectrpc/connect";
+import { forgo } from "../http/lifecycle";
 import { CallContext } from "./context";
 import { Envelopes, messages, refused } from "./envelopes";
 import { connect, grpc, protobuf, protocol } from "./libraries";
@@ -30,6 +31,8 @@ class ServedCall {
     readonly #context: CallContext;
     #timer: NodeJS.Timeout | undefined;
     #done = false;
+    /** Why the call ended before its implementation did. */
+    #failure: Error | undefined;
 
     constructor(route: Route, request: IncomingMessage, response: ServerResponse, context: CallContext) {
         this.#route = route;
@@ -54,9 +57,11 @@ class ServedCall {
     /** Ends the call with an error, if it has not ended. */
     fail(reason: unknown): void {
         if (this.#done) return;
+        this.#failure = reason instanceof Error ? reason : refused("the call failed", "Internal");
         this.#leave(reason);
+        // What a client still sends to a call that has ended is not read by anybody, and its end waits for none of it.
+        forgo(this.#request);
         sendError(this.#response, this.#context, reason);
-        this.#request.resume();
     }
 
     /** Without generators and, for an implementation that answers at once, without a promise. */
@@ -65,6 +70,7 @@ class ServedCall {
         this.#request.on("data", (piece: Buffer) => { envelopes.push(piece); });
         this.#request.on("error", (error) => { this.fail(error); });
         this.#request.on("end", () => {
+            if (this.#done) return;
             try {
                 const message = envelopes.next();
                 if (message === undefined) throw envelopes.isBroken ? refused("the request ended inside of a message", "InvalidArgument") : refused("a unary call without a message", "Unimplemented");
@@ -106,6 +112,8 @@ class ServedCall {
 
     async* #decoded(): AsyncGenerator<Message> {
         for await (const message of messages(this.#request, this.#bytesMax)) yield this.#decode(message);
+        // Messages that were cut off must not look like all that the client had to say.
+        if (this.#failure !== undefined) throw this.#failure;
     }
 
     #decode(bytes: Uint8Array): Message {
@@ -129,9 +137,8 @@ class ServedCall {
     #finish(): void {
         if (this.#done) return;
         this.#leave(undefined);
+        forgo(this.#request);
         sendEnd(this.#response, this.#context);
-        // What a client still sends to a call that has ended is not read by anybody.
-        if (!this.#request.readableEnded) this.#request.resume();
     }
 
     #leave(reason: unknown): void {

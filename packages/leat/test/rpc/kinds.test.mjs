@@ -1,10 +1,12 @@
 // Every kind of call, by connect's own clients: gRPC on HTTP/2.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:http2";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { Note, Notes } from "./schema.mjs";
 import { seen, serve } from "./service.mjs";
 
@@ -141,26 +143,58 @@ test("interceptors stand around calls of every kind", async (t) => {
     assert.deepEqual(order, ["a Say", "b Say", "a Count", "b Count"]);
 });
 
-test("an implementation that leaves a stream of requests early answers all the same", async (t) => {
-    const leaving = {
+const leaving = {
+    async join(notes) {
+        for await (const note of notes) {
+            if (note.text === "stop") return { text: "enough" };
+            if (note.text === "bad") throw new ConnectError("no such note", Code.InvalidArgument);
+        }
+        return {};
+    },
+    async* talk(notes) {
+        for await (const note of notes) {
+            yield note;
+            if (note.text === "stop") return;
+        }
+    },
+};
+
+for (const [name, transport] of [["gRPC", createGrpcTransport], ["Connect", createConnectTransport]]) {
+    test(`an implementation that leaves a stream of requests early answers a client that has not ended (${name})`, { timeout: 20_000 }, async (t) => {
+        const baseUrl = await serve(t, { routes: (router) => router.service(Notes, leaving) });
+        const notes = createClient(Notes, transport({ baseUrl, httpVersion: "2" }));
+        const open = (text) => (async function* () {
+            yield { text };
+            await new Promise(() => {});
+        })();
+        assert.equal((await notes.join(open("stop"))).text, "enough");
+        await assert.rejects(notes.join(open("bad")), code(Code.InvalidArgument));
+        assert.deepEqual((await all(notes.talk(open("stop")))).map(({ text }) => text), ["stop"]);
+    });
+}
+
+test("requests that a deadline cuts off do not look like all of them", { timeout: 20_000 }, async (t) => {
+    let ended;
+    const why = new Promise((resolve) => { ended = resolve; });
+    const counting = {
         async join(notes) {
-            for await (const note of notes) {
-                if (note.text === "stop") return { text: "enough" };
-                if (note.text === "bad") throw new ConnectError("no such note", Code.InvalidArgument);
+            try {
+                for await (const note of notes) assert.equal(note.text, "one");
+                ended("all");
+            } catch (error) {
+                ended(error);
             }
             return {};
         },
     };
-    const notes = client(await serve(t, { routes: (router) => router.service(Notes, leaving) }));
-    const endless = (text) => (async function* () {
-        yield { text };
-        for (let number = 0; number < 1000; number++) {
-            yield { text: "more" };
-            await pause(1);
-        }
-    })();
-    assert.equal((await notes.join(endless("stop"))).text, "enough");
-    await assert.rejects(notes.join(endless("bad")), code(Code.InvalidArgument));
+    // A client that keeps no deadline itself: those of connect end their side of the stream with the call.
+    const session = connect(await serve(t, { routes: (router) => router.service(Notes, counting) }));
+    t.after(() => session.destroy());
+    const stream = session.request({ ":method": "POST", ":path": "/leat.test.Notes/Join", "content-type": "application/grpc", te: "trailers", "grpc-timeout": "100m" });
+    stream.resume().write(Buffer.from([0, 0, 0, 0, 5, 10, 3, ...Buffer.from("one")]));
+    const [trailers] = await once(stream, "trailers");
+    assert.equal(trailers["grpc-status"], String(Code.DeadlineExceeded));
+    assert.ok(await why instanceof Error, "an iteration that ended as if the client had");
 });
 
 test("what a reply waits for need not be a promise of this realm", async (t) => {
