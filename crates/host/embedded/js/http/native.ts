@@ -14,7 +14,6 @@ export interface ListenOptions {
     keepAliveTimeout?: number;
     maxHeaderSize?: number;
     maxHeadersCount?: number;
-    http2?: boolean;
     noDelay?: boolean;
     keepAlive?: boolean;
     keepAliveInitialDelay?: number;

@@ -92,6 +92,8 @@ function HttpServer(this: Server | undefined, options?: Options | Listener, list
     if (typeof options === "function") [listener, options] = [options, {}];
     const given = options ?? {};
     if (typeof given !== "object" || Array.isArray(given)) throw new codes.ERR_INVALID_ARG_TYPE("options", "object", options);
+    // Hardly anybody asks for it.
+    if (given.http2 === true) (require("../leat/http1_only") as typeof import("../leat/http1_only")).refuseHttp2("http2");
     this._options = given;
     this._lines = new Set();
     this.requestTimeout = time(given.requestTimeout, "requestTimeout", 300_000);
@@ -221,7 +223,7 @@ function open(server: Server, where: Where): Listening {
     const unique = Array.isArray(given.uniqueHeaders) && given.uniqueHeaders.length > 0 ? new Set(given.uniqueHeaders.map((name) => name.toLowerCase())) : null;
     if (unique !== null) server._responsePrototype = Object.create(response, { _uniqueHeaders: { value: unique, writable: true, configurable: true } }) as object;
     const options: ListenOptions = { ...timesOf(server), maxHeadersCount: FIELDS_MAX };
-    for (const name of ["maxHeaderSize", "http2", "noDelay", "keepAlive", "keepAliveInitialDelay", "tls"] as const) {
+    for (const name of ["maxHeaderSize", "noDelay", "keepAlive", "keepAliveInitialDelay", "tls"] as const) {
         if (given[name] !== undefined) (options as Record<string, unknown>)[name] = given[name];
     }
     for (const name of ["port", "path", "fd", "backlog", "ipv6Only", "reusePort"] as const) {

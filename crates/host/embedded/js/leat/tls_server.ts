@@ -5,6 +5,7 @@ import type { Handshake } from "../http/native";
 import { refuseUnsupported, UnsupportedOptionError } from "../../../../../packages/leat/src/http/options";
 import { tlsSettings } from "../../../../../packages/leat/src/http/tls_settings";
 import { coded, codes } from "./errors";
+import { refuseHttp2 } from "./http1_only";
 
 type Options = Record<string, unknown>;
 type Listener = (...args: unknown[]) => void;
@@ -23,7 +24,8 @@ const { Server: Base } = { Server: PlainServer as unknown as new (options: objec
 
 /** What the engine takes. Lists, also of one. */
 function settingsOf(options: Options): object {
-    const { cert, key, ...more } = tlsSettings(options, options["http2"] === true);
+    const { cert, key, ...more } = tlsSettings(options, false);
+    if (more.ALPNProtocols?.includes("h2")) refuseHttp2("ALPNProtocols", "of its names 'h2': ");
     const list = (text: string | string[]): string[] => (typeof text === "string" ? [text] : text);
     return { ...more, cert: list(cert), key: list(key), ...(more.ca === undefined ? {} : { ca: list(more.ca) }) };
 }
