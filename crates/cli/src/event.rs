@@ -91,6 +91,11 @@ pub(crate) fn say(text: std::fmt::Arguments<'_>) {
     let _ = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
+/// Writes what was asked for to standard output, and a line break. Whoever reads it may stop (`| head`): that is no failure.
+pub(crate) fn tell(text: std::fmt::Arguments<'_>) {
+    let _ = std::io::stdout().lock().write_all(format!("{text}\n").as_bytes());
+}
+
 fn human(level: Level, message: &str, facts: &[(&str, &str)]) -> String {
     let mut line = match level {
         Level::Info => String::new(),

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use arguments::{Arguments, Command};
+use event::tell;
 
 fn main() -> ExitCode {
     match leat_embedded::open_carried() {
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::Completions { shell } => commands::completions::run(shell),
         Command::Version => {
-            println!("leat {}", env!("CARGO_PKG_VERSION"));
+            tell(format_args!("leat {}", env!("CARGO_PKG_VERSION")));
             ExitCode::SUCCESS
         }
     }

@@ -2,6 +2,7 @@ use std::process::ExitCode;
 
 use super::BAD_CONFIG;
 use crate::arguments::BuildArguments;
+use crate::event::tell;
 
 /// `leat build`.
 pub(crate) fn run(arguments: &BuildArguments) -> ExitCode {
@@ -11,7 +12,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> ExitCode {
                 eprintln!("{warning}");
             }
             let size = leat_embedded::Size::new(built.bytes);
-            println!("{}: {} files of the app, {size} in all", arguments.output.display(), built.files);
+            tell(format_args!("{}: {} files of the app, {size} in all", arguments.output.display(), built.files));
             ExitCode::SUCCESS
         }
         Err(message) => {

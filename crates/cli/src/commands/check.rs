@@ -10,7 +10,7 @@ use tokio::task::LocalSet;
 
 use super::BAD_CONFIG;
 use crate::arguments::CheckArguments;
-use crate::event::say;
+use crate::event::{say, tell};
 use crate::process::ConfigSource;
 use crate::process::plugins::CorePlugins;
 use crate::process::watch::Seen;
@@ -62,7 +62,7 @@ fn check_app(path: &Path) -> bool {
         say(format_args!("{}: {} to mend", path.display(), count(errors, "problem")));
         return false;
     }
-    println!("{}: good; {}", path.display(), count(files, "file"));
+    tell(format_args!("{}: good; {}", path.display(), count(files, "file")));
     true
 }
 
@@ -82,7 +82,7 @@ fn check_plugins(files: &[PathBuf]) -> bool {
     });
     match loaded {
         Ok(plugins) => {
-            println!("{}", plugins.explain());
+            tell(format_args!("{}", plugins.explain()));
             true
         }
         Err(error) => {
@@ -95,7 +95,7 @@ fn check_plugins(files: &[PathBuf]) -> bool {
 /// Reads a configuration and prints what is wrong or doubtful; `None` if it can't be run.
 pub(crate) fn check(source: &ConfigSource) -> Option<Arc<Config>> {
     let (config, _) = read(source, &Lasting::default()).ok()?;
-    println!("{}: good; {}", source.name(), summary(&config));
+    tell(format_args!("{}: good; {}", source.name(), summary(&config)));
     Some(config)
 }
 

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use leat_gateway::config::Problem;
 use leat_rpc::mock::{Loaded, Mock, Settings};
 
-use crate::event::say;
+use crate::event::{say, tell};
 
 /// Compiles rules of mocks against a schema; prints what is wrong or doubtful.
 pub(super) fn check(rules: &[PathBuf], proto: &[PathBuf]) -> bool {
@@ -15,7 +15,7 @@ pub(super) fn check(rules: &[PathBuf], proto: &[PathBuf]) -> bool {
                 say(format_args!("warning: {warning}"));
             }
             let named: Vec<String> = rules.iter().map(|path| path.display().to_string()).collect();
-            println!("{}: good; {}", named.join(", "), super::check::count(loaded.rules(), "rule"));
+            tell(format_args!("{}: good; {}", named.join(", "), super::check::count(loaded.rules(), "rule")));
             true
         }
         Err(problems) => {

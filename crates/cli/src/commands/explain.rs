@@ -8,7 +8,7 @@ use leat_message::{Address, Head, Limits, Peer, Profile, Reason, RequestLines, S
 
 use super::{BAD_CONFIG, check};
 use crate::arguments::ExplainArguments;
-use crate::event::say;
+use crate::event::{say, tell};
 
 /// Says what would act on a request, in its order, and where the file says so. Runs nothing, and connects to nobody.
 pub(crate) fn run(arguments: &ExplainArguments) -> ExitCode {
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> ExitCode {
             print(&file, &Explanation::of(&config, head, &peer(arguments.from, scheme, &config)));
         }
         // Only with a line break in what was given.
-        Ok(None) => println!("the request has no end: a header has a line break in it"),
+        Ok(None) => tell(format_args!("the request has no end: a header has a line break in it")),
         Err(reason) => refused(reason),
     }
     ExitCode::SUCCESS
@@ -43,7 +43,7 @@ fn print(file: &str, told: &Explanation) {
     let width = places.iter().map(String::len).max().unwrap_or_default();
     let named = told.steps.iter().map(|step| step.what.len()).max().unwrap_or_default();
     for (place, step) in places.iter().zip(&told.steps) {
-        println!("{place:width$}  {:named$}  {}", step.what, step.how);
+        tell(format_args!("{place:width$}  {:named$}  {}", step.what, step.how));
     }
     if let Some(reason) = told.refused {
         refused(reason);
@@ -55,7 +55,7 @@ fn place(file: &str, step: &Step) -> String {
 }
 
 fn refused(reason: Reason) {
-    println!("refused with {} `{}`: {}", reason.status(), reason.code(), reason.text());
+    tell(format_args!("refused with {} `{}`: {}", reason.status(), reason.code(), reason.text()));
 }
 
 fn peer(from: IpAddr, scheme: Scheme, config: &Config) -> Peer {

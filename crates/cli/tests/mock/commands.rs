@@ -36,6 +36,23 @@ fn a_reply_that_breaks_its_own_constraints_is_a_mistake() {
 }
 
 #[test]
+fn whoever_reads_what_is_printed_may_stop() {
+    let folder = folder(RULES);
+    for args in [
+        &["mock", "--proto", "protos", "--rules", "rules", "--check"][..],
+        &["check", "--proto", "protos", "rules"],
+        &["version"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_leat"));
+        let output = command.current_dir(folder.path()).args(args).stdout(writer).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !stderr.contains("panicked"), "{args:?}: {:?} {stderr}", output.status);
+    }
+}
+
+#[test]
 fn what_flags_name_must_be_there() {
     let folder = folder(RULES);
     let output = Leat::run(folder.path(), &["mock", "--rules", "rules"]);

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::arguments::DemoArguments;
+use crate::event::tell;
 use crate::event::{Level, event};
 use crate::process::{self, ConfigSource, Settings, StartError};
 
@@ -49,7 +50,7 @@ fn start(arguments: &DemoArguments) -> Result<(), String> {
         workers: None,
         log_level: None,
         ready: Some(Box::new(move |addresses, _| {
-            println!("{}", site::introduction(addresses, admin, upstream, &shown, &about_apps))
+            tell(format_args!("{}", site::introduction(addresses, admin, upstream, &shown, &about_apps)))
         })),
     };
     process::run(settings).map_err(|error| match error {

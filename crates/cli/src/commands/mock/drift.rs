@@ -9,7 +9,7 @@ use tokio::task::LocalSet;
 
 use crate::arguments::MockArguments;
 use crate::commands::{BAD_CONFIG, check};
-use crate::event::say;
+use crate::event::{say, tell};
 use crate::process::ConfigSource;
 
 /// Sends the requests of rules to a server, and tells what it answers otherwise than they do.
@@ -37,9 +37,9 @@ pub(super) fn run(source: &ConfigSource, server: &str, arguments: &MockArguments
         Drift::of(&loaded, &client, &more).await
     });
     if arguments.json {
-        println!("{:#}", drift.to_json());
+        tell(format_args!("{:#}", drift.to_json()));
     } else {
-        print!("{}", table(&drift, server));
+        tell(format_args!("{}", table(&drift, server).trim_end()));
     }
     if drift.compared.is_empty() {
         say(format_args!("no rule has a request to send: record some with --record, or add `sample` to rules"));

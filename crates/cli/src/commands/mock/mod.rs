@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use super::{BAD_CONFIG, check};
 use crate::arguments::MockArguments;
-use crate::event::{Level, event, say};
+use crate::event::{Level, event, say, tell};
 use crate::process::{self, ConfigSource, Settings, StartError};
 
 /// How problems call what the flags say.
@@ -39,7 +39,9 @@ pub(crate) fn run(arguments: &MockArguments) -> ExitCode {
         watch: arguments.watch,
         workers: arguments.workers,
         log_level: arguments.log_level,
-        ready: Some(Box::new(move |addresses, config| print!("{}", introduction::text(&shown, addresses, config)))),
+        ready: Some(Box::new(move |addresses, config| {
+            tell(format_args!("{}", introduction::text(&shown, addresses, config).trim_end()))
+        })),
     };
     match process::run(settings) {
         Ok(()) => ExitCode::SUCCESS,
