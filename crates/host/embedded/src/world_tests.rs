@@ -55,12 +55,22 @@ const PROGRAMS: [&str; 13] = [
 fn nothing_of_a_world_stays_behind() {
     // It takes connections, and never answers.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let waits = format!("void fetch('http://{}/').catch(() => {{}})", silent.local_addr().unwrap());
+    let port = silent.local_addr().unwrap().port();
+    let waits = [
+        format!("void fetch('http://127.0.0.1:{port}/').catch(() => {{}})"),
+        format!(
+            "void fetch('http://127.0.0.1:{port}/', {{ method: 'POST', duplex: 'half', body: new ReadableStream({{ pull: (c) => c.enqueue(new Uint8Array(9)) }}) }}).catch(() => {{}})"
+        ),
+        format!("load('node:http').get('http://127.0.0.1:{port}/', () => {{}}).on('error', () => {{}})"),
+        format!("load('node:net').connect({port}, '127.0.0.1').on('data', () => {{}}).write('a')"),
+        "load('node:zlib').createGzip().on('data', () => {}).write('a')".to_owned(),
+        "AbortSignal.timeout(1_000_000).addEventListener('abort', () => {})".to_owned(),
+    ];
     let mut left = Vec::new();
     for code in PROGRAMS
         .into_iter()
         .map(str::to_owned)
-        .chain([waits])
+        .chain(waits)
         .chain(crate::builtins::names().map(|name| format!("void load('{name}')")))
     {
         let bytes = left_by(&code);
