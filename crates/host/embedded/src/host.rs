@@ -230,6 +230,13 @@ impl Host {
         }
     }
 
+    /// Returns when the program was ended or the world is lost, whatever is under way.
+    pub(crate) async fn ended(&self) {
+        while self.exited().is_none() && self.life.get() != Life::Lost {
+            self.changed.notified().await;
+        }
+    }
+
     /// The functions that JavaScript gave the host (`leat:boot`).
     pub(crate) fn set_hooks<'js>(&self, ctx: &Ctx<'js>, hooks: Object<'js>) {
         *self.hooks.borrow_mut() = Some(Persistent::save(ctx, hooks));

@@ -80,9 +80,9 @@ impl Driven {
     async fn run(self) {
         tokio::select! {
             () = self.tasks.run_until(std::future::pending()) => {}
-            () = self.world.host().lost() => {}
+            () = self.world.host().ended() => {}
         }
-        // It may have been lost by one of the tasks: whoever waits would wait in vain.
+        // One of the tasks may have done that: whoever waits would wait in vain.
         self.seats.wake();
     }
 }

@@ -353,6 +353,26 @@ fn memory_that_is_used_up_costs_the_world_which_is_made_anew() {
 }
 
 #[test]
+fn a_world_that_is_lost_by_what_is_under_way_fails_whoever_waits_at_once() {
+    on_a_core(async {
+        for ends in ["process.exit(3)", "const all = []; for (;;) all.push(new Uint8Array(100_000))"] {
+            let (_folder, plugins) = in_folder(&format!(
+                "async onRequest({{ request }}) {{ if (request.path === '/wait') await new Promise(() => setTimeout(() => {{ {ends}; }}, 1)); return {{ headers: {{ 'x-a': '1' }} }}; }}"
+            ));
+            let mut waits = run(&plugins, &GET.replace("/a?b=1", "/wait"));
+            assert_eq!(waits.decision(), Decision::Pending);
+            assert_eq!((waits.decided().await, waits.failed_by()), (Decision::Failed, Failure::Lost), "{ends}");
+            let mut left = run(&plugins, &GET.replace("/a?b=1", "/wait"));
+            left.leave("peer.closed");
+            drop(left);
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            let next = run(&plugins, GET);
+            assert_eq!(patch(&next), "x-a: 1", "who comes when nobody has noticed finds another world: {ends}");
+        }
+    });
+}
+
+#[test]
 fn a_run_that_is_left_may_cost_the_world_that_it_alone_still_has() {
     on_a_core(async {
         for ends in ["process.exit(3)", "const all = []; for (;;) all.push(new Uint8Array(100_000))"] {
