@@ -19,7 +19,7 @@ after(() => mock?.stop());
 
 test("grpcurl: lists and describes by reflection", needs("grpcurl"), async () => {
     const list = await run("grpcurl", ["-plaintext", address, "list"]);
-    assert.deepEqual(list.stdout.trim().split("\n").sort(), ["clients.v1.Notes", "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"], list.stderr);
+    assert.deepEqual(list.stdout.trim().split("\n").sort(), ["clients.v1.Notes", "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"], list.stderr);
     const described = await run("grpcurl", ["-plaintext", address, "describe", "clients.v1.Note"]);
     assert.match(described.stdout, /repeated string tags = 4;/);
 });

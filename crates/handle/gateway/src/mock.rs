@@ -13,8 +13,8 @@ use leat_rpc::serve::{self, Cors, Rpc};
 use crate::config::{Config, Mock, Problem, Route};
 use crate::lasting::Lasting;
 
-/// The service that tells the others.
-const REFLECTION: &str = "grpc.reflection.v1.ServerReflection";
+/// The services that tell the others, of both versions that answer.
+const REFLECTION: [&str; 2] = ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
 
 /// What answers on a route of a mock.
 pub(crate) type MockRoute = Rpc<Builtin<MockService>>;
@@ -40,7 +40,7 @@ pub(crate) fn compile(
     held.adopt(&loaded)?;
     lasting.mocks.put_to_use(route.name(), &held);
     let schema = loaded.schema();
-    let reflection = Reflection::new(Arc::clone(schema), &[health::SERVICE, REFLECTION]);
+    let reflection = Reflection::new(Arc::clone(schema), &[&[health::SERVICE], &REFLECTION[..]].concat());
     let names = schema.services().iter().map(leat_schema::Service::full_name);
     let service = Builtin::new(service, Some(reflection), Some(Health::new(Statuses::serving(names))));
     // A route that says who may call answers browsers itself.

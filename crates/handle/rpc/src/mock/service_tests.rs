@@ -176,6 +176,16 @@ fn what_a_schema_declares_wrongly_is_told_with_its_place() {
 }
 
 #[test]
+fn fields_that_are_never_sent_are_told_of() {
+    let rules = "- method: shop.v1.Orders/Sums\n  reply:\n    message: {}\n    headers: { x-a: b, Content-Type: text/plain }\n    trailers: { connection: close, date: x }\n";
+    let (_, loaded, _) = service(rules, Settings::default());
+    let told: Vec<String> = loaded.warnings().iter().map(|warning| warning.to_string()).collect();
+    let wanted = ["rules.yaml:4:24: `Content-Type` is never sent", "rules.yaml:5:17: `connection` is never sent"];
+    assert_eq!(told.len(), wanted.len(), "{told:?}");
+    assert!(told.iter().zip(wanted).all(|(told, wanted)| told.contains(wanted)), "{told:?}");
+}
+
+#[test]
 fn a_scenario_that_no_rule_has_is_not_set() {
     let rules = "- { method: shop.v1.Orders/Sums, scenario: { name: order, in: placed, to: shipped }, reply: { message: {} } }\n";
     let (mock, loaded, _) = service(rules, Settings::default());

@@ -35,6 +35,8 @@ pub(crate) struct Parameter {
 pub enum ParameterError {
     /// There is no such field.
     Unknown,
+    /// All fields are the body's (`body: "*"`).
+    InBody,
     /// The field, or one on the way to it, can't be given in a path or a query.
     Kind(&'static str),
     /// The text is no value of the field's type.
@@ -45,6 +47,7 @@ impl fmt::Display for ParameterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown => f.write_str("there is no such field"),
+            Self::InBody => f.write_str("the body gives the whole message, and the query nothing"),
             Self::Kind(what) => write!(f, "{what} can't be given here"),
             Self::Value(kind) => write!(f, "the value is no {kind}"),
         }

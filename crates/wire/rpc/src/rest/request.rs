@@ -49,7 +49,7 @@ impl Binding {
                 return Err(Status::new(Code::InvalidArgument, "the query is not UTF-8"));
             };
             match self.put_query(&name, &value, out) {
-                Err(ParameterError::Unknown) if unknown == Unknown::Ignore => {}
+                Err(ParameterError::Unknown | ParameterError::InBody) if unknown == Unknown::Ignore => {}
                 Err(error) => {
                     let text = format!("the parameter `{}` of the query: {error}", name.escape_debug());
                     return Err(Status::new(Code::InvalidArgument, text));
@@ -74,7 +74,7 @@ impl Binding {
     fn put_query(&self, name: &str, value: &str, out: &mut Vec<u8>) -> Result<(), ParameterError> {
         match &self.body {
             // All that the path does not give is the body's.
-            Part::Whole => return Err(ParameterError::Unknown),
+            Part::Whole => return Err(ParameterError::InBody),
             Part::Field(field) => {
                 let first = name.split(['.', '[']).next().unwrap_or_default();
                 let owned = self.method.input().field_named(first).is_some_and(|found| found.number() == field.number);

@@ -4,6 +4,7 @@ use leat_config::Place;
 use leat_config::table::{Reader, show};
 use leat_config::yaml::{Node, Pair, Value as Yaml};
 use leat_rpc_wire::Metadata;
+use leat_rpc_wire::field::may_send;
 
 use super::base64_text;
 use super::convert::named_field;
@@ -99,6 +100,10 @@ fn field(pair: &Pair, names: &Names, reader: &Reader, entries: &mut Vec<Entry>) 
     if let Err(message) = check_name(&pair.key) {
         reader.problem_help(pair.place, message, "a name has lower case letters, digits, `-`, `_` and `.`");
         return None;
+    }
+    if !may_send(&pair.key) {
+        let message = format!("`{}` is never sent: it is HTTP's or the protocol's own", pair.key);
+        reader.warn(pair.place, message, "leave it out, or give what it is to say another name");
     }
     match &pair.value.value {
         Yaml::List(items) => {
