@@ -36,8 +36,13 @@ pub(super) enum Filter {
 /// An argument.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
+    Null,
+    Bool(bool),
     Int(i64),
+    Double(f64),
     Text(String),
+    /// The empty list, which is the only one.
+    List,
 }
 
 /// Every filter: its name, an example, and what it does.
@@ -65,7 +70,7 @@ impl Filter {
             Some((name, rest)) => {
                 let inside = rest.trim_end().strip_suffix(')');
                 let arguments = inside.and_then(literals).ok_or_else(|| {
-                    let help = "an argument is a number or text in quotes, such as `pad(8, '0')`".to_owned();
+                    let help = "an argument is a number, text in quotes, `true`, `false`, `null` or `[]`, such as `pad(8, '0')`".to_owned();
                     (format!("the arguments of `{}` cannot be read", name.trim()), help)
                 })?;
                 (name.trim(), arguments)
@@ -171,9 +176,26 @@ impl Filter {
 impl Literal {
     pub(super) fn value(&self) -> Value<'_> {
         match self {
+            Self::Null => Value::Null,
+            Self::Bool(flag) => Value::Bool(*flag),
             Self::Int(number) => Value::Int(*number),
+            Self::Double(number) => Value::Double(*number),
             Self::Text(text) => Value::text(text),
+            Self::List => Value::list(Vec::new()),
         }
+    }
+
+    fn read(word: &str) -> Option<Self> {
+        Some(match word {
+            "null" => Self::Null,
+            "true" => Self::Bool(true),
+            "false" => Self::Bool(false),
+            "[]" => Self::List,
+            number => match number.parse() {
+                Ok(number) => Self::Int(number),
+                Err(_) => Self::Double(number.parse().ok().filter(|number: &f64| number.is_finite())?),
+            },
+        })
     }
 }
 
@@ -203,7 +225,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// Numbers and quoted texts, separated by commas.
+/// Numbers, quoted texts, `true`, `false`, `null` and `[]`, separated by commas.
 fn literals(source: &str) -> Option<Vec<Literal>> {
     let mut all = Vec::new();
     let mut rest = source.trim();
@@ -217,7 +239,7 @@ fn literals(source: &str) -> Option<Vec<Literal>> {
             }
             None => {
                 let end = rest.find(',').unwrap_or(rest.len());
-                (Literal::Int(rest.get(..end)?.trim().parse().ok()?), rest.get(end..)?)
+                (Literal::read(rest.get(..end)?.trim())?, rest.get(end..)?)
             }
         };
         all.push(literal);

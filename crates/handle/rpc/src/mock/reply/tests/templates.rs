@@ -165,6 +165,21 @@ fn what_fails_is_told_and_is_no_empty_reply() {
 }
 
 #[test]
+fn what_is_missing_has_a_default_of_every_kind() {
+    for (written, json) in [
+        ("{ tags: \"{{ metadata_all['none'] | default([]) }}\" }", "{}"),
+        ("{ paid: \"{{ metadata['none'] | default(true) }}\" }", r#"{"paid":true}"#),
+        ("{ paid: \"{{ metadata['none'] | default( false ) }}\" }", "{}"),
+        ("{ price: \"{{ metadata['none'] | default(1.5) }}\" }", r#"{"price":1.5}"#),
+        ("{ id: \"{{ metadata['none'] | default(-7) }}\" }", r#"{"id":"-7"}"#),
+        ("{ maybe: \"{{ metadata['none'] | default(null) }}\" }", "{}"),
+        ("{ maybe: \"{{ metadata['none'] | default('') }}\" }", r#"{"maybe":""}"#),
+    ] {
+        assert_eq!(unary(&format!("message: {written}"), REQUEST), format!("made {json}\nok"), "{written}");
+    }
+}
+
+#[test]
 fn a_whole_message_may_be_one_template() {
     assert_eq!(unary("message: '{{ request }}'", REQUEST), "echo\nok");
     assert_eq!(unary("message: '{{ request.again }}'", r#"{"again":{"id":5}}"#), "made {\"id\":\"5\"}\nok");
