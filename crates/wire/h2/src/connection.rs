@@ -7,15 +7,17 @@ use crate::frame::{self, kind};
 use crate::hpack::{Decoder, Encoder, TABLE_BYTES_INITIAL};
 use crate::meter::Meter;
 use crate::request::RequestText;
+use crate::response::ResponseReader;
+use crate::role::Role;
 use crate::settings::{PeerSettings, WINDOW_BYTES_INITIAL};
-use crate::stream::{Body, Handle, Key, Receiving};
+use crate::stream::{Body, Handle, Key, Receiving, Stream};
 use crate::streams::Streams;
 use crate::{Code, Settings};
 
 /// The first bytes of every connection (RFC 9113 section 3.4).
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Bytes that are owed to a client which has nothing left of a window are told from here on: smaller steps cost more than they
+/// Bytes that are owed to a peer which has nothing left of a window are told from here on: smaller steps cost more than they
 /// bring.
 const GIVEN_BACK_BYTES_MIN: u32 = 16 * 1024;
 /// Memory that a stream's buffers keep while nothing is in them, each, in bytes.
@@ -30,7 +32,7 @@ pub enum Goodbye {
     /// Nobody thinks of it.
     #[default]
     None,
-    /// The client was told; streams that it had opened by then are still taken.
+    /// The peer was told; streams that it had opened by then are still taken.
     Announced,
     /// No further stream is taken.
     Said {
@@ -84,12 +86,13 @@ pub(crate) struct Tail {
     pub(crate) end: usize,
 }
 
-/// The server's side of one connection.
+/// One side of a connection.
 ///
 /// `out` is always the same buffer, which the caller writes to the socket; see [`Connection::flushing`]. In the steady state
 /// nothing is allocated.
 #[derive(Debug)]
 pub struct Connection {
+    pub(crate) role: Role,
     pub(crate) own: Settings,
     pub(crate) peer: PeerSettings,
     pub(crate) arriving: Arriving,
@@ -99,14 +102,17 @@ pub struct Connection {
     pub(crate) closed: Closed,
     pub(crate) meter: Meter,
     pub(crate) request: RequestText,
+    pub(crate) response: ResponseReader,
     pub(crate) block: Block,
     /// The highest stream that the client opened.
     pub(crate) last_stream: u32,
     pub(crate) goodbye: Goodbye,
-    /// Whether the client said GOAWAY.
-    pub(crate) peer_leaves: bool,
+    /// The last stream that the peer's GOAWAY names, if it has said one.
+    pub(crate) peer_leaves: Option<u32>,
+    /// Whether an answer to our PING is awaited.
+    pub(crate) is_asking: bool,
     pub(crate) receive_window: u32,
-    /// Consumed bytes that the client was not told of.
+    /// Consumed bytes that the peer was not told of.
     pub(crate) owed: u32,
     pub(crate) send_window: i64,
     /// Streams that have something to send, and a window for it.
@@ -115,30 +121,38 @@ pub struct Connection {
     pub(crate) opened: VecDeque<Key>,
     /// Streams on which something happened.
     pub(crate) told: Vec<Key>,
-    /// Bytes of bodies that wait, of both directions.
+    /// Bytes that wait: of bodies in both directions, and of responses' heads.
     pub(crate) waiting_bytes: usize,
     pub(crate) tail: Option<Tail>,
     pub(crate) in_head_since_ms: Option<u64>,
 }
 
 impl Connection {
-    /// Begins a connection: appends our settings.
+    /// Begins the server's side of a connection: appends our settings.
     pub fn new(own: Settings, out: &mut Vec<u8>) -> Self {
-        own.put(out);
+        Self::begin(Role::Server, own, own.streams_max as usize, out)
+    }
+
+    /// `resets_known`: streams that we reset of which we still know.
+    pub(crate) fn begin(role: Role, own: Settings, resets_known: usize, out: &mut Vec<u8>) -> Self {
+        own.put(role, out);
         Self {
+            role,
             own,
             peer: PeerSettings::default(),
-            arriving: Arriving::Preface(0),
+            arriving: if role == Role::Server { Arriving::Preface(0) } else { Arriving::FirstSettings },
             decoder: Decoder::new(TABLE_BYTES_INITIAL),
             encoder: Encoder::new(),
             streams: Streams::default(),
-            closed: Closed::new(own.streams_max as usize),
+            closed: Closed::new(resets_known),
             meter: Meter::default(),
             request: RequestText::default(),
+            response: ResponseReader::default(),
             block: Block::default(),
             last_stream: 0,
             goodbye: Goodbye::None,
-            peer_leaves: false,
+            peer_leaves: None,
+            is_asking: false,
             receive_window: own.connection_window_bytes.max(WINDOW_BYTES_INITIAL),
             owed: 0,
             send_window: i64::from(WINDOW_BYTES_INITIAL),
@@ -184,7 +198,7 @@ impl Connection {
         }
     }
 
-    /// Whether the client ended its side, and everything before that was taken.
+    /// Whether the peer ended its side, and everything before that was taken.
     pub fn has_ended(&self, key: Key) -> bool {
         self.streams.get(key).is_none_or(|stream| {
             stream.receiving == Receiving::Ended && stream.body.is_empty() && stream.trailers.is_empty()
@@ -213,10 +227,12 @@ impl Connection {
                 *buffer = Vec::new();
             }
         }
-        match (stream.receiving, stream.closed) {
-            (_, Some(Cause::ResetByPeer | Cause::ResetByUs)) => Body::Gone,
-            (Receiving::Ended, _) => Body::End,
-            (Receiving::Open, _) => Body::Wait,
+        let is_reset = stream.is_reset();
+        match stream.receiving {
+            // A response that is whole stays so (section 8.1); a request is of no use without a stream for its reply.
+            Receiving::Ended if !is_reset || self.role != Role::Server => Body::End,
+            _ if is_reset => Body::Gone,
+            _ => Body::Wait,
         }
     }
 
@@ -234,10 +250,10 @@ impl Connection {
 
     /// Whether the stream was reset, by whom ever.
     pub fn is_reset(&self, key: Key) -> bool {
-        self.streams.get(key).is_none_or(|stream| matches!(stream.closed, Some(Cause::ResetByPeer | Cause::ResetByUs)))
+        self.streams.get(key).is_none_or(Stream::is_reset)
     }
 
-    /// The client may send `count` more bytes, which somebody was done with.
+    /// The peer may send `count` more bytes, which somebody was done with.
     pub fn consumed(&mut self, key: Key, count: usize, out: &mut Vec<u8>) {
         let Some(stream) = self.streams.get_mut(key) else { return };
         let count = u32::try_from(count).unwrap_or(u32::MAX).min(stream.unconsumed);
@@ -245,9 +261,12 @@ impl Connection {
         self.give_back(Some(key), count, out);
     }
 
-    /// Opens the windows again by `count` bytes; the client is told once half of a window is owed, or as much as the client
+    /// Opens the windows again by `count` bytes; the peer is told once half of a window is owed, or as much as the peer
     /// has left: others may keep the rest of the window for long.
     pub(crate) fn give_back(&mut self, key: Option<Key>, count: u32, out: &mut Vec<u8>) {
+        if self.arriving == Arriving::Nothing {
+            return;
+        }
         self.owed += count;
         if is_due(self.owed, self.own.connection_window_bytes, self.receive_window) {
             self.receive_window += self.owed;
@@ -266,13 +285,20 @@ impl Connection {
         }
     }
 
-    /// Says that the connection will end: streams that the client opens before it knows are still taken.
+    /// Says that the connection will end: streams that the client opens before it knows are still taken. As a client, we open
+    /// no more.
     pub fn close(&mut self, out: &mut Vec<u8>) {
-        if self.goodbye == Goodbye::None && self.arriving != Arriving::Nothing {
-            self.goodbye = Goodbye::Announced;
-            frame::go_away(out, 0x7fff_ffff, Code::NO_ERROR);
-            frame::put(out, kind::PING, 0, 0, &FAREWELL);
+        if self.goodbye != Goodbye::None || self.arriving == Arriving::Nothing {
+            return;
         }
+        if self.role != Role::Server {
+            // A server that is told not to push has opened none.
+            self.goodbye = Goodbye::Said { last_stream: 0 };
+            return frame::go_away(out, 0, Code::NO_ERROR);
+        }
+        self.goodbye = Goodbye::Announced;
+        frame::go_away(out, 0x7fff_ffff, Code::NO_ERROR);
+        frame::put(out, kind::PING, 0, 0, &FAREWELL);
     }
 
     /// An answer to a PING of ours came: if it is the one behind the first GOAWAY, the last one follows.
@@ -285,30 +311,35 @@ impl Connection {
 
     /// Whether nothing is left to do: the end was said by one side, and no stream lives.
     pub fn is_over(&self) -> bool {
-        let is_said = matches!(self.goodbye, Goodbye::Said { .. }) || self.peer_leaves;
+        let is_said = matches!(self.goodbye, Goodbye::Said { .. }) || self.peer_leaves.is_some();
         is_said && self.streams.live() == 0 && self.opened.is_empty()
     }
 
-    /// Ends the connection at once: GOAWAY with `code`, and every stream is reset.
+    /// Ends the connection at once, for what the peer did: GOAWAY with `code`, and every stream is reset.
     pub fn abort(&mut self, code: Code, out: &mut Vec<u8>) {
         if self.arriving != Arriving::Nothing {
             // It never names a later stream than one before did (section 6.8).
             let last_stream = match self.goodbye {
                 Goodbye::Said { last_stream } => last_stream,
-                Goodbye::None | Goodbye::Announced => self.last_stream,
+                Goodbye::None | Goodbye::Announced if self.role == Role::Server => self.last_stream,
+                Goodbye::None | Goodbye::Announced => 0,
             };
             frame::go_away(out, last_stream, code);
         }
-        self.lose();
+        self.lose_all(Cause::Faulty);
     }
 
     /// The connection is gone: every stream is reset, and nothing is read or framed any more.
     pub fn lose(&mut self) {
+        self.lose_all(Cause::Lost);
+    }
+
+    fn lose_all(&mut self, cause: Cause) {
         self.arriving = Arriving::Nothing;
         self.goodbye = Goodbye::Said { last_stream: self.last_stream };
         self.in_head_since_ms = None;
         for key in self.streams.keys() {
-            self.end_stream(key, Cause::ResetByPeer);
+            self.end_stream(key, cause);
         }
         self.line.clear();
     }
@@ -323,7 +354,7 @@ impl Connection {
         self.streams.live()
     }
 
-    /// Bytes of bodies that wait: received ones for their exchange, sent ones for the client's windows.
+    /// Bytes that wait: of bodies, received ones for their exchange, sent ones for the peer's windows; and of responses' heads.
     pub fn waiting_bytes(&self) -> usize {
         self.waiting_bytes
     }
@@ -333,9 +364,13 @@ impl Connection {
         !self.line.is_empty()
     }
 
-    /// Whether the preface has come.
+    /// Whether the peer's preface has come: of a server, its settings.
     pub fn has_begun(&self) -> bool {
-        !matches!(self.arriving, Arriving::Preface(_))
+        match self.arriving {
+            Arriving::Preface(_) => false,
+            Arriving::FirstSettings => self.role == Role::Server,
+            Arriving::Frames | Arriving::Data(_) | Arriving::Nothing => true,
+        }
     }
 
     /// Since when a head has begun and not ended.
@@ -343,12 +378,15 @@ impl Connection {
         self.in_head_since_ms
     }
 
-    /// Nobody looks at the stream any more. What is held of its reply is still sent; one without an end is reset.
+    /// Nobody looks at the stream any more. What is held of a reply is still sent; a stream that is not ended is reset.
     pub fn release(&mut self, key: Key, out: &mut Vec<u8>) {
         let Some(stream) = self.streams.get_mut(key) else { return };
         stream.handle = Handle::Released;
-        let unread = stream.body.len();
+        let mut unread = stream.body.len();
         stream.body.clear();
+        if let Some(response) = &mut stream.response {
+            unread += response.discard();
+        }
         self.waiting_bytes -= unread;
         let unconsumed = std::mem::take(&mut stream.unconsumed);
         self.give_back(None, unconsumed, out);
@@ -379,8 +417,9 @@ impl Connection {
         }
         stream.held.clear();
         stream.held_start = 0;
-        stream.reply_trailers.clear();
-        if cause != Cause::Ended {
+        stream.own_trailers.clear();
+        // What a server has sent before a stream broke is still read.
+        if cause != Cause::Ended && self.role == Role::Server {
             self.waiting_bytes -= stream.body.len();
             stream.body.clear();
         }
@@ -391,7 +430,7 @@ impl Connection {
     }
 }
 
-/// Whether a client with `left` bytes of a window is to be told of `owed` more.
+/// Whether a peer with `left` bytes of a window is to be told of `owed` more.
 fn is_due(owed: u32, window_bytes: u32, left: u32) -> bool {
     owed > 0 && owed >= (window_bytes / 2).min(left.max(GIVEN_BACK_BYTES_MIN))
 }

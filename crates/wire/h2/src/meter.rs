@@ -12,12 +12,14 @@ const BYTES_AN_UPDATE: u64 = 1024;
 /// What a DATA frame of ours pays beside its bytes: some clients answer each with two updates, however small.
 const BYTES_A_FRAME: u64 = 2 * BYTES_AN_UPDATE;
 /// Streams reset by the client in one window, soon after they began, beyond half of those it opened (rapid reset: CVE-2023-44487).
+/// A server's resets of streams that we opened are none of these: each costs a request of ours.
 const RESETS_MAX: u32 = 200;
 /// Age of a stream in milliseconds from which on a reset is none of those: so many streams as may be open bound them.
 const RAPID_MS: u64 = 100;
 /// Streams that the client reset before anybody looked at them, of one read.
 const UNSEEN_RESETS_MAX: u32 = 20;
-/// Streams that we reset for the client's errors in one window (CVE-2025-8671, MadeYouReset).
+/// Streams that we reset for the client's errors in one window (CVE-2025-8671, MadeYouReset); for a server's, only those that
+/// it had no business with any more.
 const LOCAL_RESETS_MAX: u32 = 64;
 /// CONTINUATION frames of one head (CVE-2024-27316): with 16 KiB frames any legal head fits in a few.
 const CONTINUATIONS_MAX: u32 = 16;
@@ -26,7 +28,7 @@ const EMPTY_DATA_MAX: u32 = 200;
 /// Length of a window in milliseconds.
 const WINDOW_MS: u64 = 10_000;
 
-/// Counts what no request needs (RFC 9113 section 10.5).
+/// Counts what no exchange needs (RFC 9113 section 10.5).
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     now_ms: u64,
@@ -55,7 +57,7 @@ impl Meter {
         }
     }
 
-    /// Counts a frame of the client, but for DATA and RST_STREAM, of which more has to be known.
+    /// Counts a frame of the peer, but for DATA and RST_STREAM, of which more has to be known.
     ///
     /// # Errors
     /// ENHANCE_YOUR_CALM above a limit, for this and the others.
@@ -104,7 +106,7 @@ impl Meter {
         self.judge()
     }
 
-    /// Counts a stream that we reset for the client's error.
+    /// Counts a stream that we reset for the peer's error.
     pub(crate) fn local_reset(&mut self) -> Result<(), Code> {
         self.local_resets += 1;
         self.judge()

@@ -1,4 +1,4 @@
-//! What the client sends (RFC 9113 sections 5 and 6).
+//! What the peer sends (RFC 9113 sections 5 and 6).
 
 use leat_message::Reason;
 
@@ -8,6 +8,7 @@ use crate::code::Fault;
 use crate::connection::{Arriving, Connection, Goodbye, Incoming, PREFACE};
 use crate::frame::{self, HEADER_BYTES, Header, PAYLOAD_BYTES_MAX, flag, kind, number, unpad};
 use crate::hpack::DecodeError;
+use crate::role::Role;
 use crate::settings::{WINDOW_BYTES_MAX, table_sizes};
 use crate::stream::{Handle, Key, Receiving, Sending};
 
@@ -96,10 +97,7 @@ impl Connection {
             kind::PING => self.ping(header, payload, out),
             kind::GOAWAY if header.stream != 0 => Err(Code::PROTOCOL_ERROR.into()),
             kind::GOAWAY if header.len < 8 => Err(Code::FRAME_SIZE_ERROR.into()),
-            kind::GOAWAY => {
-                self.peer_leaves = true;
-                Ok(())
-            }
+            kind::GOAWAY => self.leave_by_peer(payload),
             kind::WINDOW_UPDATE => self.window_update(header, payload, out),
             // Unknown kinds are ignored (section 4.1).
             _ => Ok(()),
@@ -114,11 +112,15 @@ impl Connection {
             Ok(()) => Ok(()),
             Err(Fault::Connection(code)) => Err(code),
             Err(Fault::Stream(id, code)) => {
-                self.meter.local_reset()?;
+                let key = self.streams.find(id);
+                // A server can't make us reset more streams of ours than we open.
+                if key.is_none() || self.role == Role::Server {
+                    self.meter.local_reset()?;
+                }
                 frame::reset(out, id, code);
-                match self.streams.find(id) {
-                    Some(key) => self.end_stream(key, Cause::ResetByUs),
-                    None => self.closed.push(id, Cause::ResetByUs),
+                match key {
+                    Some(key) => self.end_stream(key, Cause::Faulty),
+                    None => self.closed.push(id, Cause::Faulty),
                 }
                 Ok(())
             }
@@ -131,9 +133,11 @@ impl Connection {
             return Err(Code::PROTOCOL_ERROR.into());
         }
         match self.closed.cause(id) {
-            Some(Cause::ResetByUs) => Ok(()),
+            Some(Cause::ResetByUs | Cause::Faulty) => Ok(()),
             Some(Cause::Ended) => Err(Code::STREAM_CLOSED.into()),
-            Some(Cause::ResetByPeer) | None => Err(Fault::Stream(id, Code::STREAM_CLOSED)),
+            Some(Cause::ResetByPeer(_) | Cause::Unprocessed | Cause::Lost) | None => {
+                Err(Fault::Stream(id, Code::STREAM_CLOSED))
+            }
         }
     }
 
@@ -173,8 +177,10 @@ impl Connection {
     fn data_for(&mut self, id: u32, data: usize, len: u32) -> Result<Option<Key>, Fault> {
         let Some(key) = self.streams.find(id) else { return self.is_late(id).map(|()| None) };
         let Some(stream) = self.streams.get_mut(key) else { return Ok(None) };
-        if stream.receiving == Receiving::Ended {
-            return Err(Fault::Stream(id, Code::STREAM_CLOSED));
+        match stream.receiving {
+            Receiving::Ended => return Err(Fault::Stream(id, Code::STREAM_CLOSED)),
+            Receiving::Head => return Err(Fault::Stream(id, Code::PROTOCOL_ERROR)),
+            Receiving::Open => {}
         }
         let window = stream.receive_window.checked_sub(len);
         stream.receive_window = window.ok_or(Fault::Stream(id, Code::FLOW_CONTROL_ERROR))?;
@@ -226,8 +232,8 @@ impl Connection {
         }
     }
 
-    /// The client ended its side of a stream.
-    fn end_receiving(&mut self, key: Key, out: &mut Vec<u8>) -> Result<(), Fault> {
+    /// The peer ended its side of a stream.
+    pub(crate) fn end_receiving(&mut self, key: Key, out: &mut Vec<u8>) -> Result<(), Fault> {
         let Some(stream) = self.streams.get_mut(key) else { return Ok(()) };
         if stream.announced.is_some_and(|left| left > 0) {
             return Err(Fault::Stream(key.id, Code::PROTOCOL_ERROR));
@@ -242,12 +248,16 @@ impl Connection {
     /// will never be.
     pub(crate) fn settle(&mut self, key: Key, out: &mut Vec<u8>) {
         let Some(stream) = self.streams.get(key) else { return };
+        let is_server = self.role == Role::Server;
         let code = match (stream.receiving, stream.sending, stream.handle) {
             _ if stream.closed.is_some() => return,
             (Receiving::Ended, Sending::Ended, _) => return self.end_stream(key, Cause::Ended),
-            (_, Sending::Ending, _) | (_, _, Handle::Queued | Handle::Held) => return,
+            (_, _, Handle::Queued | Handle::Held) => return,
+            // What is left of a request is of no use to one that wants no response.
+            _ if !is_server => Code::CANCEL,
+            (_, Sending::Ending, _) => return,
             // The reply is whole without the rest of the request (section 8.1).
-            (Receiving::Open, Sending::Ended, Handle::Released) => Code::NO_ERROR,
+            (_, Sending::Ended, Handle::Released) => Code::NO_ERROR,
             (_, Sending::Waiting | Sending::Open, Handle::Released) => Code::CANCEL,
         };
         self.reset(key, code, out);
@@ -296,7 +306,7 @@ impl Connection {
         Ok(())
     }
 
-    /// A whole field block: a request, its trailers, or what only keeps the table in step.
+    /// A whole field block: a request, its trailers, a response, or what only keeps the table in step.
     fn fields(
         &mut self,
         id: u32,
@@ -305,7 +315,18 @@ impl Connection {
         block: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
-        if let Some(key) = self.streams.find(id) {
+        let live = self.streams.find(id);
+        if self.role != Role::Server {
+            return match live {
+                Some(key) if !depends_on_itself => self.response(key, ends, block, out),
+                _ => {
+                    self.response.begin_nothing();
+                    self.decode(block)?;
+                    live.map_or_else(|| self.is_late(id), |_| Err(Fault::Stream(id, Code::PROTOCOL_ERROR)))
+                }
+            };
+        }
+        if let Some(key) = live {
             return self.trailers(key, ends, block, out);
         }
         let is_new = id > self.last_stream;
@@ -375,9 +396,17 @@ impl Connection {
     }
 
     /// Decodes into the text; `false` where the list is too long.
-    fn decode(&mut self, block: &[u8]) -> Result<bool, Fault> {
-        let request = &mut self.request;
-        match self.decoder.decode(block, self.own.head_bytes_max, &mut |name, value, _| request.field(name, value)) {
+    pub(crate) fn decode(&mut self, block: &[u8]) -> Result<bool, Fault> {
+        let (request, response, list_bytes_max) = (&mut self.request, &mut self.response, self.own.head_bytes_max);
+        let decoded = match self.role {
+            Role::Server => {
+                self.decoder.decode(block, list_bytes_max, &mut |name, value, _| request.field(name, value))
+            }
+            Role::Client { .. } => {
+                self.decoder.decode(block, list_bytes_max, &mut |name, value, _| response.field(name, value))
+            }
+        };
+        match decoded {
             Ok(()) => Ok(true),
             Err(DecodeError::ListTooLong) => Ok(false),
             Err(_) => Err(Code::COMPRESSION_ERROR.into()),
@@ -409,8 +438,11 @@ impl Connection {
         let is_unseen = stream.is_some_and(|stream| stream.handle == Handle::Queued);
         let owed = stream.filter(|stream| stream.sending != Sending::Ended);
         let began_ms = owed.map(|stream| stream.began_ms);
-        self.end_stream(key, Cause::ResetByPeer);
-        self.meter.reset(began_ms)?;
+        self.end_stream(key, Cause::ResetByPeer(Code(number(payload).unwrap_or_default())));
+        // A server can't reset more streams of ours than we open.
+        if self.role == Role::Server {
+            self.meter.reset(began_ms)?;
+        }
         if is_unseen { self.meter.unseen_reset().map_err(Fault::Connection) } else { Ok(()) }
     }
 
@@ -427,7 +459,7 @@ impl Connection {
             return if payload.is_empty() { Ok(()) } else { Err(Code::FRAME_SIZE_ERROR.into()) };
         }
         let before = i64::from(self.peer.window_bytes);
-        self.peer.apply(payload)?;
+        self.peer.apply(self.role, payload)?;
         table_sizes(payload).for_each(|bytes| self.encoder.set_table_bytes_max(bytes));
         self.arriving = Arriving::Frames;
         frame::put(out, kind::SETTINGS, flag::ACK, 0, &[]);
@@ -441,6 +473,9 @@ impl Connection {
             }
             self.line_up_all();
             self.pump(out);
+            if self.role != Role::Server && change > 0 {
+                self.streams.keys().into_iter().for_each(|key| self.tell(key));
+            }
         }
         Ok(())
     }
@@ -448,7 +483,10 @@ impl Connection {
     fn ping(&mut self, header: Header, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         match payload.len() {
             _ if header.stream != 0 => return Err(Code::PROTOCOL_ERROR.into()),
-            8 if header.has(flag::ACK) => self.farewell(payload, out),
+            8 if header.has(flag::ACK) => {
+                self.answered(payload);
+                self.farewell(payload, out);
+            }
             8 => frame::put(out, kind::PING, flag::ACK, 0, payload),
             _ => return Err(Code::FRAME_SIZE_ERROR.into()),
         }
@@ -481,6 +519,10 @@ impl Connection {
             _ => self.line_up(key),
         }
         self.pump(out);
+        // A client waits for room in the window itself; see [`Connection::room`].
+        if self.role != Role::Server {
+            self.tell(key);
+        }
         Ok(())
     }
 }

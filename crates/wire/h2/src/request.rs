@@ -216,7 +216,7 @@ const NAME: [bool; 256] = {
 };
 
 #[inline]
-fn is_name(name: &[u8]) -> bool {
+pub(crate) fn is_name(name: &[u8]) -> bool {
     !name.is_empty() && name.iter().all(|&byte| NAME[usize::from(byte)])
 }
 
@@ -227,7 +227,7 @@ fn is_token(method: &[u8]) -> bool {
 /// Whether the line that it stands in stays one, and nothing around it would be cut off (section 8.2.1): a length would be
 /// another one here than in the text. The parser of heads judges the rest.
 #[inline]
-fn is_value(value: &[u8]) -> bool {
+pub(crate) fn is_value(value: &[u8]) -> bool {
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     !is_space(value.first())
         && !is_space(value.last())
@@ -250,7 +250,7 @@ fn is_visible(value: &[u8]) -> bool {
     !value.is_empty() && !value.iter().fold(false, |found, &byte| found | (byte <= b' ') | (byte == 0x7f))
 }
 
-fn decimal(value: &[u8]) -> Option<u64> {
+pub(crate) fn decimal(value: &[u8]) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;
     }

@@ -1,18 +1,24 @@
-//! What we send: replies, framed straight into the output.
+//! What we send: replies and requests, framed straight into the output.
 
 use crate::closed::Cause;
 use crate::connection::{Connection, REST_BYTES, Tail};
 use crate::frame::{self, HEADER_BYTES, Header, flag, kind};
+use crate::role::Role;
 use crate::stream::{Key, Sending};
 use crate::{Code, FieldList};
 
-/// Bytes of one stream that may wait for the client's windows and for room in the output.
+/// Bytes of one stream that may wait for the peer's windows and for room in the output.
 pub(crate) const HELD_BYTES_MAX: usize = 64 * 1024;
 
 /// What a field block is.
 #[derive(Clone, Copy, Debug)]
-enum Block<'a> {
-    Head { status: u16, fields: &'a FieldList },
+pub(crate) enum Block<'a> {
+    /// With its pseudo-header fields.
+    Request(&'a FieldList),
+    Head {
+        status: u16,
+        fields: &'a FieldList,
+    },
     Trailers(&'a FieldList),
 }
 
@@ -59,7 +65,7 @@ impl Connection {
         true
     }
 
-    /// Ends the reply's body, with trailers if there are any. `false`: the stream is gone, or is not open.
+    /// Ends the body, with trailers if there are any. `false`: the stream is gone, or is not open.
     pub fn end(&mut self, key: Key, trailers: Option<&FieldList>, out: &mut Vec<u8>) -> bool {
         let trailers = trailers.filter(|trailers| !trailers.is_empty());
         let Some(stream) = self.streams.get_mut(key) else { return false };
@@ -69,7 +75,7 @@ impl Connection {
         if stream.held_bytes() > 0 {
             stream.sending = Sending::Ending;
             if let Some(trailers) = trailers {
-                stream.reply_trailers.clone_from(trailers);
+                stream.own_trailers.clone_from(trailers);
             }
             self.line_up(key);
             return true;
@@ -88,9 +94,16 @@ impl Connection {
         self.streams.get(key).map_or(0, |stream| stream.held_bytes())
     }
 
-    /// Bytes that [`Connection::send`] may still take without holding more than 64 KiB.
+    /// Bytes that [`Connection::send`] may still take without holding more than 64 KiB. Of a client, no more than the stream's
+    /// window has room for either: a request that is refused is sent again from where its bytes still are.
     pub fn room(&self, key: Key) -> usize {
-        HELD_BYTES_MAX.saturating_sub(self.held_bytes(key))
+        let Some(stream) = self.streams.get(key) else { return HELD_BYTES_MAX };
+        let held = stream.held_bytes();
+        let bytes_max = match self.role {
+            Role::Server => HELD_BYTES_MAX,
+            Role::Client { .. } => usize::try_from(stream.send_window).unwrap_or(0).min(HELD_BYTES_MAX),
+        };
+        bytes_max.saturating_sub(held)
     }
 
     /// Resets the stream, whatever is held of it.
@@ -157,12 +170,12 @@ impl Connection {
         if stream.held_bytes() > 0 {
             self.line_up(key);
         } else if stream.sending == Sending::Ending {
-            let trailers = std::mem::take(&mut stream.reply_trailers);
+            let trailers = std::mem::take(&mut stream.own_trailers);
             stream.sending = Sending::Open;
             self.end(key, Some(&trailers), out);
             if let Some(stream) = self.streams.get_mut(key) {
-                stream.reply_trailers = trailers;
-                stream.reply_trailers.clear();
+                stream.own_trailers = trailers;
+                stream.own_trailers.clear();
             }
         }
         self.tell(key);
@@ -223,8 +236,8 @@ impl Connection {
         }
     }
 
-    /// Appends HEADERS, with CONTINUATION behind it where the block is longer than a frame of the client may be.
-    fn put_block(&mut self, id: u32, flags: u8, block: Block<'_>, out: &mut Vec<u8>) {
+    /// Appends HEADERS, with CONTINUATION behind it where the block is longer than a frame of the peer may be.
+    pub(crate) fn put_block(&mut self, id: u32, flags: u8, block: Block<'_>, out: &mut Vec<u8>) {
         self.tail = None;
         let start = out.len();
         out.extend_from_slice(&[0; HEADER_BYTES]);
@@ -233,9 +246,12 @@ impl Connection {
                 self.encoder.status(out, status);
                 fields
             }
-            Block::Trailers(fields) => fields,
+            Block::Request(fields) | Block::Trailers(fields) => fields,
         };
-        fields.iter().for_each(|(name, value)| self.encoder.field(out, name, value));
+        fields.iter_marked().for_each(|(name, value, is_secret)| match is_secret {
+            true => self.encoder.secret(out, name, value),
+            false => self.encoder.field(out, name, value),
+        });
         let len = out.len() - start - HEADER_BYTES;
         let frame_bytes_max = self.peer.frame_bytes_max as usize;
         let is_whole = len <= frame_bytes_max;

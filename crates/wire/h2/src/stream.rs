@@ -1,7 +1,8 @@
-use leat_message::Reason;
+use leat_message::{Method, Reason};
 
 use crate::FieldList;
 use crate::closed::Cause;
+use crate::response::Response;
 
 /// Memory that a place keeps for its next stream, for each of its buffers, in bytes.
 const KEPT_BYTES: usize = 4 * 1024;
@@ -20,7 +21,7 @@ impl Key {
     }
 }
 
-/// What there is of a request's body.
+/// What there is of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
     /// Bytes.
@@ -45,9 +46,11 @@ pub(crate) enum Handle {
     Released,
 }
 
-/// The client's side of a stream.
+/// The peer's side of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Receiving {
+    /// No final head of a response has come.
+    Head,
     #[default]
     Open,
     Ended,
@@ -56,7 +59,7 @@ pub(crate) enum Receiving {
 /// Our side of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sending {
-    /// No final head was sent.
+    /// No final head of a reply was sent.
     #[default]
     Waiting,
     /// Body bytes may follow.
@@ -87,21 +90,25 @@ pub(crate) struct Stream {
     pub(crate) body: Vec<u8>,
     /// The request's trailers as text; empty where there are none.
     pub(crate) trailers: Vec<u8>,
+    /// What of a response comes beside its body; made with the first request in this place.
+    pub(crate) response: Option<Box<Response>>,
+    /// Of the request that we sent.
+    pub(crate) method: Method,
     /// Body bytes that are still to come, where that is known.
     pub(crate) announced: Option<u64>,
-    /// What the client may still send.
+    /// What the peer may still send.
     pub(crate) receive_window: u32,
     /// Received bytes that were not consumed.
     pub(crate) unconsumed: u32,
-    /// Consumed bytes that the client was not told of.
+    /// Consumed bytes that the peer was not told of.
     pub(crate) owed: u32,
-    /// What we may send; below zero after the client has narrowed it (RFC 9113 section 6.9.2).
+    /// What we may send; below zero after the peer has narrowed it (RFC 9113 section 6.9.2).
     pub(crate) send_window: i64,
     /// Bytes that wait for a window or for room in the output, from `held_start` on.
     pub(crate) held: Vec<u8>,
     pub(crate) held_start: usize,
-    /// The reply's trailers, behind what is held.
-    pub(crate) reply_trailers: FieldList,
+    /// The trailers that we send, behind what is held.
+    pub(crate) own_trailers: FieldList,
     /// Whether it stands in the line of those that may send.
     pub(crate) is_in_line: bool,
     /// What an empty place's buffers are counted with.
@@ -109,6 +116,11 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
+    /// Whether it was cut off, by whom ever.
+    pub(crate) fn is_reset(&self) -> bool {
+        self.closed.is_some_and(|cause| cause != Cause::Ended)
+    }
+
     pub(crate) fn held_bytes(&self) -> usize {
         self.held.len() - self.held_start
     }
@@ -116,7 +128,8 @@ impl Stream {
     /// Memory of its buffers.
     pub(crate) fn buffers_bytes(&self) -> usize {
         let buffers = [&self.head, &self.body, &self.trailers, &self.held];
-        buffers.map(Vec::capacity).iter().sum::<usize>() + self.reply_trailers.capacity()
+        let response = self.response.as_ref().map_or(0, |response| response.capacity());
+        buffers.map(Vec::capacity).iter().sum::<usize>() + self.own_trailers.capacity() + response
     }
 
     /// Makes the place ready for another stream; keeps a little of its memory.
@@ -128,11 +141,15 @@ impl Stream {
         };
         let (head, body, trailers, held) =
             (take(&mut self.head), take(&mut self.body), take(&mut self.trailers), take(&mut self.held));
-        let mut reply_trailers = std::mem::take(&mut self.reply_trailers);
-        reply_trailers.clear();
-        if reply_trailers.capacity() > KEPT_BYTES {
-            reply_trailers = FieldList::default();
+        let mut own_trailers = std::mem::take(&mut self.own_trailers);
+        own_trailers.clear();
+        if own_trailers.capacity() > KEPT_BYTES {
+            own_trailers = FieldList::default();
         }
-        *self = Self { head, body, trailers, held, reply_trailers, ..Self::default() };
+        let mut response = self.response.take();
+        if let Some(response) = &mut response {
+            response.clear(KEPT_BYTES);
+        }
+        *self = Self { head, body, trailers, held, own_trailers, response, ..Self::default() };
     }
 }

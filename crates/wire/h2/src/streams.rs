@@ -19,7 +19,7 @@ pub(crate) struct Streams {
     live: HashMap<u32, u32, Scatter>,
 }
 
-/// Spreads ids, which the client chooses in rising order and of which few live at once: no attack is worth a keyed hash.
+/// Spreads ids, which a client chooses in rising order and of which few live at once: no attack is worth a keyed hash.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Scatter(u64);
 
