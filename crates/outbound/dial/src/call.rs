@@ -65,7 +65,7 @@ impl Call {
 
     pub(crate) fn h2(seat: h2::Seat) -> Self {
         let endpoint = seat.pool().endpoint();
-        Self { inner: Inner::H2 { exchange: Box::new(h2::Exchange::new(seat)), endpoint } }
+        Self { inner: Inner::H2 { exchange: h2::Exchange::new(seat), endpoint } }
     }
 
     /// Starts the request. `target` is the path with its query, or `*`; for CONNECT it is ignored, and `authority` is
@@ -157,7 +157,7 @@ impl Call {
     pub fn was_reused(&self) -> bool {
         match &self.inner {
             Inner::H1 { reused, .. } => *reused,
-            Inner::H2 { exchange, .. } => exchange.seat().was_reused(),
+            Inner::H2 { exchange, .. } => exchange.was_reused(),
             Inner::Gone => false,
         }
     }
@@ -197,9 +197,13 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        if let Inner::H1 { connection, pool, .. } = std::mem::replace(&mut self.inner, Inner::Gone) {
-            let reusable = connection.is_reusable();
-            pool.give_back(connection, reusable);
+        match std::mem::replace(&mut self.inner, Inner::Gone) {
+            Inner::H1 { connection, pool, .. } => {
+                let reusable = connection.is_reusable();
+                pool.give_back(connection, reusable);
+            }
+            Inner::H2 { exchange, .. } => exchange.finish(),
+            Inner::Gone => {}
         }
     }
 }

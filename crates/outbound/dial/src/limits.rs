@@ -14,7 +14,7 @@ pub struct EndpointLimits {
     pub h2_stream_window_bytes: u32,
     /// HTTP/2 flow-control window of one connection, in bytes: what a core may have to hold for slow clients. 4 MiB.
     pub h2_connection_window_bytes: u32,
-    /// HTTP/2 request bytes that wait for the socket, a stream. 128 KiB: one bulk read.
+    /// HTTP/2 request bytes that wait for the socket or the connection's window, a stream; above 64 KiB as if it were that.
     pub h2_send_buffer_bytes: usize,
     /// Longest wait for the answer to an HTTP/2 PING, which is sent when a request was given up without any response; then
     /// the connection is taken for dead. 5 s.
@@ -48,7 +48,7 @@ impl Default for EndpointLimits {
             h2_streams_max: 256,
             h2_stream_window_bytes: 1024 * 1024,
             h2_connection_window_bytes: 4 * 1024 * 1024,
-            h2_send_buffer_bytes: 128 * 1024,
+            h2_send_buffer_bytes: 64 * 1024,
             h2_ping_time_ms: 5_000,
             queue_max: 1_024,
             queue_time_ms: 5_000,

@@ -1,33 +1,25 @@
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::net::IpAddr;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
 
-use bytes::Bytes;
-use h2::client::{Builder, SendRequest};
 use leat_message::Reason;
 use leat_stream::Socket;
 use leat_stream::clock::now_ms;
-use tokio::sync::oneshot;
 
-use super::driver::{Doubt, Driver};
-use super::values::Values;
+use super::driver::Driver;
+use super::link::Link;
 use crate::EndpointLimits;
 use crate::pool::Pool;
 
 /// A connection that carries many exchanges. A task of its own reads and writes; it ends with the last reference.
 pub(crate) struct Connection {
-    requests: RefCell<SendRequest<Bytes>>,
-    values: RefCell<Values>,
+    link: Link,
     ip: Option<IpAddr>,
     streams: Cell<usize>,
     /// Whether it takes no new streams: the peer said so, it is dead, or it is not wanted any more.
     leaving: Cell<bool>,
     served: Cell<bool>,
     unused_since_ms: Cell<u64>,
-    doubt: Rc<Doubt>,
-    _alive: oneshot::Sender<()>,
 }
 
 impl Connection {
@@ -43,39 +35,18 @@ impl Connection {
         limits: &EndpointLimits,
         pool: &Rc<Pool>,
     ) -> Result<Rc<Self>, Reason> {
-        let mut builder = Builder::new();
-        builder
-            .enable_push(false)
-            .initial_window_size(limits.h2_stream_window_bytes)
-            .initial_connection_window_size(limits.h2_connection_window_bytes)
-            .max_header_list_size(u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX))
-            .max_send_buffer_size(limits.h2_send_buffer_bytes)
-            // None until the settings have come: this is how they are seen to come.
-            .initial_max_send_streams(0);
-        let (requests, mut driver) =
-            builder.handshake::<_, Bytes>(socket).await.map_err(|_| Reason::UpstreamConnect)?;
-        std::future::poll_fn(|cx| match Pin::new(&mut driver).poll(cx) {
-            Poll::Ready(Err(error)) if error.is_library() => Poll::Ready(Err(Reason::UpstreamInvalid)),
-            Poll::Ready(_) => Poll::Ready(Err(Reason::UpstreamConnect)),
-            Poll::Pending if driver.max_concurrent_send_streams() == 0 => Poll::Pending,
-            Poll::Pending => Poll::Ready(Ok(())),
-        })
-        .await?;
-        let doubt = Rc::new(Doubt::default());
-        let driver = Driver::new(driver, Rc::clone(&doubt), limits.h2_ping_time_ms);
-        let (alive, gone) = oneshot::channel();
+        let link = Link::new(limits);
+        let mut driver = Driver::new(link.clone(), socket, limits.h2_ping_time_ms);
+        std::future::poll_fn(|cx| driver.poll_begin(cx)).await?;
         let this = Rc::new(Self {
-            requests: RefCell::new(requests),
-            values: RefCell::default(),
+            link,
             ip,
             streams: Cell::new(0),
             leaving: Cell::new(false),
             served: Cell::new(false),
             unused_since_ms: Cell::new(now_ms()),
-            doubt,
-            _alive: alive,
         });
-        tokio::task::spawn_local(driver.run(gone, Rc::downgrade(&this), Rc::downgrade(pool)));
+        tokio::task::spawn_local(driver.run(Rc::downgrade(&this), Rc::downgrade(pool)));
         Ok(this)
     }
 
@@ -106,12 +77,17 @@ impl Connection {
         if self.leaving.get() {
             return false;
         }
-        let mut requests = self.requests.borrow_mut();
-        if let Poll::Ready(Err(_)) = requests.poll_ready(&mut Context::from_waker(Waker::noop())) {
+        let (takes_streams, peers_max) = self.link.look(|h2| (h2.takes_streams(), h2.streams_max()));
+        if !takes_streams {
             self.leaving.set(true);
-            return false;
         }
-        self.streams.get() < streams_max.min(requests.current_max_send_streams())
+        takes_streams && self.streams.get() < streams_max.min(peers_max as usize)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.link.abandon();
     }
 }
 
@@ -153,18 +129,8 @@ impl Seat {
         self.reused
     }
 
-    /// Notes that a request got no answer at all.
-    pub(super) fn raise_doubt(&self) {
-        self.connection.doubt.raise();
-    }
-
-    /// Lends what values are made from.
-    pub(super) fn with_values<T>(&self, fill: impl FnOnce(&mut Values) -> T) -> T {
-        fill(&mut self.connection.values.borrow_mut())
-    }
-
-    pub(super) fn requests(&self) -> SendRequest<Bytes> {
-        self.connection.requests.borrow().clone()
+    pub(super) fn link(&self) -> &Link {
+        &self.connection.link
     }
 }
 

@@ -1,15 +1,16 @@
-use std::cell::Cell;
+use std::io;
 use std::pin::Pin;
-use std::rc::{Rc, Weak};
-use std::task::{Context, Poll, Waker};
+use std::rc::Weak;
+use std::task::{Context, Poll, ready};
 
-use bytes::Bytes;
-use h2::{Ping, PingPong};
+use leat_h2::Code;
+use leat_message::Reason;
 use leat_stream::clock::now_ms;
-use leat_stream::{Socket, Timer};
-use tokio::sync::oneshot;
+use leat_stream::{BULK_BYTES, Buffer, Socket, Timer};
+use tokio::io::AsyncWrite;
 
 use super::connection::Connection;
+use super::link::{Link, OUTPUT_BYTES_MAX};
 use crate::pool::Pool;
 use crate::within::within;
 
@@ -18,87 +19,155 @@ const LINGER_MS: u64 = 2_000;
 /// Shortest time between two PINGs, in milliseconds: servers take many of them for an attack.
 const PING_GAP_MS: u64 = 10_000;
 
-/// The doubt whether a connection's peer is still there. It comes up when a request is given up without any response:
-/// all others on this connection would be lost too, and the system may notice a dead peer only after many minutes.
-#[derive(Default)]
-pub(super) struct Doubt {
-    raised: Cell<bool>,
-    waker: Cell<Option<Waker>>,
-}
-
-impl Doubt {
-    pub(super) fn raise(&self) {
-        self.raised.set(true);
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
-    }
-}
-
 /// Reads and writes for all exchanges of a connection.
 pub(super) struct Driver {
-    connection: h2::client::Connection<Socket, Bytes>,
-    pings: Option<PingPong>,
-    doubt: Rc<Doubt>,
+    link: Link,
+    socket: Socket,
+    input: Buffer,
     /// Longest wait for the answer to a PING.
     ping_time_ms: u64,
+    /// Whether it is awaited.
     asking: bool,
     next_ping_ms: u64,
     timer: Timer,
 }
 
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// What was said last may still be read.
+    Said,
+    /// The peer broke the rules, and is told so.
+    Invalid,
+    /// The socket has broken, or the peer does not answer.
+    Lost,
+}
+
 impl Driver {
-    pub(super) fn new(
-        mut connection: h2::client::Connection<Socket, Bytes>,
-        doubt: Rc<Doubt>,
-        ping_time_ms: u64,
-    ) -> Self {
-        let pings = connection.ping_pong();
-        Self { connection, pings, doubt, ping_time_ms, asking: false, next_ping_ms: 0, timer: Timer::default() }
+    pub(super) fn new(link: Link, socket: Socket, ping_time_ms: u64) -> Self {
+        let (input, timer) = (Buffer::default(), Timer::default());
+        Self { link, socket, input, ping_time_ms, asking: false, next_ping_ms: 0, timer }
     }
 
-    /// Runs until the connection ends or nobody holds it any more. Dropped, it ends every exchange left on it.
-    pub(super) async fn run(mut self, gone: oneshot::Receiver<()>, shared: Weak<Connection>, pool: Weak<Pool>) {
-        tokio::select! {
-            () = std::future::poll_fn(|cx| self.poll(cx)) => {}
-            _ = gone => {
-                // It says GOAWAY and closes; a peer that does not read is not waited for.
-                within(LINGER_MS, self.connection).await;
-                return;
-            }
+    /// Ready once the peer's settings have come, which let us open streams.
+    pub(super) fn poll_begin(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
+        match self.poll(cx) {
+            Poll::Ready(End::Invalid) => Poll::Ready(Err(Reason::UpstreamInvalid)),
+            Poll::Ready(End::Said | End::Lost) => Poll::Ready(Err(Reason::UpstreamConnect)),
+            Poll::Pending if self.link.look(|h2| h2.has_begun() && h2.streams_max() > 0) => Poll::Ready(Ok(())),
+            Poll::Pending => Poll::Pending,
         }
-        drop(self);
+    }
+
+    /// Runs until the connection ends or nobody holds it any more.
+    pub(super) async fn run(mut self, shared: Weak<Connection>, pool: Weak<Pool>) {
+        let end = std::future::poll_fn(|cx| self.poll(cx)).await;
+        self.link.lose();
         if let (Some(shared), Some(pool)) = (shared.upgrade(), pool.upgrade()) {
             shared.leave();
             pool.part(&shared);
         }
+        if end != End::Lost {
+            // A peer that does not read is not waited for.
+            within(LINGER_MS, std::future::poll_fn(|cx| self.poll_close(cx))).await;
+        }
     }
 
-    /// Ready once the connection has ended, or its peer does not answer.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    /// Reads and writes until nothing is left to do for now.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+        self.link.awake();
         loop {
-            if Pin::new(&mut self.connection).poll(cx).is_ready() {
-                return Poll::Ready(());
-            }
-            let Some(pings) = &mut self.pings else { return Poll::Pending };
-            if self.asking {
-                match pings.poll_pong(cx) {
-                    Poll::Ready(Ok(_)) => {
-                        self.asking = false;
-                        self.timer = Timer::default();
-                        self.next_ping_ms = now_ms() + PING_GAP_MS;
-                    }
-                    Poll::Ready(Err(_)) => return Poll::Ready(()),
-                    Poll::Pending => return self.timer.poll_due(cx),
+            self.link.wake_told();
+            let is_full = self.link.output_bytes() >= OUTPUT_BYTES_MAX;
+            if !is_full {
+                match self.poll_receive(cx) {
+                    Poll::Ready(Ok(true)) => continue,
+                    Poll::Ready(Ok(false)) => return Poll::Ready(End::Lost),
+                    Poll::Ready(Err(_)) => return Poll::Ready(End::Invalid),
+                    Poll::Pending => {}
                 }
             }
-            let doubtful = self.doubt.raised.replace(false) && now_ms() >= self.next_ping_ms;
-            if !doubtful || pings.send_ping(Ping::opaque()).is_err() {
-                self.doubt.waker.set(Some(cx.waker().clone()));
-                return Poll::Pending;
+            if self.link.is_unwanted() {
+                self.link.act(|h2, out| h2.close(out));
             }
+            // Nothing more is there to be read: all requests leave at once.
+            let flushed = match self.link.poll_flush(&mut self.socket, cx, !is_full) {
+                Poll::Ready(Err(_)) => return Poll::Ready(self.read_last(cx)),
+                flushed => flushed.is_ready(),
+            };
+            self.link.wake_told();
+            // Reading comes before bodies that would fill it again, or a long one could shut out all that is said to us.
+            if is_full && self.link.output_bytes() < OUTPUT_BYTES_MAX {
+                continue;
+            }
+            if flushed && self.link.look(|h2| h2.is_over()) {
+                return Poll::Ready(End::Said);
+            }
+            self.ask();
+            if self.link.output_bytes() > 0 && flushed {
+                continue;
+            }
+            if self.asking && self.timer.poll_due(cx).is_ready() {
+                return Poll::Ready(End::Lost);
+            }
+            self.link.sleep(cx);
+            return Poll::Pending;
+        }
+    }
+
+    /// Reads once and takes what came. Ready with `false` at the end of the connection.
+    fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Code>> {
+        match self.input.poll_fill(&mut self.socket, cx, BULK_BYTES) {
+            Poll::Ready(Ok(0) | Err(_)) => Poll::Ready(Ok(false)),
+            Poll::Ready(Ok(_)) => {
+                let input = &self.input;
+                let count = self.link.act(|h2, out| h2.receive(input.bytes(), now_ms(), out))?;
+                self.input.consume(count);
+                Poll::Ready(Ok(true))
+            }
+            Poll::Pending => {
+                if self.input.is_empty() {
+                    self.input.release();
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    /// The peer takes no more; what it has said before that is still heard.
+    fn read_last(&mut self, cx: &mut Context<'_>) -> End {
+        while let Poll::Ready(Ok(true)) = self.poll_receive(cx) {}
+        End::Lost
+    }
+
+    /// Asks the peer whether it is still there, if that is in doubt: it comes up when a request is given up without any
+    /// response. All others on this connection would be lost too, and the system may notice a dead peer only after many minutes.
+    fn ask(&mut self) {
+        if self.asking {
+            if self.link.look(|h2| h2.is_asking()) {
+                return;
+            }
+            self.asking = false;
+            self.timer = Timer::default();
+            self.next_ping_ms = now_ms() + PING_GAP_MS;
+        }
+        if self.link.take_doubt() && now_ms() >= self.next_ping_ms {
+            self.link.act(|h2, out| h2.ask(out));
             self.asking = true;
             self.timer.set_after(self.ping_time_ms);
         }
+    }
+
+    /// Writes what is left and ends our direction.
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.link.poll_flush(&mut self.socket, cx, false))?;
+        Pin::new(&mut self.socket).poll_shutdown(cx)
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // However it ends, every exchange hears of it.
+        self.link.lose();
     }
 }

@@ -1,51 +1,58 @@
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::cell::RefCell;
+use std::task::{Context, Poll};
 
-use bytes::{Buf, Bytes};
-use h2::client::ResponseFuture;
-use h2::{RecvStream, SendStream};
-use http::{HeaderMap, HeaderValue, Request, Uri, header};
-use leat_message::{Fields, Length, Method, Piece, Reason, ResponseHead};
+use leat_h2::{Body, Cause, Code, FieldList, Key, Section};
+use leat_message::{Fields, Length, Method, Name, Piece, Reason, ResponseHead, decimal};
 
 use super::connection::Seat;
-use super::head::{self, Head};
-use super::values::Values;
+use super::request;
 use crate::EndpointLimits;
 
-/// Bytes that are copied for one DATA frame at most.
-const PIECE_BYTES_MAX: usize = 64 * 1024;
+thread_local! {
+    /// Exchanges that have ended, for the next ones.
+    #[expect(clippy::vec_box)]
+    static SPARE: RefCell<Vec<Box<Exchange>>> = const { RefCell::new(Vec::new()) };
+}
 
-/// Fields of a request that there is room for at once: most have no more.
-const FIELDS: usize = 12;
+/// Exchanges whose memory a core keeps for reuse.
+const SPARE_MAX: usize = 256;
+/// Memory that one keeps, for each of its buffers, in bytes.
+const KEPT_BYTES: usize = 4 * 1024;
 
-/// One exchange: a stream. Dropped before it is complete, the stream is reset with CANCEL.
+/// One exchange: a stream. Whoever has it calls [`Exchange::finish`]; before it is complete, that resets the stream with CANCEL.
+#[derive(Default)]
 pub(crate) struct Exchange {
-    request: Request<()>,
+    request: FieldList,
     method: Method,
     sending: Sending,
     receiving: Receiving,
-    head: Head,
-    trailers: Option<Head>,
-    piece: Bytes,
-    /// Body bytes that the response announced and that did not arrive yet.
-    missing: Option<u64>,
+    /// The stream, once the request's head was sent.
+    key: Option<Key>,
+    head: Section,
+    trailers: Section,
+    has_trailers: bool,
+    /// The piece of the body that is lent, from `chunk_start` on.
+    chunk: Vec<u8>,
+    chunk_start: usize,
     interims: usize,
     started: bool,
     body_taken: bool,
     refused: bool,
-    /// Last, so that the stream is given up before its room is.
-    seat: Seat,
+    /// `None` in one that has ended.
+    seat: Option<Seat>,
 }
 
+#[derive(Clone, Copy, Debug, Default)]
 enum Sending {
     /// The head is being put together.
+    #[default]
     Head,
     /// Something in the head cannot be sent over HTTP/2.
     Unfit(Reason),
     /// So many bytes of the body are still to come.
-    Known(SendStream<Bytes>, u64),
+    Known(u64),
     /// The body, or a tunnel's bytes, until they end.
-    Stream(SendStream<Bytes>),
+    Stream,
     /// The request is complete.
     Done,
     /// The peer takes no more; how the exchange ended is for the other direction to tell.
@@ -54,60 +61,79 @@ enum Sending {
     Wrong,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Receiving {
     /// The request did not go out.
+    #[default]
     Nothing,
-    Head(ResponseFuture),
-    Body(RecvStream),
-    Trailers(RecvStream),
+    Head,
+    Body,
     Done,
     Failed(Reason),
 }
 
 impl Exchange {
-    pub(crate) fn new(seat: Seat) -> Self {
-        Self {
-            request: Request::new(()),
-            method: Method::Get,
-            sending: Sending::Head,
-            receiving: Receiving::Nothing,
-            head: Head::default(),
-            trailers: None,
-            piece: Bytes::new(),
-            missing: None,
-            interims: 0,
-            started: false,
-            body_taken: false,
-            refused: false,
-            seat,
+    /// One with a seat. No allocation in the steady state.
+    pub(crate) fn new(seat: Seat) -> Box<Self> {
+        let mut exchange = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
+        exchange.seat = Some(seat);
+        exchange
+    }
+
+    /// Ends it, complete or not.
+    pub(crate) fn finish(mut self: Box<Self>) {
+        self.give_up();
+        // The thread may be ending, its spares gone.
+        let _ = SPARE.try_with(|spare| {
+            if let Ok(mut spare) = spare.try_borrow_mut()
+                && spare.len() < SPARE_MAX
+            {
+                self.clear();
+                spare.push(self);
+            }
+        });
+    }
+
+    fn give_up(&mut self) {
+        let Some(seat) = self.seat.take() else { return };
+        if self.receiving == Receiving::Head {
+            seat.link().doubt();
+        }
+        // The stream is given up before its room is.
+        if let Some(key) = self.key.take() {
+            seat.link().release(key, self.lent().len());
         }
     }
 
-    pub(crate) fn seat(&self) -> &Seat {
-        &self.seat
+    fn clear(&mut self) {
+        let Self { mut request, mut head, mut trailers, mut chunk, .. } = std::mem::take(self);
+        request.clear();
+        head.clear();
+        trailers.clear();
+        chunk.clear();
+        let is_kept = |bytes: usize| bytes <= KEPT_BYTES;
+        if is_kept(request.capacity()) && is_kept(head.capacity()) && is_kept(trailers.capacity()) {
+            (self.request, self.head, self.trailers) = (request, head, trailers);
+        }
+        if is_kept(chunk.capacity()) {
+            self.chunk = chunk;
+        }
+    }
+
+    pub(crate) fn was_reused(&self) -> bool {
+        self.seat.as_ref().is_some_and(Seat::was_reused)
     }
 
     pub(crate) fn request(&mut self, method: &[u8], authority: &[u8], scheme: &str, target: &[u8]) {
         self.method = Method::from_bytes(method);
-        let uri = Uri::builder().authority(authority);
-        // RFC 9113 section 8.5: CONNECT has neither scheme nor path.
-        let uri = match self.method {
-            Method::Connect => uri.build(),
-            _ => uri.scheme(scheme).path_and_query(target).build(),
-        };
-        match (http::Method::from_bytes(method), uri) {
-            (Ok(method), Ok(uri)) => {
-                *self.request.method_mut() = method;
-                *self.request.uri_mut() = uri;
-                *self.request.version_mut() = http::Version::HTTP_2;
-                *self.request.headers_mut() = HeaderMap::with_capacity(FIELDS);
-            }
-            _ => self.sending = Sending::Unfit(Reason::LineTargetInvalid),
+        if let Err(reason) = request::begin(&mut self.request, method, authority, scheme, target) {
+            self.sending = Sending::Unfit(reason);
         }
     }
 
+    #[inline]
     pub(crate) fn field(&mut self, name: &[u8], value: &[u8]) {
-        if !self.seat.with_values(|values| head::add(self.request.headers_mut(), values, name, value)) {
+        if !request::add(&mut self.request, name, value) {
             self.sending = Sending::Unfit(Reason::HeadControlByte);
         }
     }
@@ -117,83 +143,84 @@ impl Exchange {
             self.receiving = Receiving::Failed(reason);
             return;
         }
-        let mut request = std::mem::take(&mut self.request);
         if let Length::Known(count) = length {
-            request.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(count));
+            self.chunk.clear();
+            decimal(count, &mut self.chunk);
+            self.request.push(b"content-length", &self.chunk);
+            self.chunk.clear();
         }
         let is_tunnel = self.method == Method::Connect;
-        let ended = !is_tunnel && !matches!(length, Length::Known(1..) | Length::Stream);
-        match self.seat.requests().send_request(request, ended) {
-            Ok((response, stream)) => {
-                self.receiving = Receiving::Head(response);
-                self.sending = match length {
-                    _ if is_tunnel => Sending::Stream(stream),
-                    Length::Known(count @ 1..) => Sending::Known(stream, count),
-                    Length::Stream => Sending::Stream(stream),
-                    _ => Sending::Done,
-                };
-            }
-            Err(_) => {
-                // Nothing went out: the connection has ended since the seat was taken, or counts no more streams.
-                self.refused = true;
-                self.sending = Sending::Broken;
-                self.receiving = Receiving::Failed(Reason::UpstreamReset);
-            }
+        let ends = !is_tunnel && !matches!(length, Length::Known(1..) | Length::Stream);
+        let Some(seat) = &self.seat else { return };
+        let (method, fields) = (self.method, &self.request);
+        self.key = seat.link().act(|h2, out| h2.open(method, fields, ends, out));
+        if self.key.is_none() {
+            // Nothing went out: the connection has ended since the seat was taken, or its peer allows no more streams.
+            self.refused = true;
+            self.sending = Sending::Broken;
+            self.receiving = Receiving::Failed(Reason::UpstreamReset);
+            return;
         }
+        self.receiving = Receiving::Head;
+        self.sending = match length {
+            _ if is_tunnel => Sending::Stream,
+            Length::Known(count @ 1..) => Sending::Known(count),
+            Length::Stream => Sending::Stream,
+            _ => Sending::Done,
+        };
     }
 
     pub(crate) fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Reason>> {
-        let (stream, left) = match &mut self.sending {
+        let left = match self.sending {
             _ if bytes.is_empty() => return Poll::Ready(Ok(0)),
-            Sending::Known(stream, left) if bytes.len() as u64 <= *left => (stream, Some(left)),
-            Sending::Stream(stream) => (stream, None),
+            Sending::Known(left) if bytes.len() as u64 <= left => Some(left),
+            Sending::Stream => None,
             Sending::Broken => return Poll::Ready(Ok(bytes.len())),
-            Sending::Unfit(reason) => return Poll::Ready(Err(*reason)),
-            Sending::Head | Sending::Known(..) | Sending::Done | Sending::Wrong => {
+            Sending::Unfit(reason) => return Poll::Ready(Err(reason)),
+            Sending::Head | Sending::Known(_) | Sending::Done | Sending::Wrong => {
                 self.sending = Sending::Wrong;
                 return Poll::Ready(Err(Reason::HandlerFailed));
             }
         };
-        let wanted = bytes.len().min(PIECE_BYTES_MAX);
-        stream.reserve_capacity(wanted);
-        while stream.capacity() == 0 {
-            match ready!(stream.poll_capacity(cx)) {
-                Some(Ok(_)) => {}
-                Some(Err(_)) | None => {
-                    self.sending = Sending::Broken;
-                    return Poll::Ready(Ok(bytes.len()));
+        let (Some(seat), Some(key)) = (&self.seat, self.key) else {
+            return Poll::Ready(Err(Reason::HandlerFailed));
+        };
+        let is_last = left == Some(bytes.len() as u64);
+        match seat.link().send(key, bytes, is_last) {
+            None => {
+                self.sending = Sending::Broken;
+                Poll::Ready(Ok(bytes.len()))
+            }
+            Some(0) => {
+                seat.link().wait(key, cx);
+                Poll::Pending
+            }
+            Some(taken) => {
+                self.body_taken = true;
+                if let Some(left) = left {
+                    let left = left - taken as u64;
+                    self.sending = if left == 0 { Sending::Done } else { Sending::Known(left) };
                 }
+                Poll::Ready(Ok(taken))
             }
         }
-        let taken = stream.capacity().min(wanted);
-        let last = left.is_some_and(|left| {
-            *left -= taken as u64;
-            *left == 0
-        });
-        let sent = stream.send_data(Bytes::copy_from_slice(bytes.get(..taken).unwrap_or_default()), last);
-        if sent.is_err() {
-            self.sending = Sending::Broken;
-        } else if last {
-            self.sending = Sending::Done;
-        }
-        self.body_taken = true;
-        Poll::Ready(Ok(taken))
     }
 
     pub(crate) fn end(&mut self, trailers: Option<Fields<'_>>) {
-        self.sending = match std::mem::replace(&mut self.sending, Sending::Done) {
-            Sending::Stream(mut stream) => {
-                let trailers = trailers.map(header_map).filter(|trailers| !trailers.is_empty());
-                let sent = match trailers {
-                    Some(trailers) => stream.send_trailers(trailers),
-                    None => stream.send_data(Bytes::new(), true),
-                };
-                if sent.is_ok() { Sending::Done } else { Sending::Broken }
+        self.sending = match self.sending {
+            Sending::Stream => {
+                self.request.clear();
+                if let Some(trailers) = trailers {
+                    request::trailers(&mut self.request, trailers);
+                }
+                if let (Some(seat), Some(key)) = (&self.seat, self.key) {
+                    let trailers = &self.request;
+                    seat.link().act(|h2, out| h2.end(key, Some(trailers), out));
+                }
+                Sending::Done
             }
-            unfit @ Sending::Unfit(_) => unfit,
-            Sending::Head | Sending::Known(..) | Sending::Wrong => Sending::Wrong,
-            Sending::Done => Sending::Done,
-            Sending::Broken => Sending::Broken,
+            Sending::Head | Sending::Known(_) => Sending::Wrong,
+            other => other,
         };
     }
 
@@ -207,112 +234,135 @@ impl Exchange {
     }
 
     pub(crate) fn poll_response(&mut self, cx: &mut Context<'_>, limits: &EndpointLimits) -> Poll<Result<u16, Reason>> {
-        let response = match &mut self.receiving {
-            Receiving::Head(response) => response,
-            Receiving::Failed(reason) => return Poll::Ready(Err(*reason)),
+        match self.receiving {
+            Receiving::Head => {}
+            Receiving::Failed(reason) => return Poll::Ready(Err(reason)),
             Receiving::Nothing => return Poll::Ready(Err(Reason::HandlerFailed)),
-            Receiving::Body(_) | Receiving::Trailers(_) | Receiving::Done => {
-                return Poll::Ready(Ok(self.head.response().status()));
-            }
+            Receiving::Body | Receiving::Done => return Poll::Ready(Ok(self.head.lines.status)),
+        }
+        let (Some(seat), Some(key)) = (&self.seat, self.key) else {
+            return Poll::Ready(Err(Reason::HandlerFailed));
         };
-        match response.poll_informational(cx) {
-            Poll::Ready(Some(Ok(interim))) => {
-                self.started = true;
+        let head = &mut self.head;
+        let (is_there, cause) = seat.link().look(|h2| (h2.take_head(key, head), h2.cause(key)));
+        if is_there {
+            self.started = true;
+            return Poll::Ready(self.take_head(limits).map_err(|reason| self.fail(reason)));
+        }
+        match cause {
+            None => {
+                seat.link().wait(key, cx);
+                Poll::Pending
+            }
+            Some(cause) => Poll::Ready(Err(self.broken(cause))),
+        }
+    }
+
+    /// Judges a head that has come.
+    fn take_head(&mut self, limits: &EndpointLimits) -> Result<u16, Reason> {
+        let (status, fields_count) = (self.head.lines.status, self.head.lines.fields.len());
+        match status {
+            // RFC 9113 section 8.6: HTTP/2 has no such status.
+            101 => return Err(Reason::UpstreamUpgrade),
+            100..=199 => {
                 self.interims += 1;
-                // RFC 9113 section 8.6: HTTP/2 has no such status.
-                if interim.status().as_u16() == 101 {
-                    return Poll::Ready(Err(self.fail(Reason::UpstreamUpgrade)));
+                if self.interims > limits.interim_max || fields_count > limits.fields_max {
+                    return Err(Reason::UpstreamInvalid);
                 }
-                self.head.fill(interim.status().as_u16(), interim.headers(), self.method, false);
-                if self.interims > limits.interim_max || interim.headers().len() > limits.fields_max {
-                    return Poll::Ready(Err(self.fail(Reason::UpstreamInvalid)));
-                }
-                return Poll::Ready(Ok(interim.status().as_u16()));
+                self.head.lines.length = Length::None;
+                return Ok(status);
             }
-            Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(self.broken(&error))),
-            Poll::Ready(None) | Poll::Pending => {}
+            _ if fields_count > limits.fields_max => return Err(Reason::UpstreamHeadBytes),
+            200..=599 => {}
+            _ => return Err(Reason::UpstreamInvalid),
         }
-        let (parts, body) = match ready!(Pin::new(response).poll(cx)) {
-            Ok(response) => response.into_parts(),
-            Err(error) => return Poll::Ready(Err(self.broken(&error))),
-        };
-        self.started = true;
-        let status = parts.status.as_u16();
-        if parts.headers.len() > limits.fields_max {
-            return Poll::Ready(Err(self.fail(Reason::UpstreamHeadBytes)));
+        self.head.lines.length = self.body_length(status);
+        self.receiving = Receiving::Body;
+        Ok(status)
+    }
+
+    /// How the body is delimited: by END_STREAM, unless there is none or its length was announced.
+    fn body_length(&self, status: u16) -> Length {
+        match (self.method, status) {
+            (Method::Connect, 200..=299) => Length::Tunnel,
+            (Method::Head, _) | (_, 204 | 304) => Length::None,
+            _ => match self.announced() {
+                Some(length) => Length::Known(length),
+                None if self.head.ends => Length::None,
+                None => Length::Stream,
+            },
         }
-        if !(200..=599).contains(&status) {
-            return Poll::Ready(Err(self.fail(Reason::UpstreamInvalid)));
-        }
-        self.head.fill(status, &parts.headers, self.method, body.is_end_stream());
-        if let Length::Known(count) = self.head.response().length() {
-            self.missing = Some(count);
-        }
-        self.receiving = Receiving::Body(body);
-        Poll::Ready(Ok(status))
+    }
+
+    fn announced(&self) -> Option<u64> {
+        let value = self.response().fields().get(Name::ContentLength)?;
+        std::str::from_utf8(value).ok()?.parse().ok()
     }
 
     pub(crate) fn response(&self) -> ResponseHead<'_> {
-        self.head.response()
+        ResponseHead::new(&self.head.bytes, &self.head.lines)
+    }
+
+    fn lent(&self) -> &[u8] {
+        self.chunk.get(self.chunk_start..).unwrap_or_default()
     }
 
     pub(crate) fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Piece<'_>, Reason>> {
-        while self.piece.is_empty() {
-            match &mut self.receiving {
-                Receiving::Body(body) => match ready!(body.poll_data(cx)) {
-                    Some(Ok(piece)) => {
-                        self.missing = self.missing.map(|missing| missing.saturating_sub(piece.len() as u64));
-                        self.piece = piece;
-                    }
-                    // RFC 9113 section 8.1: a response may be complete although the rest of the request is not wanted.
-                    Some(Err(error)) if error.is_reset() && error.reason() == Some(h2::Reason::NO_ERROR) => {
-                        if self.missing.unwrap_or(0) > 0 {
-                            return Poll::Ready(Err(self.fail(Reason::UpstreamReset)));
-                        }
-                        self.receiving = Receiving::Done;
-                    }
-                    Some(Err(error)) => return Poll::Ready(Err(self.broken(&error))),
-                    None => match std::mem::replace(&mut self.receiving, Receiving::Done) {
-                        Receiving::Body(body) => self.receiving = Receiving::Trailers(body),
-                        other => self.receiving = other,
-                    },
-                },
-                Receiving::Trailers(body) => match ready!(body.poll_trailers(cx)) {
-                    Ok(trailers) => {
-                        self.trailers = trailers.map(|trailers| {
-                            let mut head = Head::default();
-                            head.fill_fields(&trailers);
-                            head
-                        });
-                        self.receiving = Receiving::Done;
-                    }
-                    Err(error) if error.is_reset() && error.reason() == Some(h2::Reason::NO_ERROR) => {
-                        self.receiving = Receiving::Done;
-                    }
-                    Err(error) => return Poll::Ready(Err(self.broken(&error))),
-                },
+        if self.lent().is_empty() {
+            match self.receiving {
+                Receiving::Body => {}
                 Receiving::Done => return Poll::Ready(Ok(Piece::End)),
-                Receiving::Failed(reason) => return Poll::Ready(Err(*reason)),
-                Receiving::Nothing | Receiving::Head(_) => return Poll::Ready(Err(Reason::HandlerFailed)),
+                Receiving::Failed(reason) => return Poll::Ready(Err(reason)),
+                Receiving::Nothing | Receiving::Head => return Poll::Ready(Err(Reason::HandlerFailed)),
+            }
+            let (Some(seat), Some(key)) = (&self.seat, self.key) else {
+                return Poll::Ready(Err(Reason::HandlerFailed));
+            };
+            self.chunk_start = 0;
+            let (chunk, trailers) = (&mut self.chunk, &mut self.trailers);
+            let body = seat.link().look(|h2| match h2.take_body(key, chunk) {
+                Body::End => {
+                    self.has_trailers = h2.take_response_trailers(key, trailers);
+                    Ok(true)
+                }
+                // RFC 9113 section 8.1: a response may be complete although the rest of the request is not wanted.
+                Body::Gone => match h2.cause(key) {
+                    Some(Cause::ResetByPeer(Code::NO_ERROR)) if !h2.is_short(key) => Ok(true),
+                    Some(Cause::ResetByPeer(Code::NO_ERROR)) | None => Err(Some(Cause::Lost)),
+                    Some(cause) => Err(Some(cause)),
+                },
+                Body::Data => Ok(false),
+                Body::Wait => Err(None),
+            });
+            match body {
+                Ok(true) => {
+                    self.receiving = Receiving::Done;
+                    return Poll::Ready(Ok(Piece::End));
+                }
+                Ok(false) => seat.link().lend(self.chunk.len()),
+                Err(None) => {
+                    seat.link().wait(key, cx);
+                    return Poll::Pending;
+                }
+                Err(Some(cause)) => return Poll::Ready(Err(self.broken(cause))),
             }
         }
-        Poll::Ready(Ok(Piece::Data(&self.piece)))
+        Poll::Ready(Ok(Piece::Data(self.lent())))
     }
 
     pub(crate) fn consume(&mut self, count: usize) {
-        let count = count.min(self.piece.len());
-        self.piece.advance(count);
-        if let Receiving::Body(body) | Receiving::Trailers(body) = &mut self.receiving {
-            // Fails only for more than was received.
-            let _ = body.flow_control().release_capacity(count);
+        let count = count.min(self.lent().len());
+        self.chunk_start += count;
+        if count > 0
+            && let (Some(seat), Some(key)) = (&self.seat, self.key)
+        {
+            seat.link().consumed(key, count);
         }
     }
 
     pub(crate) fn trailers(&self) -> Option<Fields<'_>> {
-        match self.receiving {
-            Receiving::Done => self.trailers.as_ref().map(Head::fields),
-            _ => None,
-        }
+        let is_there = self.receiving == Receiving::Done && self.has_trailers;
+        is_there.then(|| Fields::new(&self.trailers.bytes, &self.trailers.lines.fields))
     }
 
     pub(crate) fn response_started(&self) -> bool {
@@ -328,33 +378,15 @@ impl Exchange {
     }
 
     /// Notes why the stream ended early.
-    fn broken(&mut self, error: &h2::Error) -> Reason {
+    fn broken(&mut self, cause: Cause) -> Reason {
         // RFC 9113 section 8.7: the peer says that it did nothing with this request.
-        let refused = error.is_go_away() || error.reason() == Some(h2::Reason::REFUSED_STREAM);
-        self.refused |= error.is_remote() && refused && !self.started;
-        self.fail(if error.is_library() { Reason::UpstreamInvalid } else { Reason::UpstreamReset })
+        let refused = matches!(cause, Cause::Unprocessed | Cause::ResetByPeer(Code::REFUSED_STREAM));
+        self.refused |= refused && !self.started;
+        self.fail(if cause == Cause::Faulty { Reason::UpstreamInvalid } else { Reason::UpstreamReset })
     }
 
     fn fail(&mut self, reason: Reason) -> Reason {
         self.receiving = Receiving::Failed(reason);
         reason
     }
-}
-
-impl Drop for Exchange {
-    fn drop(&mut self) {
-        if let Receiving::Head(_) = self.receiving {
-            self.seat.raise_doubt();
-        }
-    }
-}
-
-fn header_map(fields: Fields<'_>) -> HeaderMap {
-    let mut map = HeaderMap::new();
-    let mut values = Values::default();
-    for (_, name, value) in fields {
-        // One that cannot be sent is left out: RFC 9110 section 6.5.1 lets trailers be dropped.
-        head::add(&mut map, &mut values, name, value);
-    }
-    map
 }

@@ -3,9 +3,9 @@
 mod connection;
 mod driver;
 mod exchange;
-mod head;
-mod names;
-mod values;
+mod link;
+mod request;
+mod target;
 
 pub(crate) use connection::{Connection, Seat};
 pub(crate) use exchange::Exchange;

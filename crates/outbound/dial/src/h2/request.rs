@@ -1,0 +1,134 @@
+use leat_h2::FieldList;
+use leat_message::{Fields, Method, Name, Reason};
+
+use super::target;
+
+/// Puts a request's head together.
+///
+/// # Errors
+/// `LineTargetInvalid` for what HTTP/2 cannot carry.
+pub(super) fn begin(
+    list: &mut FieldList,
+    method: &[u8],
+    authority: &[u8],
+    scheme: &str,
+    target: &[u8],
+) -> Result<(), Reason> {
+    let is_connect = Method::from_bytes(method) == Method::Connect;
+    // RFC 9113 section 8.5: CONNECT has neither scheme nor path.
+    let path = if is_connect { Some(&[][..]) } else { target::path(target) };
+    let (Some(path), true, true) = (path, is_token(method), target::is_authority(authority)) else {
+        return Err(Reason::LineTargetInvalid);
+    };
+    list.push(b":method", method);
+    if !is_connect {
+        list.push(b":scheme", scheme.as_bytes());
+        // Queries carry what nobody else is to guess, and are mostly others each time.
+        list.push_secret(b":path", path);
+    }
+    list.push(b":authority", authority);
+    Ok(())
+}
+
+/// Adds a field, whose name becomes lower case. What concerns one connection only, and what the framing says itself, is left
+/// out (RFC 9113 section 8.2.2). Says whether the field is legal. What is different in each request is sent as never indexed
+/// (RFC 7541 section 6.2.3): no table on the way is better for it.
+pub(super) fn add(list: &mut FieldList, name: &[u8], value: &[u8]) -> bool {
+    let id = Name::from_bytes(name);
+    let skipped = match id {
+        Name::Te => !value.eq_ignore_ascii_case(b"trailers"),
+        Name::Host | Name::ContentLength => true,
+        id => id.is_hop_by_hop(),
+    };
+    if skipped {
+        return true;
+    }
+    if id == Name::Other && !is_token(name) || !is_value(value) {
+        return false;
+    }
+    match id {
+        Name::Forwarded | Name::Traceparent | Name::XForwardedFor | Name::XRequestId => list.push_secret(name, value),
+        _ => list.push(name, value),
+    }
+    true
+}
+
+/// A list of trailers. One that cannot be sent is left out: RFC 9110 section 6.5.1 lets trailers be dropped.
+pub(super) fn trailers(list: &mut FieldList, fields: Fields<'_>) {
+    for (_, name, value) in fields {
+        add(list, name, value);
+    }
+}
+
+const TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = matches!(byte as u8, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-'
+            | b'.' | b'^'..=b'`' | b'|' | b'~');
+        byte += 1;
+    }
+    table
+};
+
+fn is_token(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(|&byte| TOKEN[usize::from(byte)])
+}
+
+fn is_value(value: &[u8]) -> bool {
+    !value.iter().fold(false, |found, &byte| found | (byte < b' ' && byte != b'\t') | (byte == 0x7f))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(list: &FieldList) -> String {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        list.iter().map(|(name, value)| format!("{}={}", text(name), text(value))).collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn heads_begin_with_pseudo_header_fields() {
+        let cases: [(&str, &str, &str, Result<&str, Reason>); 7] = [
+            ("GET", "a:1", "/b?c", Ok(":method=GET|:scheme=http|:path=/b?c|:authority=a:1")),
+            ("OPTIONS", "a", "*", Ok(":method=OPTIONS|:scheme=http|:path=*|:authority=a")),
+            ("CONNECT", "a:443", "ignored", Ok(":method=CONNECT|:authority=a:443")),
+            ("G T", "a", "/", Err(Reason::LineTargetInvalid)),
+            ("", "a", "/", Err(Reason::LineTargetInvalid)),
+            ("GET", "", "/", Err(Reason::LineTargetInvalid)),
+            ("GET", "a", "b", Err(Reason::LineTargetInvalid)),
+        ];
+        for (method, authority, target, expected) in cases {
+            let mut list = FieldList::default();
+            let begun = begin(&mut list, method.as_bytes(), authority.as_bytes(), "http", target.as_bytes());
+            assert_eq!(begun.map(|()| text(&list)), expected.map(str::to_owned), "{method} {authority} {target}");
+        }
+    }
+
+    #[test]
+    fn fields_of_a_connection_stay_behind_and_wrong_ones_are_told() {
+        let mut list = FieldList::default();
+        for (name, value) in [
+            ("Host", "a"),
+            ("Content-Length", "1"),
+            ("Connection", "x"),
+            ("keep-alive", "x"),
+            ("Proxy-Connection", "x"),
+            ("transfer-encoding", "chunked"),
+            ("upgrade", "x"),
+            ("http2-settings", "x"),
+            ("te", "gzip"),
+            ("TE", "Trailers"),
+            ("X-Mine", "a\tb \u{e9}"),
+            ("cookie", "a=1; b=2"),
+            ("traceparent", ""),
+        ] {
+            assert!(add(&mut list, name.as_bytes(), value.as_bytes()), "{name}");
+        }
+        assert_eq!(text(&list), "TE=Trailers|X-Mine=a\tb \u{e9}|cookie=a=1; b=2|traceparent=");
+        for (name, value) in [("a b", "c"), ("", "c"), (":path", "/"), ("a", "b\r\nc: d"), ("a", "\0"), ("a", "\x7f")] {
+            assert!(!add(&mut list, name.as_bytes(), value.as_bytes()), "{name}: {value:?}");
+        }
+    }
+}
