@@ -25,6 +25,10 @@ const LOCAL_RESETS_MAX: u32 = 64;
 const CONTINUATIONS_MAX: u32 = 16;
 /// DATA frames without data in one window, and one more for each stream that was opened (CVE-2019-9518).
 const EMPTY_DATA_MAX: u32 = 200;
+/// DATA and heads in one window for streams that we had reset, beside those for each of our resets in this window and the one
+/// before: what is under way when a peer hears of it, in small frames.
+const LATE_FRAMES_MAX: u32 = 20_000;
+const LATE_FRAMES_OF_A_RESET: u32 = 2_000;
 /// Length of a window in milliseconds.
 const WINDOW_MS: u64 = 10_000;
 
@@ -42,6 +46,10 @@ pub(crate) struct Meter {
     resets: u32,
     unseen_resets: u32,
     local_resets: u32,
+    /// Streams that we reset for whatever reason.
+    own_resets: u32,
+    own_resets_before: u32,
+    late_frames: u32,
     continuations: u32,
     empty_data: u32,
 }
@@ -52,8 +60,16 @@ impl Meter {
         self.now_ms = now_ms;
         self.unseen_resets = 0;
         if now_ms.saturating_sub(self.window_start_ms) >= WINDOW_MS {
-            let (continuations, unpaid_bytes) = (self.continuations, self.unpaid_bytes);
-            *self = Self { now_ms, window_start_ms: now_ms, continuations, unpaid_bytes, ..Self::default() };
+            let (continuations, unpaid_bytes, own_resets_before) =
+                (self.continuations, self.unpaid_bytes, self.own_resets);
+            *self = Self {
+                now_ms,
+                window_start_ms: now_ms,
+                continuations,
+                unpaid_bytes,
+                own_resets_before,
+                ..Self::default()
+            };
         }
     }
 
@@ -112,6 +128,17 @@ impl Meter {
         self.judge()
     }
 
+    /// Counts a stream that we reset, for whatever reason.
+    pub(crate) fn own_reset(&mut self) {
+        self.own_resets = self.own_resets.saturating_add(1);
+    }
+
+    /// Counts a frame for a stream that we had reset.
+    pub(crate) fn late(&mut self) -> Result<(), Code> {
+        self.late_frames = self.late_frames.saturating_add(1);
+        self.judge()
+    }
+
     /// Counts a DATA frame of ours.
     #[inline]
     pub(crate) fn data_sent(&mut self) {
@@ -126,11 +153,14 @@ impl Meter {
     }
 
     fn judge(&self) -> Result<(), Code> {
+        let known_resets = self.own_resets.saturating_add(self.own_resets_before);
+        let late_frames_max = LATE_FRAMES_MAX.saturating_add(known_resets.saturating_mul(LATE_FRAMES_OF_A_RESET));
         let is_flood = self.idle_frames > IDLE_FRAMES_MAX.saturating_add(self.opened).saturating_add(self.data_sent)
             || self.window_updates > WINDOW_UPDATES_MAX
             || self.resets > RESETS_MAX.saturating_add(self.opened / 2)
             || self.unseen_resets > UNSEEN_RESETS_MAX
             || self.local_resets > LOCAL_RESETS_MAX
+            || self.late_frames > late_frames_max
             || self.continuations > CONTINUATIONS_MAX
             || self.empty_data > EMPTY_DATA_MAX.saturating_add(self.opened);
         if is_flood { Err(Code::ENHANCE_YOUR_CALM) } else { Ok(()) }
@@ -230,6 +260,19 @@ mod tests {
         // One stream pays for one.
         let mut meter = Meter::default();
         assert!((0..IDLE_FRAMES_MAX).all(|_| meter.reset(None).is_ok()) && meter.reset(None).is_err());
+    }
+
+    #[test]
+    fn frames_for_streams_that_we_reset_are_late_for_a_while() {
+        let mut meter = Meter::default();
+        meter.own_reset();
+        let allowed = LATE_FRAMES_MAX + LATE_FRAMES_OF_A_RESET;
+        for now_ms in [0, WINDOW_MS] {
+            meter.turn(now_ms);
+            assert!((0..allowed).all(|_| meter.late().is_ok()) && meter.late().is_err(), "{now_ms}");
+        }
+        meter.turn(2 * WINDOW_MS);
+        assert!((0..LATE_FRAMES_MAX).all(|_| meter.late().is_ok()) && meter.late().is_err());
     }
 
     #[test]

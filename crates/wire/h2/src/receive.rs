@@ -118,6 +118,7 @@ impl Connection {
                     self.meter.local_reset()?;
                 }
                 frame::reset(out, id, code);
+                self.meter.own_reset();
                 match key {
                     Some(key) => self.end_stream(key, Cause::Faulty),
                     None => self.closed.push(id, Cause::Faulty),
@@ -128,12 +129,12 @@ impl Connection {
     }
 
     /// What is wrong with a frame for a stream that does not live; `Ok` where it is to be ignored (section 5.1).
-    fn is_late(&self, id: u32) -> Result<(), Fault> {
+    fn is_late(&mut self, id: u32) -> Result<(), Fault> {
         if id > self.last_stream || id.is_multiple_of(2) {
             return Err(Code::PROTOCOL_ERROR.into());
         }
         match self.closed.cause(id) {
-            Some(Cause::ResetByUs | Cause::Faulty) => Ok(()),
+            Some(Cause::ResetByUs | Cause::Faulty) => self.meter.late().map_err(Fault::Connection),
             Some(Cause::Ended) => Err(Code::STREAM_CLOSED.into()),
             Some(Cause::ResetByPeer(_) | Cause::Unprocessed | Cause::Lost) | None => {
                 Err(Fault::Stream(id, Code::STREAM_CLOSED))
@@ -343,6 +344,7 @@ impl Connection {
                     self.last_stream = id;
                     if !is_late {
                         frame::reset(out, id, Code::REFUSED_STREAM);
+                        self.meter.own_reset();
                     }
                     self.closed.push(id, Cause::ResetByUs);
                     Ok(())

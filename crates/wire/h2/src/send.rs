@@ -110,6 +110,7 @@ impl Connection {
     pub fn reset(&mut self, key: Key, code: Code, out: &mut Vec<u8>) {
         if self.streams.get(key).is_some_and(|stream| stream.closed.is_none()) {
             frame::reset(out, key.id, code);
+            self.meter.own_reset();
             self.end_stream(key, Cause::ResetByUs);
         }
     }

@@ -1,5 +1,6 @@
 use leat_h2::hpack::Encoder;
-use leat_h2::{Body, Code, Connection, Key, PREFACE, Settings};
+use leat_h2::{Body, Code, Connection, FieldList, Key, PREFACE, Section, Settings};
+use leat_message::Method;
 
 pub(crate) const DATA: u8 = 0;
 pub(crate) const HEADERS: u8 = 1;
@@ -66,6 +67,16 @@ pub(crate) fn data(stream: u32, bytes: &[u8], ends: bool) -> Vec<u8> {
     frame(DATA, u8::from(ends), stream, bytes)
 }
 
+/// A response's head.
+pub(crate) fn answer(stream: u32, status: &str, fields: &[(&str, &str)], ends: bool) -> Vec<u8> {
+    let fields = [&[(":status", status)], fields].concat();
+    frame(HEADERS, END_HEADERS | u8::from(ends), stream, &block(&fields))
+}
+
+pub(crate) fn go_away(last_stream: u32, code: Code) -> Vec<u8> {
+    frame(GOAWAY, 0, 0, &[last_stream.to_be_bytes(), code.0.to_be_bytes()].concat())
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) kind: u8,
@@ -80,13 +91,16 @@ impl Frame {
     }
 }
 
-/// A client, and the connection that it talks to.
+/// The other end of a connection, and the connection that it talks to.
 pub(crate) struct Peer {
     pub(crate) h2: Connection,
     pub(crate) out: Vec<u8>,
     pub(crate) now_ms: u64,
     rest: Vec<u8>,
 }
+
+/// Interim responses that a client takes for one request.
+pub(crate) const INTERIMS_MAX: u32 = 2;
 
 pub(crate) const SETTINGS_OF_TESTS: Settings = Settings {
     streams_max: 8,
@@ -110,6 +124,45 @@ impl Peer {
         peer.give(&[PREFACE, &frame(SETTINGS, 0, 0, &[])].concat()).unwrap();
         peer.frames();
         peer
+    }
+
+    /// A server that a client of ours has begun to talk to, behind the settings of both sides.
+    pub(crate) fn called() -> Self {
+        let mut peer = Self::called_silent();
+        peer.give(&frame(SETTINGS, 0, 0, &[])).unwrap();
+        peer.frames();
+        peer
+    }
+
+    /// The same before the server has sent a byte, behind the client's preface.
+    pub(crate) fn called_silent() -> Self {
+        let mut out = Vec::new();
+        let h2 = Connection::client(SETTINGS_OF_TESTS, INTERIMS_MAX, &mut out);
+        assert!(out.starts_with(PREFACE));
+        out.drain(..PREFACE.len());
+        Self { h2, out, now_ms: 0, rest: Vec::new() }
+    }
+
+    /// Our client opens a stream.
+    pub(crate) fn open(&mut self, method: Method, ends: bool) -> Key {
+        let mut fields = FieldList::default();
+        fields.push(b":method", b"ANY");
+        self.h2.open(method, &fields, ends, &mut self.out).expect("a stream")
+    }
+
+    /// The next head that came: its status, its fields, and whether it ends the stream.
+    pub(crate) fn head(&mut self, key: Key) -> Option<(u16, String, bool)> {
+        let mut section = Section::default();
+        let text = |section: &Section| {
+            let fields = leat_message::Fields::new(&section.bytes, &section.lines.fields);
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+            fields
+                .iter()
+                .map(|(_, name, value)| format!("{}={}", text(name), text(value)))
+                .collect::<Vec<_>>()
+                .join("|")
+        };
+        self.h2.take_head(key, &mut section).then(|| (section.lines.status, text(&section), section.ends))
     }
 
     /// Sends bytes, whole frames or not.

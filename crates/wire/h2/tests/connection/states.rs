@@ -7,7 +7,7 @@ use crate::peer::*;
 
 /// What comes of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+pub(crate) enum Outcome {
     /// Nothing is wrong.
     Fine,
     /// This stream is reset, with this code.
@@ -18,7 +18,7 @@ enum Outcome {
 
 use Outcome::{Connection, Fine, Stream};
 
-fn outcome(peer: &mut Peer, frames: &[u8]) -> Outcome {
+pub(crate) fn outcome(peer: &mut Peer, frames: &[u8]) -> Outcome {
     let result = peer.give(frames);
     let sent = peer.frames();
     let last = sent.iter().rev().find(|frame| matches!(frame.kind, RST_STREAM | GOAWAY));
