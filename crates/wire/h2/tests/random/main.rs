@@ -4,7 +4,7 @@
 
 mod game;
 
-use game::{Tally, play};
+use game::{Duels, Tally, duel, play};
 
 /// Games of a run.
 const GAMES: u64 = 3_000;
@@ -36,4 +36,15 @@ fn what_comes_out_is_legal_and_within_the_limits_whatever_goes_in() {
     assert!(total.requests > GAMES * 3 && total.whole_replies > GAMES * 2, "{total:?}");
     assert!(total.settled > GAMES / 2, "{total:?}");
     assert!(total.body_bytes > GAMES * 100 && total.data_bytes > GAMES * 1_000, "{total:?}");
+}
+
+#[test]
+fn a_client_and_a_server_of_ours_understand_each_other() {
+    let mut total = Duels::default();
+    for seed in 0..GAMES {
+        let duels = std::panic::catch_unwind(|| duel(&script(seed)));
+        total += duels.unwrap_or_else(|_| panic!("seed {seed}"));
+    }
+    assert!(total.whole > GAMES * 2 && total.cut > GAMES / 4, "{total:?}");
+    assert!(total.requests > GAMES * 3 && total.body_bytes > GAMES * 1_000, "{total:?}");
 }

@@ -2,12 +2,14 @@
 //! that the client sends in one piece and once with it in many; both must come out alike.
 
 mod client;
+mod duel;
 mod frames;
 mod server;
 mod source;
 mod view;
 
 use client::Client;
+pub(crate) use duel::{Duels, duel};
 use leat_h2::Settings;
 use server::{Options, Server};
 use source::Source;
