@@ -1,4 +1,4 @@
-//! A random client and a random server of HTTP/2: see ../README.md.
+//! Random clients and random servers of HTTP/2, against each other and against frames of any kind: see ../README.md.
 #![no_main]
 
 #[path = "../../crates/wire/h2/tests/random/game/mod.rs"]
@@ -8,4 +8,6 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     game::play(data);
+    game::call(data);
+    game::duel(data);
 });

@@ -4,7 +4,7 @@
 
 mod game;
 
-use game::{Duels, Tally, duel, play};
+use game::{Duels, Tally, call, duel, play};
 
 /// Games of a run.
 const GAMES: u64 = 3_000;
@@ -34,6 +34,18 @@ fn what_comes_out_is_legal_and_within_the_limits_whatever_goes_in() {
     }
     // A game that ends at its first frame, or in which nothing is answered, would prove nothing.
     assert!(total.requests > GAMES * 3 && total.whole_replies > GAMES * 2, "{total:?}");
+    assert!(total.settled > GAMES / 2, "{total:?}");
+    assert!(total.body_bytes > GAMES * 100 && total.data_bytes > GAMES * 1_000, "{total:?}");
+}
+
+#[test]
+fn a_client_is_as_legal_whatever_servers_send() {
+    let mut total = Tally::default();
+    for seed in 0..GAMES {
+        let tally = std::panic::catch_unwind(|| call(&script(seed)));
+        total += tally.unwrap_or_else(|_| panic!("seed {seed}"));
+    }
+    assert!(total.requests > GAMES * 3 && total.whole_replies > GAMES / 2, "{total:?}");
     assert!(total.settled > GAMES / 2, "{total:?}");
     assert!(total.body_bytes > GAMES * 100 && total.data_bytes > GAMES * 1_000, "{total:?}");
 }

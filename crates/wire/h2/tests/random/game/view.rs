@@ -1,4 +1,4 @@
-//! How the client sees the connection: what it may be sent, and whether that is what it gets.
+//! How the other end sees the connection, a client or a server: what it may be sent, and whether that is what it gets.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -36,6 +36,8 @@ pub(super) struct Stream {
 pub(super) struct View {
     sent: Vec<u8>,
     preface_left: usize,
+    /// What of a preface it has to get.
+    preface_owed: &'static [u8],
     in_block: bool,
     /// SETTINGS without an answer.
     settings: VecDeque<Vec<(u16, u32)>>,
@@ -59,6 +61,7 @@ impl View {
         Self {
             sent: Vec::new(),
             preface_left: PREFACE.len(),
+            preface_owed: &[],
             in_block: false,
             settings: VecDeque::new(),
             streams: HashMap::new(),
@@ -74,6 +77,11 @@ impl View {
             last_stream: None,
             has_failed: false,
         }
+    }
+
+    /// The same for a server, which sends no preface and gets one.
+    pub(super) fn of_server(more: u64) -> Self {
+        Self { preface_left: 0, preface_owed: PREFACE, ..Self::new(more) }
     }
 
     /// Whether what the client sent ended with a frame, and with a block.
@@ -146,6 +154,10 @@ impl View {
 
     /// The client gets this. Returns the bytes of bodies, and how many replies are whole by it.
     pub(super) fn gets(&mut self, bytes: &[u8]) -> (u64, u64) {
+        let (preface, bytes) = bytes.split_at(bytes.len().min(self.preface_owed.len()));
+        let (expected, owed) = self.preface_owed.split_at(preface.len());
+        assert_eq!(preface, expected);
+        self.preface_owed = owed;
         self.got.extend_from_slice(bytes);
         let got = std::mem::take(&mut self.got);
         let (mut rest, mut data, mut whole) = (&got[..], 0, 0);
@@ -259,7 +271,9 @@ impl View {
         let expected = stream.blocks.pop_front().expect("a block that nobody sent");
         assert!(expected == (fields, ends), "another block than was sent");
         assert!(!stream.has_head || stream.seen == stream.body.len(), "trailers before the end of the body");
-        stream.has_head |= expected.0.first().is_some_and(|(name, value)| name == b":status" && value[0] != b'1');
+        let is_final =
+            |(name, value): &(Vec<u8>, Vec<u8>)| name == b":method" || name == b":status" && value[0] != b'1';
+        stream.has_head |= expected.0.first().is_some_and(is_final);
         stream.is_seen_whole = ends;
     }
 }
