@@ -143,11 +143,11 @@ impl Duel {
             7..=9 => self.server_acts(source),
             10 | 11 => {
                 let count = self.client.out.len().min(source.pick(&SIZES));
-                self.to_server(count);
+                self.carry_up(count);
             }
             12 | 13 => {
                 let count = self.server.out.len().min(source.pick(&SIZES));
-                self.to_client(count);
+                self.carry_down(count);
             }
             14 if source.once_in(8) => {
                 let at = source.below(self.calls.len().max(1));
@@ -155,13 +155,13 @@ impl Duel {
             }
             _ if source.once_in(100) => self.server.h2.close(&mut self.server.out),
             _ => {
-                self.to_server(self.client.out.len());
-                self.to_client(self.server.out.len());
+                self.carry_up(self.client.out.len());
+                self.carry_down(self.server.out.len());
             }
         }
     }
 
-    fn to_server(&mut self, count: usize) {
+    fn carry_up(&mut self, count: usize) {
         let bytes = self.client.write(count);
         self.client_is_told();
         self.server.receive(&bytes);
@@ -176,7 +176,7 @@ impl Duel {
         while self.server.h2.next_told().is_some() {}
     }
 
-    fn to_client(&mut self, count: usize) {
+    fn carry_down(&mut self, count: usize) {
         let bytes = self.server.write(count);
         self.client.receive(&bytes);
         self.client_is_told();
@@ -403,7 +403,7 @@ impl Duel {
         let mut quiet = 0;
         while quiet < 3 {
             let before = self.client.out.len() + self.server.out.len();
-            self.to_server(self.client.out.len());
+            self.carry_up(self.client.out.len());
             for at in 0..self.held.len() {
                 self.server_reads(at);
                 while !self.calls[self.held[at].1].reply.heads.iter().any(|head| head.starts_with('2'))
@@ -418,7 +418,7 @@ impl Duel {
                     self.server_ends(at, source);
                 }
             }
-            self.to_client(self.server.out.len());
+            self.carry_down(self.server.out.len());
             (0..self.calls.len()).for_each(|at| self.client_reads_from(at));
             quiet = if before == 0 && self.client.out.is_empty() && self.server.out.is_empty() { quiet + 1 } else { 0 };
         }
@@ -433,8 +433,8 @@ impl Duel {
             self.tally.cut += u64::from(call.is_cut);
         }
         (0..self.calls.len()).for_each(|at| self.cancel(at));
-        self.to_server(self.client.out.len());
-        self.to_client(self.server.out.len());
+        self.carry_up(self.client.out.len());
+        self.carry_down(self.server.out.len());
         for side in [&self.client, &self.server] {
             assert_eq!((side.h2.live_streams(), side.h2.waiting_bytes(), side.h2.has_held()), (0, 0, false));
             assert!(!side.h2.is_lost());
