@@ -1,6 +1,7 @@
 //! Peers that do as they are told, over real sockets, and a driver that runs an exchange the way the gateway does.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod frames;
 pub mod names;
 pub mod streams;
 

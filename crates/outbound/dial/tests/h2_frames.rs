@@ -1,0 +1,737 @@
+//! Exchanges over HTTP/2 with peers that send frames by hand: what the h2 crate would not send.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod scripted;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::Poll;
+
+use leat_dial::{Call, EndpointLimits, Protocol};
+use leat_h2::hpack::{Decoder, Sensitivity};
+use leat_message::{Length, Piece, Reason};
+use scripted::frames::*;
+use scripted::streams::{h2c, spawn_fetch};
+use scripted::*;
+
+const NO_ERROR: u32 = 0;
+const PROTOCOL_ERROR: u32 = 1;
+const FLOW_CONTROL_ERROR: u32 = 3;
+const FRAME_SIZE_ERROR: u32 = 6;
+const REFUSED_STREAM: u32 = 7;
+const CANCEL: u32 = 8;
+const COMPRESSION_ERROR: u32 = 9;
+const ENHANCE_YOUR_CALM: u32 = 11;
+
+fn ok(stream: u32) -> Vec<u8> {
+    [answer(stream, "200", &[], false), data(stream, b"ok", true)].concat()
+}
+
+/// How many bytes of the body are lent; 0 at its end.
+async fn lent(call: &mut Call) -> usize {
+    std::future::poll_fn(|cx| {
+        call.poll_body(cx).map(|piece| match piece.unwrap() {
+            Piece::Data(bytes) => bytes.len(),
+            Piece::End => 0,
+        })
+    })
+    .await
+}
+
+/// Answers each request with `ok`.
+async fn serve(mut conn: Conn) {
+    while let Some(frame) = conn.next(HEADERS).await {
+        conn.send(ok(frame.stream)).await;
+    }
+}
+
+/// A peer that answers each request with the same frames, made for its stream, and keeps the connection.
+async fn answering(frames: impl Fn(u32) -> Vec<u8> + Clone + 'static) -> std::net::SocketAddr {
+    framed(frame(SETTINGS, 0, 0, &[]), move |_, mut conn| {
+        let frames = frames.clone();
+        async move {
+            while let Some(request) = conn.next(HEADERS).await {
+                conn.send(frames(request.stream)).await;
+            }
+        }
+    })
+    .await
+}
+
+#[test]
+fn requests_are_one_block_in_their_order_with_secrets_apart() {
+    on_core(async {
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        let address = {
+            let seen = Rc::clone(&seen);
+            framed(frame(SETTINGS, 0, 0, &[]), move |_, mut conn| {
+                let seen = Rc::clone(&seen);
+                async move {
+                    let mut decoder = Decoder::new(4_096);
+                    while let Some(request) = conn.next(HEADERS).await {
+                        let mut fields = Vec::new();
+                        let decoded = decoder.decode(&request.payload, 1 << 16, &mut |name, value, sensitivity| {
+                            let mark = if sensitivity == Sensitivity::NeverIndexed { "!" } else { "" };
+                            fields.push(format!("{}={}{mark}", name.escape_ascii(), value.escape_ascii()));
+                        });
+                        assert_eq!((decoded, request.flags), (Ok(()), END_HEADERS));
+                        seen.borrow_mut().push(fields);
+                        conn.send(ok(request.stream)).await;
+                    }
+                }
+            })
+            .await
+        };
+        let ask = Ask {
+            fields: vec![
+                ("Accept", "a/b"),
+                ("Host", "up.example"),
+                ("Cookie", "a=1; b=2"),
+                ("X-Mine", "1"),
+                ("TE", "trailers"),
+                ("Authorization", "none"),
+                ("X-Request-Id", "r"),
+                ("Traceparent", "t"),
+                ("Forwarded", "f"),
+                ("X-Forwarded-For", "g"),
+                ("Connection", "x"),
+                ("Content-Length", "2"),
+            ],
+            ..post("/p?q", Length::Known(2), "hi")
+        };
+        let (pools, endpoint) = (pools(), h2c(address));
+        for _ in 0..4 {
+            assert_eq!(fetch(&pools, &endpoint, &ask).await.unwrap().text(), "ok");
+        }
+        let expected = [
+            ":method=POST",
+            ":scheme=http",
+            ":path=/p?q!",
+            ":authority=up.example",
+            "accept=a/b",
+            "cookie=a=1; b=2!",
+            "x-mine=1",
+            "te=trailers",
+            "authorization=none!",
+            "x-request-id=r!",
+            "traceparent=t!",
+            "forwarded=f!",
+            "x-forwarded-for=g!",
+            "content-length=2",
+        ];
+        assert_eq!(*seen.borrow(), vec![expected; 4]);
+    });
+}
+
+#[test]
+fn requests_of_one_turn_leave_in_one_write() {
+    on_core(async {
+        use tokio::io::AsyncReadExt;
+        let reads = Rc::new(RefCell::new(Vec::new()));
+        let address = {
+            let reads = Rc::clone(&reads);
+            framed(frame(SETTINGS, 0, 0, &[]), move |_, mut conn| {
+                let reads = Rc::clone(&reads);
+                async move {
+                    let first = conn.next(HEADERS).await.unwrap();
+                    conn.send(ok(first.stream)).await;
+                    let mut block = vec![0; 64 * 1024];
+                    loop {
+                        let count = conn.0.read(&mut block).await.unwrap_or(0);
+                        if count == 0 {
+                            return;
+                        }
+                        let heads: Vec<u32> = frames(&block[..count])
+                            .iter()
+                            .filter(|frame| frame.kind == HEADERS)
+                            .map(|frame| frame.stream)
+                            .collect();
+                        conn.send(heads.iter().flat_map(|&stream| ok(stream)).collect::<Vec<u8>>()).await;
+                        reads.borrow_mut().push(heads.len());
+                    }
+                }
+            })
+            .await
+        };
+        let (pools, endpoint) = (pools(), h2c(address));
+        fetch(&pools, &endpoint, &get("/")).await.unwrap();
+        for _ in 0..3 {
+            let tasks: Vec<_> = (0..20).map(|_| spawn_fetch(&pools, &endpoint)).collect();
+            for task in tasks {
+                assert_eq!(task.await.unwrap().unwrap(), "ok");
+            }
+        }
+        assert_eq!(reads.borrow().iter().copied().filter(|&heads| heads > 0).collect::<Vec<_>>(), [20, 20, 20]);
+    });
+}
+
+#[test]
+fn a_response_that_is_none_fails_its_request_alone() {
+    let (long, longest) = ("x".repeat(1_000), "y".repeat(9_000));
+    let too_many: Vec<(&str, &str)> = (0..201).map(|_| ("a", "b")).collect();
+    let too_long: Vec<(&str, &str)> = (0..8).map(|_| ("a", &longest[..])).collect();
+    let in_frames = |stream: u32, fields: &[(&str, &str)]| {
+        let block = block(&[&[(":status", "200")], fields].concat());
+        let mut frames = Vec::new();
+        for (at, piece) in block.chunks(16_000).enumerate() {
+            let flags = if (at + 1) * 16_000 >= block.len() { END_HEADERS } else { 0 };
+            frames.extend(frame(if at == 0 { HEADERS } else { 9 }, flags, stream, piece));
+        }
+        frames
+    };
+    type Answer<'a> = Box<dyn Fn(u32) -> Vec<u8> + 'a>;
+    let head = |fields: &'static [(&'static str, &'static str)]| -> Answer<'static> {
+        Box::new(move |stream| frame(HEADERS, END_HEADERS | END_STREAM, stream, &block(fields)))
+    };
+    let get_ = get("/");
+    let asks_head = Ask { method: "HEAD", ..get("/") };
+    let cases: Vec<(&str, &Ask, Answer<'_>, Reason)> = vec![
+        ("no status", &get_, head(&[("a", "b")]), Reason::UpstreamInvalid),
+        ("a status that is none", &get_, head(&[(":status", "2x0")]), Reason::UpstreamInvalid),
+        ("a status that nobody knows", &get_, head(&[(":status", "600")]), Reason::UpstreamInvalid),
+        ("a path", &get_, head(&[(":status", "200"), (":path", "/")]), Reason::UpstreamInvalid),
+        ("upper case", &get_, head(&[(":status", "200"), ("A", "b")]), Reason::UpstreamInvalid),
+        ("a line break", &get_, head(&[(":status", "200"), ("a", "b\r\nc: d")]), Reason::UpstreamInvalid),
+        ("a control", &get_, head(&[(":status", "200"), ("a", "\x01")]), Reason::UpstreamInvalid),
+        ("connection", &get_, head(&[(":status", "200"), ("connection", "close")]), Reason::UpstreamInvalid),
+        ("chunked", &get_, head(&[(":status", "200"), ("transfer-encoding", "chunked")]), Reason::UpstreamInvalid),
+        (
+            "two lengths",
+            &get_,
+            head(&[(":status", "200"), ("content-length", "0"), ("content-length", "1")]),
+            Reason::UpstreamInvalid,
+        ),
+        (
+            "a length without a body",
+            &get_,
+            head(&[(":status", "200"), ("content-length", "1")]),
+            Reason::UpstreamInvalid,
+        ),
+        ("an interim end", &get_, head(&[(":status", "103")]), Reason::UpstreamInvalid),
+        ("DATA first", &get_, Box::new(|stream| data(stream, b"x", true)), Reason::UpstreamInvalid),
+        (
+            "a second head",
+            &get_,
+            Box::new(|stream| answer(stream, "200", &[], false).repeat(2)),
+            Reason::UpstreamInvalid,
+        ),
+        (
+            "too much",
+            &get_,
+            Box::new(|stream| {
+                [answer(stream, "200", &[("content-length", "1")], false), data(stream, b"xy", true)].concat()
+            }),
+            Reason::UpstreamInvalid,
+        ),
+        (
+            "too little",
+            &get_,
+            Box::new(|stream| {
+                [answer(stream, "200", &[("content-length", "3")], false), data(stream, b"xy", true)].concat()
+            }),
+            Reason::UpstreamInvalid,
+        ),
+        ("a body of HEAD", &asks_head, Box::new(ok), Reason::UpstreamInvalid),
+        (
+            "a body of 204",
+            &get_,
+            Box::new(|stream| [answer(stream, "204", &[], false), data(stream, b"x", true)].concat()),
+            Reason::UpstreamInvalid,
+        ),
+        (
+            "seventeen interim heads",
+            &get_,
+            Box::new(|stream| answer(stream, "103", &[], false).repeat(17)),
+            Reason::UpstreamInvalid,
+        ),
+        (
+            "too many fields",
+            &get_,
+            Box::new(|stream| answer(stream, "200", &too_many, true)),
+            Reason::UpstreamHeadBytes,
+        ),
+        (
+            "too many of an interim head",
+            &get_,
+            Box::new(|stream| answer(stream, "103", &too_many, false)),
+            Reason::UpstreamInvalid,
+        ),
+        ("a head that is too long", &get_, Box::new(|stream| in_frames(stream, &too_long)), Reason::UpstreamInvalid),
+        ("too wide a window", &get_, Box::new(|stream| window_update(stream, 0x7fff_ffff)), Reason::UpstreamInvalid),
+        ("no window", &get_, Box::new(|stream| window_update(stream, 0)), Reason::UpstreamInvalid),
+        ("a reset", &get_, Box::new(|stream| reset(stream, CANCEL)), Reason::UpstreamReset),
+        ("a refusal", &get_, Box::new(|stream| reset(stream, REFUSED_STREAM)), Reason::UpstreamReset),
+    ];
+    on_core(async {
+        for (name, ask, make, reason) in cases {
+            // Made before, since the peer's task outlives them.
+            let answers: Rc<Vec<Vec<u8>>> = Rc::new([1, 3].iter().map(|&stream| make(stream)).collect());
+            let address = answering(move |stream| match answers.get(stream as usize / 2) {
+                Some(answer) => answer.clone(),
+                None => ok(stream),
+            })
+            .await;
+            let (pools, endpoint) = (pools(), h2c(address));
+            for _ in 0..2 {
+                assert_eq!(fetch(&pools, &endpoint, ask).await, Err(reason), "{name}");
+            }
+            assert_eq!(fetch(&pools, &endpoint, &get("/")).await.unwrap().text(), "ok", "{name}");
+            assert_eq!((pools.stats_of(&endpoint).connects, pools.stats_of(&endpoint).in_use), (1, 0), "{name}");
+        }
+        // As much as may be.
+        let fields: Vec<(String, String)> = (0..60).map(|number| (format!("x-{number}"), long.clone())).collect();
+        let listed: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        let long = [in_frames(1, &listed), data(1, b"ok", true)].concat();
+        let address = answering(move |_| long.clone()).await;
+        let answer = fetch(&pools(), &h2c(address), &get("/")).await.unwrap();
+        assert_eq!((answer.text().as_str(), answer.fields), ("ok", fields));
+    });
+}
+
+#[test]
+fn responses_without_a_body_say_so() {
+    on_core(async {
+        for (method, status, fields, ends, length) in [
+            ("HEAD", "200", &[("content-length", "5")][..], true, Length::None),
+            ("HEAD", "200", &[("content-length", "5")], false, Length::None),
+            ("GET", "204", &[], false, Length::None),
+            ("GET", "304", &[("content-length", "5")], true, Length::None),
+            ("GET", "304", &[("content-length", "5")], false, Length::None),
+            ("GET", "200", &[("content-length", "0")], true, Length::Known(0)),
+            ("GET", "200", &[], true, Length::None),
+            ("GET", "200", &[], false, Length::Stream),
+        ] {
+            let address = answering(move |stream| {
+                [answer(stream, status, fields, ends), if ends { Vec::new() } else { data(stream, b"", true) }].concat()
+            })
+            .await;
+            let (pools, endpoint) = (pools(), h2c(address));
+            for _ in 0..2 {
+                let answer = fetch(&pools, &endpoint, &Ask { method, ..get("/") }).await.unwrap();
+                assert_eq!((answer.length, answer.body.len()), (length, 0), "{method} {status} {ends}");
+            }
+            assert_eq!(pools.stats_of(&endpoint).connects, 1);
+        }
+    });
+}
+
+#[test]
+fn an_error_of_the_connection_ends_it_with_a_code_and_all_requests_on_it() {
+    let late = |frames: Vec<u8>| [reset(1, CANCEL), frames].concat();
+    let cases: Vec<(&str, Vec<u8>, u32)> = vec![
+        ("a frame that is too long", frame(0xee, 0, 0, &[0; 16_385]), FRAME_SIZE_ERROR),
+        ("a push", frame(PUSH_PROMISE, END_HEADERS, 1, &[0, 0, 0, 2]), PROTOCOL_ERROR),
+        ("a stream of its own", answer(2, "200", &[], true), PROTOCOL_ERROR),
+        ("a stream that will be", answer(99, "200", &[], true), PROTOCOL_ERROR),
+        ("DATA of a stream that will be", data(99, b"x", false), PROTOCOL_ERROR),
+        ("a window of a stream that will be", window_update(99, 1), PROTOCOL_ERROR),
+        ("a reset of a stream that will be", reset(99, CANCEL), PROTOCOL_ERROR),
+        ("a block that is none", frame(HEADERS, END_HEADERS, 1, &[0x80]), COMPRESSION_ERROR),
+        ("an index that nobody has", frame(HEADERS, END_HEADERS, 1, &[0xff, 0x80, 0x01]), COMPRESSION_ERROR),
+        ("too wide a window", window_update(0, 0x7fff_ffff), FLOW_CONTROL_ERROR),
+        ("no window", window_update(0, 0), PROTOCOL_ERROR),
+        ("pushes", setting(2, 1), PROTOCOL_ERROR),
+        ("a narrow frame", setting(5, 1), PROTOCOL_ERROR),
+        ("half a setting", frame(SETTINGS, 0, 0, &[0; 5]), FRAME_SIZE_ERROR),
+        ("a later goodbye", [go_away(3, 0), go_away(5, 0)].concat(), PROTOCOL_ERROR),
+        ("PING", frame(PING, 0, 0, &[0; 8]).repeat(500), ENHANCE_YOUR_CALM),
+        ("SETTINGS", setting(4, 1).repeat(500), ENHANCE_YOUR_CALM),
+        ("unknown frames", frame(0xee, 0, 1, b"x").repeat(500), ENHANCE_YOUR_CALM),
+        ("empty DATA", [answer(1, "200", &[], false), data(1, b"", false).repeat(500)].concat(), ENHANCE_YOUR_CALM),
+        ("CONTINUATION", [frame(HEADERS, 0, 1, &[]), frame(9, 0, 1, b"").repeat(50)].concat(), ENHANCE_YOUR_CALM),
+        (
+            "an endless head",
+            [frame(HEADERS, 0, 1, &[]), frame(9, 0, 1, &[0; 16_000]).repeat(9)].concat(),
+            ENHANCE_YOUR_CALM,
+        ),
+        ("WINDOW_UPDATE", window_update(0, 1).repeat(21_000), ENHANCE_YOUR_CALM),
+        ("resets of what is over", late(reset(1, CANCEL).repeat(500)), ENHANCE_YOUR_CALM),
+        ("DATA of what is over", late(data(1, b"x", false).repeat(30_000)), ENHANCE_YOUR_CALM),
+    ];
+    on_core(async {
+        for (name, bytes, code) in cases {
+            let told = Rc::new(Cell::new(None));
+            let address = {
+                let (told, bytes) = (Rc::clone(&told), bytes.clone());
+                framed(frame(SETTINGS, 0, 0, &[]), move |number, mut conn| {
+                    let (told, bytes) = (Rc::clone(&told), bytes.clone());
+                    async move {
+                        if number > 0 {
+                            return serve(conn).await;
+                        }
+                        conn.next(HEADERS).await;
+                        conn.next(HEADERS).await;
+                        let (mut reads, mut writes) = conn.0.into_split();
+                        // Both at once: it takes no more once it has heard enough.
+                        tokio::task::spawn_local(async move {
+                            use tokio::io::AsyncWriteExt;
+                            let _ = writes.write_all(&bytes).await;
+                            std::future::pending::<()>().await;
+                        });
+                        let mut all = Vec::new();
+                        use tokio::io::AsyncReadExt;
+                        let _ = reads.read_to_end(&mut all).await;
+                        told.set(frames(&all).iter().find(|frame| frame.kind == GOAWAY).map(|frame| frame.number(4)));
+                    }
+                })
+                .await
+            };
+            let (pools, endpoint) = (pools(), h2c(address));
+            let mut calls = [pools.lease(&endpoint).await.unwrap(), pools.lease(&endpoint).await.unwrap()];
+            let asks = [get("/"), get("/")];
+            let [first, second] = &mut calls;
+            let (_, reason) = tokio::join!(drive(first, &asks[0]), drive(second, &asks[1]));
+            assert_eq!(reason, Err(Reason::UpstreamInvalid), "{name}");
+            drop(calls);
+            eventually(name, || told.get() == Some(code)).await;
+            assert_eq!(fetch(&pools, &endpoint, &get("/")).await.unwrap().text(), "ok", "{name}");
+            assert_eq!(pools.stats_of(&endpoint).connects, 2, "{name}");
+        }
+    });
+}
+
+#[test]
+fn a_goodbye_says_which_requests_are_safe_to_repeat() {
+    on_core(async {
+        let address = framed(frame(SETTINGS, 0, 0, &[]), |number, mut conn| async move {
+            if number > 0 {
+                return serve(conn).await;
+            }
+            conn.next(HEADERS).await;
+            conn.next(HEADERS).await;
+            conn.send(go_away(1, NO_ERROR)).await;
+            settle().await;
+            conn.send(ok(1)).await;
+            conn.hold().await;
+        })
+        .await;
+        let (pools, endpoint) = (pools(), h2c(address));
+        let mut calls = [pools.lease(&endpoint).await.unwrap(), pools.lease(&endpoint).await.unwrap()];
+        let mut late = pools.lease(&endpoint).await.unwrap();
+        let [first, second] = &mut calls;
+        let asks = [get("/"), get("/")];
+        let (answers, refused) = tokio::join!(drive(first, &asks[0]), drive(second, &asks[1]));
+        assert_eq!((answers.unwrap().text().as_str(), refused), ("ok", Err(Reason::UpstreamReset)));
+        assert!(second.was_refused() && !second.response_started() && !first.was_refused());
+        // One that had its seat before: nothing goes out.
+        assert_eq!(drive(&mut late, &get("/")).await, Err(Reason::UpstreamReset));
+        assert!(late.was_refused());
+        drop((calls, late));
+        assert_eq!(fetch(&pools, &endpoint, &get("/")).await.unwrap().text(), "ok");
+        eventually("the first is gone", || pools.stats_of(&endpoint).open == 1).await;
+    });
+}
+
+#[test]
+fn a_connection_that_breaks_is_not_known_to_have_done_nothing() {
+    on_core(async {
+        let address = framed(frame(SETTINGS, 0, 0, &[]), |_, mut conn| async move {
+            conn.next(HEADERS).await;
+        })
+        .await;
+        let (pools, endpoint) = (pools(), h2c(address));
+        let mut call = pools.lease(&endpoint).await.unwrap();
+        assert_eq!(drive(&mut call, &get("/")).await, Err(Reason::UpstreamReset));
+        assert!(!call.was_refused() && !call.response_started());
+    });
+}
+
+#[test]
+fn the_peers_limit_of_streams_is_kept_whenever_it_changes() {
+    on_core(async {
+        // None at first: they come later.
+        let address = framed(setting(3, 0), |_, mut conn| async move {
+            settle().await;
+            conn.send(setting(3, 2)).await;
+            let first = conn.next(HEADERS).await.unwrap();
+            let second = conn.next(HEADERS).await.unwrap();
+            // One from here on, though two are in use.
+            conn.send(setting(3, 1)).await;
+            conn.send(ok(first.stream)).await;
+            settle().await;
+            conn.send(frame(PING, 0, 0, b"12345678")).await;
+            // Nothing is opened as long as the second is.
+            loop {
+                let frame = conn.frame().await.unwrap();
+                assert!(frame.kind != HEADERS);
+                if frame.kind == PING {
+                    break;
+                }
+            }
+            conn.send(ok(second.stream)).await;
+            serve(conn).await;
+        })
+        .await;
+        let limits = EndpointLimits { h2_connections_max: 1, ..EndpointLimits::default() };
+        let (pools, endpoint) = (pools(), endpoint(address, Protocol::H2c, limits));
+        let tasks: Vec<_> = (0..5).map(|_| spawn_fetch(&pools, &endpoint)).collect();
+        for task in tasks {
+            assert_eq!(task.await.unwrap().unwrap(), "ok");
+        }
+        assert_eq!((pools.stats_of(&endpoint).connects, pools.stats_of(&endpoint).waiting), (1, 0));
+    });
+}
+
+#[test]
+fn a_request_that_finds_fewer_streams_than_it_was_promised_goes_nowhere() {
+    on_core(async {
+        let address = framed(setting(3, 2), |_, mut conn| async move {
+            let first = conn.next(HEADERS).await.unwrap();
+            conn.send(setting(3, 1)).await;
+            conn.next(DATA).await;
+            conn.send(ok(first.stream)).await;
+            serve(conn).await;
+        })
+        .await;
+        let (pools, endpoint) = (pools(), h2c(address));
+        let mut first = pools.lease(&endpoint).await.unwrap();
+        let mut second = pools.lease(&endpoint).await.unwrap();
+        begin(&mut first, &post("/", Length::Stream, ""));
+        eventually("the limit arrives", || pools.try_lease(&endpoint).is_none()).await;
+        settle().await;
+        assert_eq!(drive(&mut second, &get("/")).await, Err(Reason::UpstreamReset));
+        assert!(second.was_refused());
+        drop(second);
+        first.end(None);
+        assert_eq!(std::future::poll_fn(|cx| first.poll_response(cx)).await, Ok(200));
+        drop(first);
+        assert_eq!(fetch(&pools, &endpoint, &get("/")).await.unwrap().text(), "ok");
+    });
+}
+
+#[test]
+fn what_still_comes_for_a_request_that_was_given_up_is_ignored() {
+    on_core(async {
+        const GIVEN_UP: usize = 8;
+        let codes = Rc::new(RefCell::new(Vec::new()));
+        let address = {
+            let codes = Rc::clone(&codes);
+            framed(frame(SETTINGS, 0, 0, &[]), move |_, mut conn| {
+                let codes = Rc::clone(&codes);
+                async move {
+                    for _ in 0..GIVEN_UP {
+                        let stream = conn.next(HEADERS).await.unwrap().stream;
+                        conn.send(answer(stream, "200", &[], false)).await;
+                        let frame = conn.next(RST_STREAM).await.unwrap();
+                        // As much as its window has room for. Together that is twice the window of the connection.
+                        conn.send(data(stream, &[0; 16_000], false).repeat(64)).await;
+                        conn.send(frame_of_trailers(stream)).await;
+                        codes.borrow_mut().push((frame.stream, frame.number(0)));
+                    }
+                    serve(conn).await;
+                }
+            })
+            .await
+        };
+        let (pools, endpoint) = (pools(), h2c(address));
+        for number in 0..GIVEN_UP {
+            let mut call = pools.lease(&endpoint).await.unwrap();
+            begin(&mut call, &get("/"));
+            assert_eq!(std::future::poll_fn(|cx| call.poll_response(cx)).await, Ok(200));
+            drop(call);
+            let told = (2 * number as u32 + 1, CANCEL);
+            eventually("the peer hears of it", || codes.borrow().last() == Some(&told)).await;
+        }
+        assert_eq!(fetch(&pools, &endpoint, &get("/")).await.unwrap().text(), "ok");
+        assert_eq!(pools.stats_of(&endpoint).connects, 1);
+    });
+}
+
+fn frame_of_trailers(stream: u32) -> Vec<u8> {
+    frame(HEADERS, END_HEADERS | END_STREAM, stream, &block(&[("x", "y")]))
+}
+
+#[test]
+fn a_response_that_is_whole_before_its_request_ends_the_exchange() {
+    // Whatever follows it, and whether its end was said or not.
+    let ends: [(&str, Vec<u8>, bool); 6] = [
+        ("an end and a reset", [data(1, b"big", true), reset(1, NO_ERROR)].concat(), true),
+        ("a reset that means no error", [data(1, b"big", false), reset(1, NO_ERROR)].concat(), true),
+        ("an end and an error", [data(1, b"big", true), reset(1, CANCEL)].concat(), true),
+        ("an error", [data(1, b"big", false), reset(1, CANCEL)].concat(), false),
+        ("an end and a goodbye", [data(1, b"big", true), go_away(1, ENHANCE_YOUR_CALM)].concat(), true),
+        ("an end", data(1, b"big", true), true),
+    ];
+    on_core(async {
+        for (name, end, is_whole) in ends {
+            let address = {
+                let end = end.clone();
+                framed(frame(SETTINGS, 0, 0, &[]), move |_, mut conn| {
+                    let end = end.clone();
+                    async move {
+                        conn.next(DATA).await;
+                        conn.send([answer(1, "413", &[], false), end].concat()).await;
+                        conn.hold().await;
+                    }
+                })
+                .await
+            };
+            for length in [Length::Known(5_000_000), Length::Stream] {
+                let answer = fetch(&pools(), &h2c(address), &post("/", length, vec![0; 5_000_000])).await;
+                match is_whole {
+                    true => assert_eq!(answer.unwrap().text(), "big", "{name}"),
+                    false => assert_eq!(answer, Err(Reason::UpstreamReset), "{name}"),
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_response_is_read_to_its_end_though_its_connection_is_gone() {
+    on_core(async {
+        let address = framed(frame(SETTINGS, 0, 0, &[]), |_, mut conn| async move {
+            conn.next(HEADERS).await;
+            let body = data(1, &[7; 10_000], false).repeat(20);
+            let trailers = frame_of_trailers(1);
+            conn.send([answer(1, "200", &[], false), body, trailers].concat()).await;
+        })
+        .await;
+        let (pools, endpoint) = (pools(), h2c(address));
+        let mut call = pools.lease(&endpoint).await.unwrap();
+        begin(&mut call, &get("/"));
+        assert_eq!(std::future::poll_fn(|cx| call.poll_response(cx)).await, Ok(200));
+        eventually("the connection is gone", || pools.stats_of(&endpoint).open == 0).await;
+        let mut got = 0;
+        loop {
+            let count = lent(&mut call).await.min(999);
+            call.consume(count);
+            got += count;
+            if count == 0 {
+                break;
+            }
+        }
+        assert_eq!((got, call.trailers().map(strings)), (200_000, Some(vec![("x".to_owned(), "y".to_owned())])));
+    });
+}
+
+#[test]
+fn what_nobody_reads_yet_is_counted_as_memory_and_ends_at_the_window() {
+    on_core(async {
+        const WINDOW_BYTES: usize = 1024 * 1024;
+        let sent = Rc::new(Cell::new(0));
+        let address = {
+            let sent = Rc::clone(&sent);
+            framed(frame(SETTINGS, 0, 0, &[]), move |_, mut conn| {
+                let sent = Rc::clone(&sent);
+                async move {
+                    conn.next(HEADERS).await;
+                    conn.send(answer(1, "200", &[], false)).await;
+                    // No more than the stream's window.
+                    for _ in 0..64 {
+                        conn.send(data(1, &[7; 16 * 1024], false)).await;
+                        sent.set(sent.get() + 16 * 1024);
+                    }
+                    let mut given = 0;
+                    while given < WINDOW_BYTES / 2 {
+                        let Some(frame) = conn.next(WINDOW_UPDATE).await else { return };
+                        given += if frame.stream == 1 { frame.number(0) as usize } else { 0 };
+                    }
+                    conn.send(data(1, b"end", true)).await;
+                    conn.hold().await;
+                }
+            })
+            .await
+        };
+        let before = leat_stream::memory::in_use();
+        let (pools, endpoint) = (pools(), h2c(address));
+        let mut call = pools.lease(&endpoint).await.unwrap();
+        begin(&mut call, &get("/"));
+        assert_eq!(std::future::poll_fn(|cx| call.poll_response(cx)).await, Ok(200));
+        eventually("all is sent", || sent.get() == WINDOW_BYTES).await;
+        settle().await;
+        let slack = leat_stream::memory::SETTLE_BYTES as usize + 64 * 1024;
+        assert!(leat_stream::memory::in_use() + slack >= before + WINDOW_BYTES);
+        // What is lent counts until it is given back.
+        let taken = lent(&mut call).await;
+        assert!(taken > 100_000 && leat_stream::memory::in_use() + slack >= before + WINDOW_BYTES);
+        let mut got = 0;
+        loop {
+            let count = lent(&mut call).await.min(5_000);
+            if count == 0 {
+                break;
+            }
+            call.consume(count);
+            got += count;
+        }
+        assert_eq!(got, WINDOW_BYTES + 3);
+        assert!(leat_stream::memory::in_use() <= before + slack);
+    });
+}
+
+/// Nanoseconds that this thread has run.
+fn busy_ns() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn whoever_waits_takes_no_time() {
+    on_core(async {
+        // A peer that reads nothing, with a request that would never end; one that answers nothing; and one that sends no more.
+        let address = framed(setting(4, 0x7fff_ffff), |_, mut conn| async move {
+            conn.send(window_update(0, 0x7000_0000)).await;
+            let _held = conn;
+            std::future::pending::<()>().await;
+        })
+        .await;
+        let (pools, endpoint) = (pools(), h2c(address));
+        let mut silent = pools.lease(&endpoint).await.unwrap();
+        begin(&mut silent, &get("/"));
+        let (pools_, endpoint_) = (Rc::clone(&pools), Rc::clone(&endpoint));
+        let upload = tokio::task::spawn_local(async move {
+            fetch(&pools_, &endpoint_, &post("/", Length::Stream, vec![0; 50_000_000])).await
+        });
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        assert!(std::future::poll_fn(|cx| Poll::Ready(silent.poll_response(cx))).await.is_pending());
+        let before = busy_ns();
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        let busy = busy_ns() - before;
+        assert!(busy < 60_000_000, "{busy} ns of 300 ms");
+        assert!(!upload.is_finished());
+        upload.abort();
+    });
+}
+
+#[test]
+fn pings_are_answered_and_settings_acknowledged() {
+    on_core(async {
+        let address = framed(frame(SETTINGS, 0, 0, &[]), |_, mut conn| async move {
+            conn.next(HEADERS).await;
+            conn.send([frame(PING, 0, 0, b"12345678"), setting(4, 70_000)].concat()).await;
+            let pong = conn.next(PING).await.unwrap();
+            assert_eq!((pong.flags, &pong.payload[..]), (1, &b"12345678"[..]));
+            let ack = conn.next(SETTINGS).await.unwrap();
+            assert_eq!((ack.flags, ack.payload.len()), (1, 0));
+            conn.send(ok(1)).await;
+            conn.hold().await;
+        })
+        .await;
+        assert_eq!(fetch(&pools(), &h2c(address), &get("/")).await.unwrap().text(), "ok");
+    });
+}
+
+#[test]
+fn a_connection_that_nobody_needs_says_goodbye() {
+    on_core(async {
+        let told = Rc::new(Cell::new(None));
+        let address = {
+            let told = Rc::clone(&told);
+            framed(frame(SETTINGS, 0, 0, &[]), move |_, mut conn| {
+                let told = Rc::clone(&told);
+                async move {
+                    conn.next(HEADERS).await;
+                    conn.send(ok(1)).await;
+                    let goodbye = conn.next(GOAWAY).await.unwrap();
+                    assert!(conn.frame().await.is_none());
+                    told.set(Some((goodbye.number(0), goodbye.number(4))));
+                }
+            })
+            .await
+        };
+        let (pools, endpoint) = (pools(), h2c(address));
+        fetch(&pools, &endpoint, &get("/")).await.unwrap();
+        pools.retire(|_| false);
+        eventually("the goodbye", || told.get() == Some((0, NO_ERROR))).await;
+    });
+}
