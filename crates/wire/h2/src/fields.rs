@@ -25,8 +25,8 @@ impl FieldList {
     #[inline]
     fn put(&mut self, mark: u32, name: &[u8], value: &[u8]) {
         self.bytes.reserve(8 + name.len() + value.len());
-        self.bytes.extend_from_slice(&(name.len() as u32 & !SECRET | mark).to_le_bytes());
-        self.bytes.extend_from_slice(&(value.len() as u32).to_le_bytes());
+        let lens = u64::from(name.len() as u32 & !SECRET | mark) | u64::from(value.len() as u32) << 32;
+        self.bytes.extend_from_slice(&lens.to_le_bytes());
         self.bytes.extend_from_slice(name);
         self.bytes.extend_from_slice(value);
     }
@@ -55,11 +55,11 @@ impl FieldList {
     pub(crate) fn iter_marked(&self) -> impl Iterator<Item = (&[u8], &[u8], bool)> {
         let mut rest = &self.bytes[..];
         std::iter::from_fn(move || {
-            let (name_len, after) = rest.split_first_chunk::<4>()?;
-            let (value_len, after) = after.split_first_chunk::<4>()?;
-            let name_len = u32::from_le_bytes(*name_len);
+            let (lens, after) = rest.split_first_chunk::<8>()?;
+            let lens = u64::from_le_bytes(*lens);
+            let name_len = lens as u32;
             let (name, after) = after.split_at_checked((name_len & !SECRET) as usize)?;
-            let (value, after) = after.split_at_checked(u32::from_le_bytes(*value_len) as usize)?;
+            let (value, after) = after.split_at_checked((lens >> 32) as usize)?;
             rest = after;
             Some((name, value, name_len & SECRET != 0))
         })

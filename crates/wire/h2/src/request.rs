@@ -227,7 +227,7 @@ fn is_token(method: &[u8]) -> bool {
 /// Whether the line that it stands in stays one, and nothing around it would be cut off (section 8.2.1): a length would be
 /// another one here than in the text. The parser of heads judges the rest.
 #[inline]
-pub(crate) fn is_value(value: &[u8]) -> bool {
+fn is_value(value: &[u8]) -> bool {
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     !is_space(value.first())
         && !is_space(value.last())

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use leat_message::{Field, Name, ResponseLines, Span, Version};
 
-use crate::request::{Malformed, decimal, is_name, is_value};
+use crate::request::{Malformed, decimal, is_name};
 
 /// A response's head, or its trailers: names and values in one buffer, and where they are. Reused, it takes no memory.
 #[derive(Debug, Default)]
@@ -19,7 +19,12 @@ pub struct Section {
 
 impl Section {
     /// Empties it; keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
+        // Most trailers never were.
+        if self.bytes.is_empty() && self.lines.status == 0 {
+            return;
+        }
         self.bytes.clear();
         self.lines.clear();
         self.ends = false;
@@ -53,8 +58,11 @@ pub(crate) struct Response {
 impl Response {
     /// Throws away what was not taken; says how many bytes that were.
     pub(crate) fn discard(&mut self) -> usize {
-        let mut bytes = self.interims.iter().map(|section| section.bytes.len()).sum();
-        self.interims = VecDeque::new();
+        let mut bytes = 0;
+        if !self.interims.is_empty() {
+            bytes = self.interims.iter().map(|section| section.bytes.len()).sum();
+            self.interims = VecDeque::new();
+        }
         for (section, is_there) in [(&mut self.head, &mut self.has_head), (&mut self.trailers, &mut self.has_trailers)]
         {
             bytes += if std::mem::take(is_there) { section.bytes.len() } else { 0 };
@@ -144,8 +152,12 @@ impl ResponseReader {
     }
 
     fn regular(&mut self, name: &[u8], value: &[u8]) -> Result<(), Malformed> {
-        if !is_name(name) || !is_value(value) || value.iter().any(|&byte| byte < b' ' && byte != b'\t' || byte == 0x7f)
-        {
+        // No white space around it, and no control characters in it (section 8.2.1, and RFC 9110 section 5.5).
+        let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+        let is_value = !is_space(value.first())
+            && !is_space(value.last())
+            && !value.iter().fold(false, |found, &byte| found | (byte < b' ') & (byte != b'\t') | (byte == 0x7f));
+        if !is_value || !is_name(name) {
             return Err(Malformed);
         }
         let id = Name::from_bytes(name);

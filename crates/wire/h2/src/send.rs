@@ -249,10 +249,14 @@ impl Connection {
             }
             Block::Request(fields) | Block::Trailers(fields) => fields,
         };
-        fields.iter_marked().for_each(|(name, value, is_secret)| match is_secret {
-            true => self.encoder.secret(out, name, value),
-            false => self.encoder.field(out, name, value),
-        });
+        let encoder = &mut self.encoder;
+        for (name, value, is_secret) in fields.iter_marked() {
+            match is_secret {
+                true => encoder.secret(out, name, value),
+                false if name.first() == Some(&b':') => encoder.pseudo(out, name, value),
+                false => encoder.field(out, name, value),
+            }
+        }
         let len = out.len() - start - HEADER_BYTES;
         let frame_bytes_max = self.peer.frame_bytes_max as usize;
         let is_whole = len <= frame_bytes_max;

@@ -105,19 +105,20 @@ impl Exchange {
         }
     }
 
+    /// Makes it ready for the next one; keeps a little memory.
     fn clear(&mut self) {
-        let Self { mut request, mut head, mut trailers, mut chunk, .. } = std::mem::take(self);
-        request.clear();
-        head.clear();
-        trailers.clear();
-        chunk.clear();
-        let is_kept = |bytes: usize| bytes <= KEPT_BYTES;
-        if is_kept(request.capacity()) && is_kept(head.capacity()) && is_kept(trailers.capacity()) {
-            (self.request, self.head, self.trailers) = (request, head, trailers);
+        let kept = [self.request.capacity(), self.head.capacity(), self.trailers.capacity(), self.chunk.capacity()];
+        if kept.into_iter().any(|bytes| bytes > KEPT_BYTES) {
+            *self = Self::default();
+            return;
         }
-        if is_kept(chunk.capacity()) {
-            self.chunk = chunk;
-        }
+        self.request.clear();
+        self.head.clear();
+        self.trailers.clear();
+        self.chunk.clear();
+        (self.sending, self.receiving) = (Sending::Head, Receiving::Nothing);
+        (self.chunk_start, self.interims) = (0, 0);
+        (self.has_trailers, self.started, self.body_taken, self.refused) = (false, false, false, false);
     }
 
     pub(crate) fn was_reused(&self) -> bool {

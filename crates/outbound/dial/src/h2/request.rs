@@ -34,23 +34,46 @@ pub(super) fn begin(
 /// out (RFC 9113 section 8.2.2). Says whether the field is legal. What is different in each request is sent as never indexed
 /// (RFC 7541 section 6.2.3): no table on the way is better for it.
 pub(super) fn add(list: &mut FieldList, name: &[u8], value: &[u8]) -> bool {
-    let id = Name::from_bytes(name);
-    let skipped = match id {
-        Name::Te => !value.eq_ignore_ascii_case(b"trailers"),
-        Name::Host | Name::ContentLength => true,
-        id => id.is_hop_by_hop(),
-    };
-    if skipped {
+    let kind = kind(name);
+    if kind == Kind::Left || kind == Kind::Te && !value.eq_ignore_ascii_case(b"trailers") {
         return true;
     }
-    if id == Name::Other && !is_token(name) || !is_value(value) {
+    if !is_token(name) || !is_value(value) {
         return false;
     }
-    match id {
-        Name::Forwarded | Name::Traceparent | Name::XForwardedFor | Name::XRequestId => list.push_secret(name, value),
+    match kind {
+        Kind::Fleeting => list.push_secret(name, value),
         _ => list.push(name, value),
     }
     true
+}
+
+/// What is done with a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// It is sent.
+    Sent,
+    /// It has another value in nearly every request.
+    Fleeting,
+    /// It is left out.
+    Left,
+    /// It depends on its value.
+    Te,
+}
+
+/// Looks names up only where their length is one of those that matter.
+#[inline]
+fn kind(name: &[u8]) -> Kind {
+    if !matches!(name.len(), 2 | 4 | 7 | 9..=12 | 14..=17) {
+        return Kind::Sent;
+    }
+    match Name::from_bytes(name) {
+        Name::Te => Kind::Te,
+        Name::Host | Name::ContentLength => Kind::Left,
+        Name::Forwarded | Name::Traceparent | Name::XForwardedFor | Name::XRequestId => Kind::Fleeting,
+        id if id.is_hop_by_hop() => Kind::Left,
+        _ => Kind::Sent,
+    }
 }
 
 /// A list of trailers. One that cannot be sent is left out: RFC 9110 section 6.5.1 lets trailers be dropped.
@@ -103,6 +126,21 @@ mod tests {
             let mut list = FieldList::default();
             let begun = begin(&mut list, method.as_bytes(), authority.as_bytes(), "http", target.as_bytes());
             assert_eq!(begun.map(|()| text(&list)), expected.map(str::to_owned), "{method} {authority} {target}");
+        }
+    }
+
+    #[test]
+    fn no_name_that_matters_is_taken_for_another() {
+        for &id in Name::ALL {
+            let text = id.as_str().as_bytes();
+            let expected = match id {
+                Name::Te => Kind::Te,
+                Name::Host | Name::ContentLength => Kind::Left,
+                Name::Forwarded | Name::Traceparent | Name::XForwardedFor | Name::XRequestId => Kind::Fleeting,
+                id if id.is_hop_by_hop() => Kind::Left,
+                _ => Kind::Sent,
+            };
+            assert_eq!((kind(text), kind(&text.to_ascii_uppercase())), (expected, expected), "{}", id.as_str());
         }
     }
 

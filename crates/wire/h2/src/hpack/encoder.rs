@@ -89,6 +89,20 @@ impl Encoder {
         out.push(INDEXED | (STATUS + offset) as u8);
     }
 
+    /// Appends a pseudo-header field of a request, as [`field`](Self::field) does; those that most requests have take no look-up.
+    #[inline]
+    pub fn pseudo(&mut self, out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+        let index = match (name, value) {
+            (b":method", b"GET") => 2,
+            (b":method", b"POST") => 3,
+            (b":scheme", b"http") => 6,
+            (b":scheme", b"https") => 7,
+            _ => return self.field(out, name, value),
+        };
+        self.begin(out);
+        out.push(INDEXED | index);
+    }
+
     /// Appends a field; its name's letters become lower case (RFC 9113, section 8.2.1). What a name and a value may
     /// consist of is the caller's to see to.
     ///
