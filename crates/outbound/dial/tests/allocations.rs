@@ -1,4 +1,5 @@
-//! What an exchange over a pooled HTTP/1.1 connection costs: no allocation, and nothing held between exchanges or while an answer is waited for.
+//! What an exchange over a pooled connection costs: no allocation, and over HTTP/1.1 nothing held between exchanges or while an
+//! answer is waited for.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod scripted;
@@ -132,5 +133,71 @@ fn a_pooled_exchange_allocates_nothing_and_holds_nothing_afterwards() {
         }
         assert!(leat_stream::memory::in_use() <= before + 256 * 1024);
         drop(calls);
+    });
+}
+
+/// An HTTP/2 server on a thread of its own, so that only this side is counted.
+fn h2_server() -> std::net::SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        listener.set_nonblocking(true).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        tokio::task::LocalSet::new().block_on(&runtime, async {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            let (stream, _) = listener.accept().await.unwrap();
+            let fields = &[("content-type", "a/b"), ("x-b", "c")];
+            let script = move |(_, mut request, mut answer): scripted::streams::Asked| async move {
+                scripted::streams::read_all(request.body_mut()).await;
+                let mut body = answer.send_response(scripted::streams::head(200, fields), false).unwrap();
+                body.send_data("hello".into(), true).unwrap();
+            };
+            scripted::streams::serve(h2::server::Builder::new(), stream, script, usize::MAX).await;
+        });
+    });
+    address
+}
+
+#[test]
+fn an_exchange_over_http_2_allocates_nothing() {
+    let address = h2_server();
+    on_core(async {
+        let (pools, endpoint) = (pools(), scripted::streams::h2c(address));
+        for (length, body) in [(Length::Known(4), b"body"), (Length::Stream, b"body")] {
+            for _ in 0..10 {
+                assert_eq!(exchange(&pools, &endpoint, length, body).await, 5);
+            }
+            let mut least = u64::MAX;
+            for _ in 0..5 {
+                let before = Counting::of_thread().count;
+                for _ in 0..100 {
+                    assert_eq!(exchange(&pools, &endpoint, length, body).await, 5);
+                }
+                least = least.min(Counting::of_thread().count - before);
+            }
+            assert_eq!(least, 0, "{length:?}");
+        }
+        assert_eq!(pools.stats_of(&endpoint).connects, 1);
+
+        // 100 at once, and then none: what they took is given back.
+        let before = leat_stream::memory::in_use();
+        let mut calls = Vec::new();
+        for _ in 0..100 {
+            let mut call = pools.lease(&endpoint).await.unwrap();
+            call.request(b"POST", b"up.example", "http", b"/path");
+            call.length(Length::Known(4));
+            std::future::poll_fn(|cx| call.poll_send(cx, b"body")).await.unwrap();
+            calls.push(call);
+        }
+        for call in &mut calls {
+            std::future::poll_fn(|cx| call.poll_response(cx)).await.unwrap();
+        }
+        for mut call in calls {
+            while std::future::poll_fn(|cx| read(&mut call, cx)).await > 0 {
+                call.consume(5);
+            }
+        }
+        assert_eq!((pools.stats_of(&endpoint).in_use, pools.stats_of(&endpoint).connects), (0, 1));
+        assert!(leat_stream::memory::in_use() <= before + 256 * 1024);
     });
 }
