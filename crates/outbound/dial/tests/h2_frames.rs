@@ -694,6 +694,81 @@ fn whoever_waits_takes_no_time() {
 }
 
 #[test]
+fn a_peer_that_writes_before_it_reads_on_is_read_meanwhile() {
+    on_core(async {
+        const STREAMS: u32 = 4;
+        let settings = [setting(4, 0x7fff_ffff), window_update(0, 0x7000_0000)].concat();
+        let address = framed(settings, |_, mut conn| async move {
+            socket2::SockRef::from(&conn.0).set_send_buffer_size(16 * 1024).unwrap();
+            for _ in 0..STREAMS {
+                conn.next(HEADERS).await;
+            }
+            for stream in (0..STREAMS).map(|number| 2 * number + 1) {
+                conn.send(answer(stream, "200", &[], false)).await;
+                conn.send(data(stream, &[7; 16 * 1024], false).repeat(60)).await;
+            }
+            // Only now it reads what was sent all the time.
+            let mut ended = 0;
+            while ended < STREAMS {
+                let frame = conn.next(DATA).await.unwrap();
+                ended += u32::from(frame.flags & END_STREAM != 0);
+            }
+            for stream in (0..STREAMS).map(|number| 2 * number + 1) {
+                conn.send(data(stream, b"", true)).await;
+            }
+            conn.hold().await;
+        })
+        .await;
+        let (pools, endpoint) = (pools(), h2c(address));
+        let tasks: Vec<_> = (0..STREAMS)
+            .map(|_| {
+                let (pools, endpoint) = (Rc::clone(&pools), Rc::clone(&endpoint));
+                tokio::task::spawn_local(async move {
+                    fetch(&pools, &endpoint, &post("/", Length::Stream, vec![0; 4_000_000])).await
+                })
+            })
+            .collect();
+        for task in tasks {
+            assert_eq!(task.await.unwrap().unwrap().body.len(), 60 * 16 * 1024);
+        }
+    });
+}
+
+#[test]
+fn a_peer_that_does_not_read_is_not_waited_for_in_the_end() {
+    on_core(async {
+        let ended = Rc::new(Cell::new(false));
+        let settings = [setting(4, 0x7fff_ffff), window_update(0, 0x7000_0000)].concat();
+        let address = {
+            let ended = Rc::clone(&ended);
+            framed(settings, move |_, mut conn| {
+                let ended = Rc::clone(&ended);
+                async move {
+                    conn.next(HEADERS).await;
+                    // It reads nothing for longer than it is waited for, and then finds the end.
+                    tokio::time::sleep(std::time::Duration::from_millis(2_600)).await;
+                    let rest = conn.rest().await;
+                    ended.set(!frames(&rest).iter().any(|frame| frame.kind == GOAWAY));
+                }
+            })
+            .await
+        };
+        let (pools, endpoint) = (pools(), h2c(address));
+        let (pools_, endpoint_) = (Rc::clone(&pools), Rc::clone(&endpoint));
+        let upload = tokio::task::spawn_local(async move {
+            fetch(&pools_, &endpoint_, &post("/", Length::Stream, vec![0; 50_000_000])).await
+        });
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        upload.abort();
+        settle().await;
+        pools.retire(|_| false);
+        assert_eq!(pools.stats_of(&endpoint).open, 0);
+        tokio::time::sleep(std::time::Duration::from_millis(2_500)).await;
+        eventually("its end is found", || ended.get()).await;
+    });
+}
+
+#[test]
 fn pings_are_answered_and_settings_acknowledged() {
     on_core(async {
         let address = framed(frame(SETTINGS, 0, 0, &[]), |_, mut conn| async move {

@@ -10,7 +10,7 @@ use leat_stream::{BULK_BYTES, Buffer, Socket, Timer};
 use tokio::io::AsyncWrite;
 
 use super::connection::Connection;
-use super::link::{Link, OUTPUT_BYTES_MAX};
+use super::link::{Link, UNREAD_BYTES_MAX};
 use crate::pool::Pool;
 use crate::within::within;
 
@@ -78,7 +78,7 @@ impl Driver {
         self.link.awake();
         loop {
             self.link.wake_told();
-            let is_full = self.link.output_bytes() >= OUTPUT_BYTES_MAX;
+            let is_full = self.link.output_bytes() >= UNREAD_BYTES_MAX;
             if !is_full {
                 match self.poll_receive(cx) {
                     Poll::Ready(Ok(true)) => continue,
@@ -89,6 +89,7 @@ impl Driver {
             }
             if self.link.is_unwanted() {
                 self.link.act(|h2, out| h2.close(out));
+                return Poll::Ready(End::Said);
             }
             // Nothing more is there to be read: all requests leave at once.
             let flushed = match self.link.poll_flush(&mut self.socket, cx, !is_full) {
@@ -96,8 +97,7 @@ impl Driver {
                 flushed => flushed.is_ready(),
             };
             self.link.wake_told();
-            // Reading comes before bodies that would fill it again, or a long one could shut out all that is said to us.
-            if is_full && self.link.output_bytes() < OUTPUT_BYTES_MAX {
+            if is_full && self.link.output_bytes() < UNREAD_BYTES_MAX {
                 continue;
             }
             if flushed && self.link.look(|h2| h2.is_over()) {

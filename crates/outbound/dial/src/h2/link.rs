@@ -9,8 +9,11 @@ use leat_stream::{Output, Socket};
 
 use crate::EndpointLimits;
 
-/// Output that waits for the socket, in bytes, above which nothing is read and no body bytes are added.
-pub(super) const OUTPUT_BYTES_MAX: usize = 64 * 1024;
+/// Output that waits for the socket, in bytes, above which no body bytes are added.
+const OUTPUT_BYTES_MAX: usize = 64 * 1024;
+/// Output above which nothing is read either: more than bodies make of it, so that a peer which writes before it reads on is
+/// always heard. What it says beyond needs answers that it does not read.
+pub(super) const UNREAD_BYTES_MAX: usize = 4 * OUTPUT_BYTES_MAX;
 
 /// A connection as its exchanges share it: they frame their requests into its output, and wake its driver where it sleeps.
 #[derive(Clone)]
