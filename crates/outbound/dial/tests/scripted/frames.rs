@@ -3,6 +3,8 @@
 use std::future::Future;
 use std::net::SocketAddr;
 
+use leat_dial::Call;
+use leat_message::Piece;
 use tokio::io::AsyncReadExt;
 
 use super::{Conn, peer};
@@ -18,6 +20,15 @@ pub const WINDOW_UPDATE: u8 = 8;
 
 pub const END_STREAM: u8 = 1;
 pub const END_HEADERS: u8 = 4;
+
+pub const NO_ERROR: u32 = 0;
+pub const PROTOCOL_ERROR: u32 = 1;
+pub const FLOW_CONTROL_ERROR: u32 = 3;
+pub const FRAME_SIZE_ERROR: u32 = 6;
+pub const REFUSED_STREAM: u32 = 7;
+pub const CANCEL: u32 = 8;
+pub const COMPRESSION_ERROR: u32 = 9;
+pub const ENHANCE_YOUR_CALM: u32 = 11;
 
 const PREFACE_BYTES: usize = 24;
 
@@ -137,4 +148,43 @@ impl Conn {
             }
         }
     }
+}
+
+pub fn ok(stream: u32) -> Vec<u8> {
+    [answer(stream, "200", &[], false), data(stream, b"ok", true)].concat()
+}
+
+/// How many bytes of the body are lent; 0 at its end.
+pub async fn lent(call: &mut Call) -> usize {
+    std::future::poll_fn(|cx| {
+        call.poll_body(cx).map(|piece| match piece.unwrap() {
+            Piece::Data(bytes) => bytes.len(),
+            Piece::End => 0,
+        })
+    })
+    .await
+}
+
+/// Answers each request with `ok`.
+pub async fn serve(mut conn: Conn) {
+    while let Some(frame) = conn.next(HEADERS).await {
+        conn.send(ok(frame.stream)).await;
+    }
+}
+
+/// A peer that answers each request with the same frames, made for its stream, and keeps the connection.
+pub async fn answering(frames: impl Fn(u32) -> Vec<u8> + Clone + 'static) -> std::net::SocketAddr {
+    framed(frame(SETTINGS, 0, 0, &[]), move |_, mut conn| {
+        let frames = frames.clone();
+        async move {
+            while let Some(request) = conn.next(HEADERS).await {
+                conn.send(frames(request.stream)).await;
+            }
+        }
+    })
+    .await
+}
+
+pub fn frame_of_trailers(stream: u32) -> Vec<u8> {
+    frame(HEADERS, END_HEADERS | END_STREAM, stream, &block(&[("x", "y")]))
 }
