@@ -4,7 +4,8 @@
 
 mod game;
 
-use game::{Duels, Tally, call, duel, play};
+use game::duel::Duels;
+use game::{Tally, call, duel, play};
 
 /// Games of a run.
 const GAMES: u64 = 3_000;

@@ -4,7 +4,7 @@
 mod answers;
 mod caller;
 mod client;
-mod duel;
+pub(crate) mod duel;
 mod frames;
 mod server;
 mod source;
@@ -13,7 +13,7 @@ mod view;
 use answers::Answers;
 use caller::Caller;
 use client::Client;
-pub(crate) use duel::{Duels, duel};
+pub(crate) use duel::duel;
 use leat_h2::Settings;
 use server::{Options, Server};
 use source::Source;
