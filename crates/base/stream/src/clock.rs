@@ -38,6 +38,8 @@ struct Wheel {
 struct Core {
     start: Instant,
     now_ms: Cell<u64>,
+    /// An instant and the wall's time then, in milliseconds since 1970.
+    wall: Cell<(Instant, u64)>,
     date_second: Cell<u64>,
     date: Cell<[u8; 29]>,
     wheel: RefCell<Wheel>,
@@ -49,6 +51,7 @@ thread_local! {
     static CORE: Core = Core {
         start: Instant::now(),
         now_ms: Cell::new(0),
+        wall: Cell::new((Instant::now(), 0)),
         date_second: Cell::new(0),
         date: Cell::new([b' '; 29]),
         wheel: RefCell::new(Wheel { entries: Slab::new(), buckets: vec![Vec::new(); BUCKETS], ticked_ms: 0 }),
@@ -71,6 +74,31 @@ pub fn date() -> [u8; 29] {
             core.refresh();
         }
         core.date.get()
+    })
+}
+
+/// The wall's time at an instant that is now or was just now, in milliseconds since 1970. Where the system's clock is set, up to
+/// [`TICK_MS`] pass until it is seen. Cheaper than asking the system.
+#[inline]
+pub fn unix_ms(at: std::time::Instant) -> u64 {
+    CORE.with(|core| {
+        if core.asleep.get() {
+            core.refresh();
+        }
+        let (instant, ms) = core.wall.get();
+        let since = at.saturating_duration_since(instant.into_std());
+        ms.saturating_add(u64::try_from(since.as_millis()).unwrap_or(0))
+    })
+}
+
+/// The current time in seconds since 1970, at most [`TICK_MS`] old.
+#[inline]
+pub fn unix_s() -> u64 {
+    CORE.with(|core| {
+        if core.asleep.get() {
+            core.refresh();
+        }
+        core.wall.get().1 / 1_000
     })
 }
 
@@ -98,8 +126,11 @@ pub fn wake_all() {
 
 impl Core {
     fn refresh(&self) {
-        self.now_ms.set(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(NEVER - 1));
-        let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+        let now = Instant::now();
+        self.now_ms.set(u64::try_from(now.duration_since(self.start).as_millis()).unwrap_or(NEVER - 1));
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.wall.set((now, u64::try_from(since.as_millis()).unwrap_or(u64::MAX)));
+        let second = since.as_secs();
         if second != self.date_second.get() {
             self.date_second.set(second);
             self.date.set(imf_fixdate(second));

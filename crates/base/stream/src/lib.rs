@@ -7,9 +7,11 @@ mod drain;
 pub mod memory;
 mod output;
 mod socket;
+mod turn;
 
 pub use buffer::{BUFFER_BYTES, BULK_BYTES, Buffer};
 pub use clock::Timer;
 pub use drain::{begin_drain, drain_begun, is_draining};
 pub use output::Output;
 pub use socket::{Plain, Socket};
+pub use turn::others_first;

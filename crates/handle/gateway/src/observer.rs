@@ -1,9 +1,10 @@
 use std::rc::Rc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use leat_message::{Ended, Head, Peer, Reason, Reply, Trace, ticks};
 use leat_observe::access_log::{Entry, PhaseTimes, Sink};
 use leat_observe::{Core, EndpointName, Shape};
+use leat_stream::clock::unix_ms;
 
 use crate::config::Config;
 use crate::observe::{ClientTry, Outgoing, TimingPolicy, Tracer, server_span};
@@ -104,8 +105,7 @@ impl Observer {
                 _ => b"",
             },
         };
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        let now_ms = unix_ms(now);
         if let Some(trace) = trace {
             self.recorded(ended, trace, duration, now_ms, request_id);
         }

@@ -152,10 +152,16 @@ impl Admission {
     pub(crate) fn ask<R: Reply>(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted, reply: &mut R) -> Verdict {
         while let Some(check) = self.checks.get(admitted.passed) {
             let verdict = check.ask(head, peer, admitted);
-            mark(reply, check.phase());
-            match verdict {
-                Verdict::Admit => admitted.passed += 1,
-                said => return said,
+            if verdict == Verdict::Admit {
+                admitted.passed += 1;
+            }
+            // One look at the clock for all checks of a phase that follow each other.
+            let next = (verdict == Verdict::Admit).then(|| self.checks.get(admitted.passed)).flatten();
+            if next.is_none_or(|next| next.phase() != check.phase()) {
+                mark(reply, check.phase());
+            }
+            if verdict != Verdict::Admit {
+                return verdict;
             }
         }
         Verdict::Admit

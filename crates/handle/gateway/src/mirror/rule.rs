@@ -1,5 +1,6 @@
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use leat_message::{Exchange, Length, Method, Trace};
 use leat_policy::Random;
@@ -51,7 +52,7 @@ impl Mirror {
             return None;
         }
         let begun = self.counts.begin(self.settings.in_flight_max());
-        let held = self.upstream.pick(x, Tried::default()).ok();
+        let held = self.upstream.pick(x, Tried::default(), Instant::now()).ok();
         let (Some(in_flight), Some(held)) = (begun, held) else {
             self.counts.count(End::Dropped);
             return None;

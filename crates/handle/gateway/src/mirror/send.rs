@@ -42,7 +42,8 @@ async fn exchange(copy: &Copying) -> End {
     copy.head.write(&mut call);
     let mut answered = Box::pin(async {
         let status = answer(&mut call, &copy.body).await?;
-        held.answered(status, started.elapsed());
+        let now = Instant::now();
+        held.answered(status, now.saturating_duration_since(started), now);
         read(&mut call, copy.mirror.settings.response_bytes_max()).await
     });
     // Here, where the endpoint can be told, and for the wait for a connection outside.

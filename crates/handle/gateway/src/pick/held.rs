@@ -1,10 +1,10 @@
 use std::cell::Cell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use leat_message::Reason;
 use leat_policy::breaker::Permit;
 
-use super::clock::now;
+use super::clock::at;
 use super::gate::Slot;
 use super::upstream::{Seat, Upstream};
 
@@ -49,14 +49,14 @@ impl<'a> Held<'a> {
         self.upstream.group.is_some() || self.upstream.balancer.counts()
     }
 
-    /// The head of a response came. What follows it says little of the endpoint, and may take for ever.
-    pub(crate) fn answered(&self, status: u16, took: Duration) {
+    /// The head of a response came at `now`. What follows it says little of the endpoint, and may take for ever.
+    pub(crate) fn answered(&self, status: u16, took: Duration, now: Instant) {
         self.upstream.took(took);
         if self.is_watched() {
             if let Some(slot) = self.slot.take() {
                 slot.answered(took);
             }
-            self.tell(self.upstream.is_failure(status), took);
+            self.tell(self.upstream.is_failure(status), took, now);
         }
     }
 
@@ -71,15 +71,15 @@ impl<'a> Held<'a> {
     pub(crate) fn failed(&self, reason: Reason) {
         let is_its_fault = reason.blame() == leat_message::Blame::Upstream && reason != Reason::UpstreamPool;
         if is_its_fault && self.is_watched() {
-            self.tell(true, Duration::ZERO);
+            self.tell(true, Duration::ZERO, Instant::now());
         }
     }
 
-    fn tell(&self, failed: bool, took: Duration) {
+    fn tell(&self, failed: bool, took: Duration, now: Instant) {
         if self.is_told.replace(true) {
             return;
         }
-        let now = now();
+        let now = at(now);
         self.upstream.balancer.record(self.at, failed, took, now);
         if let Some(group) = &self.upstream.group {
             group.record(self.at, self.permit.take(), failed, took, now);

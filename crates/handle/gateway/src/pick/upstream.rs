@@ -10,6 +10,7 @@ use leat_policy::hedge::{Hedge, Latencies};
 use leat_policy::{Instant, SplitMix64};
 
 use super::balancer::Balancer;
+use super::clock::at;
 use super::gate::{Entry, Place, Slot};
 use super::{Group, Held, Tried, now};
 use crate::config::{self, Retries};
@@ -112,10 +113,10 @@ impl Upstream {
         }
     }
 
-    /// A request came: it pays into the budget of retries.
-    pub(crate) fn begin(&self) {
+    /// A request came at `now`: it pays into the budget of retries.
+    pub(crate) fn begin(&self, now: std::time::Instant) {
         if let Some(group) = self.group.as_deref().filter(|_| self.retries.is_some()) {
-            group.begin(now());
+            group.begin(at(now));
         }
     }
 
@@ -144,14 +145,14 @@ impl Upstream {
     /// # Errors
     /// `UpstreamBreaker` where the breakers let nothing through, `UpstreamUnhealthy` where no endpoint is well, `UpstreamDraining`
     /// where those that are well are being drained.
-    pub(crate) fn pick<X: Exchange>(&self, x: &X, tried: Tried) -> Result<Held<'_>, Reason> {
+    pub(crate) fn pick<X: Exchange>(&self, x: &X, tried: Tried, now: std::time::Instant) -> Result<Held<'_>, Reason> {
         let Some(group) = &self.group else {
             // Only latencies need the time here: without a group nothing comes and goes.
-            let now = if self.balancer.measures() { now() } else { Instant::ZERO };
+            let now = if self.balancer.measures() { at(now) } else { Instant::ZERO };
             let at = self.choose(x, now, tried, |_| true).ok_or(Reason::UpstreamNone)?;
             return self.hold(at, None);
         };
-        let now = now();
+        let now = at(now);
         let whole = group.ask_whole(now)?;
         // Each turn finds a breaker that refuses at `now`, which is not asked again.
         for _ in 0..=self.seats.len() {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use leat_dial::{Call, Endpoint, Pools};
 use leat_message::{Exchange, Fault, Length, Reason};
 use leat_route::Params;
-use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
+use leat_stream::{Timer, others_first};
 
 use super::enter::{turn_away, wait};
 use super::request::{Try, write_request};
@@ -38,7 +38,10 @@ pub(crate) async fn forward<X: Exchange>(
     let target = route.rewrite.prepare(&x.request())?;
     x.limit_body(route.body);
     let upstream = route.upstream_of(x);
-    upstream.begin();
+    // Before a connection is taken and written to: whoever else is ready reads its request first.
+    others_first().await;
+    let mut started = Instant::now();
+    upstream.begin(started);
     let mut tries = Tries::new(x, upstream, total_deadline_ms);
     tries.trace = x.record().trace;
     tries.target = target;
@@ -57,10 +60,13 @@ pub(crate) async fn forward<X: Exchange>(
                     turn_away(x, admitted);
                     return Ok(());
                 }
-                slot => Some(slot?),
+                slot => {
+                    started = Instant::now();
+                    Some(slot?)
+                }
             },
         };
-        let mut held = upstream.pick(x, tries.tried)?;
+        let mut held = upstream.pick(x, tries.tried, started)?;
         if slot.is_some() {
             held.occupy(slot);
         }
@@ -73,7 +79,10 @@ pub(crate) async fn forward<X: Exchange>(
         let to = Try { seat, trace, request_id: record.request_id, target: tries.target.as_deref() };
         let try_deadline_ms = tries.try_deadline_ms();
         let (reason, wait) = match lease(x, &upstream.pools, &seat.endpoint, total_deadline_ms, try_deadline_ms).await {
-            Ok(mut call) => {
+            Ok((mut call, waited)) => {
+                if waited {
+                    started = Instant::now();
+                }
                 let sent = {
                     let scratch = &mut *upstream.scratch.borrow_mut();
                     write_request(x, &mut call, &to, route, params, admitted, scratch)
@@ -82,7 +91,7 @@ pub(crate) async fn forward<X: Exchange>(
                 tries.request_id = sent.request_id;
                 let deadlines_ms = (try_deadline_ms, total_deadline_ms);
                 let mut transfer =
-                    Transfer::new(route, params, admitted, &mut held, &mut tries, deadlines_ms, sent.upgrade);
+                    Transfer::new(route, params, admitted, &mut held, &mut tries, deadlines_ms, sent.upgrade, started);
                 let outcome = transfer.run(x, &mut call).await;
                 let again = transfer.again();
                 let was_slow = outcome.err().is_some_and(|reason| transfer.is_late_by_client(reason));
@@ -122,10 +131,11 @@ pub(crate) async fn forward<X: Exchange>(
             // Boxed, since it is rare and would make the future of every exchange larger.
             Box::pin(pause(x, wait, total_deadline_ms)).await?;
         }
+        started = Instant::now();
     }
 }
 
-/// A pooled connection at once, or a new one; gives up when the client does, or when the time of the try or of the
+/// A pooled connection at once, or a new one, which is waited for: it says so. Gives up when the client does, or when the time of the try or of the
 /// exchange is over.
 #[inline]
 async fn lease<X: Exchange>(
@@ -134,9 +144,9 @@ async fn lease<X: Exchange>(
     endpoint: &Rc<Endpoint>,
     deadline_ms: u64,
     try_deadline_ms: u64,
-) -> Result<Call, Reason> {
+) -> Result<(Call, bool), Reason> {
     if let Some(call) = pools.try_lease(endpoint) {
-        return Ok(call);
+        return Ok((call, false));
     }
     let started = Instant::now();
     let mut timer = Timer::default();
@@ -160,7 +170,7 @@ async fn lease<X: Exchange>(
     })
     .await?;
     x.record().connect_us = u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX);
-    Ok(call)
+    Ok((call, true))
 }
 
 /// Waits before another try; gives up when the client does.

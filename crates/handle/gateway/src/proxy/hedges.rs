@@ -93,7 +93,8 @@ impl<'u> Hedges<'u> {
                 }
                 Poll::Ready(Ok(status)) if self.upstream.is_failure(status) => {
                     let leg = self.legs.swap_remove(at);
-                    leg.held.answered(status, leg.started.elapsed());
+                    let now = Instant::now();
+                    leg.held.answered(status, now.saturating_duration_since(leg.started), now);
                 }
                 Poll::Ready(Ok(status)) => {
                     let Leg { held, started, state } = self.legs.swap_remove(at);

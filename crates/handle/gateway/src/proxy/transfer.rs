@@ -81,7 +81,7 @@ pub(super) struct Transfer<'a, 'u> {
 }
 
 impl<'a, 'u> Transfer<'a, 'u> {
-    /// Deadlines are those of the try and of the exchange.
+    /// Deadlines are those of the try and of the exchange; `started` is when the try began.
     pub(super) fn new(
         route: &'a ProxyRoute,
         params: &'a Params,
@@ -90,8 +90,8 @@ impl<'a, 'u> Transfer<'a, 'u> {
         tries: &'a mut Tries<'u>,
         (try_deadline_ms, total_deadline_ms): (u64, u64),
         upgrade: bool,
+        started: Instant,
     ) -> Self {
-        let started = Instant::now();
         Self {
             route,
             params,
@@ -400,6 +400,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
         self.held.answered(
             status,
             if self.upload == Upload::Done { now.saturating_duration_since(self.waited) } else { took },
+            now,
         );
         self.again = self.tries.after_status(status, head.fields());
         if self.again.is_some() {

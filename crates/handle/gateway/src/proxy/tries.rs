@@ -1,4 +1,4 @@
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use leat_dial::Call;
 use leat_message::{Exchange, Fields, Name, Reason, Trace};
@@ -103,7 +103,7 @@ impl<'a> Tries<'a> {
             group.count_hedge(HedgeEnd::Denied);
             return None;
         };
-        let held = self.upstream.pick(x, self.tried).ok().filter(|held| !self.tried.has(held.at()))?;
+        let held = self.upstream.pick(x, self.tried, Instant::now()).ok().filter(|held| !self.tried.has(held.at()))?;
         held.occupy(slot);
         let body = if self.replay.is_whole() { Body::Whole } else { Body::Consumed };
         let asked = Asked { hedges: self.hedges, idempotency: self.idempotency, body };

@@ -1,4 +1,3 @@
-use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
 use leat_message::Reason;
@@ -7,8 +6,8 @@ use super::key::KeySet;
 use crate::admit::auth::generations::Generations;
 use crate::admit::auth::identity::Identity;
 
-/// Bytes from a token's end that are hashed. They are its signature, which is as good as random.
-const HASHED_BYTES: usize = 32;
+/// Bytes from a token's end that it is found by. They are of its signature, which is as good as random.
+const END_BYTES: usize = 32;
 
 /// What is known of a token that was verified.
 #[derive(Clone, Debug)]
@@ -25,9 +24,8 @@ pub(crate) struct Remembered {
 /// The verified tokens of one core and scheme. Only what was verified is in it, so that nobody can fill it with garbage;
 /// a hit compares the whole token. How long that takes says something only to who knows the end of its signature.
 pub(crate) struct TokenCache {
-    /// By a keyed hash of the token's end.
-    tokens: Generations<u64, Held>,
-    hasher: RandomState,
+    /// By the token's end.
+    tokens: Generations<[u8; END_BYTES], Held>,
     /// Grows with each change of the keys.
     epoch: u64,
 }
@@ -43,7 +41,7 @@ impl TokenCache {
     /// A cache of at most `tokens_max` tokens and `bytes_max` bytes of them.
     pub(crate) fn new(tokens_max: usize, bytes_max: usize) -> Self {
         let tokens = Generations::new(tokens_max.div_ceil(2), bytes_max / 2);
-        Self { tokens, hasher: RandomState::new(), epoch: 0 }
+        Self { tokens, epoch: 0 }
     }
 
     /// What is known of this token: it was verified with a key that is still in use. Allocates nothing.
@@ -51,31 +49,35 @@ impl TokenCache {
     /// # Errors
     /// `auth.expired` for one that no longer holds.
     pub(crate) fn find(&mut self, token: &[u8], keys: &KeySet, now_s: u64) -> Option<Result<Rc<Identity>, Reason>> {
-        let hash = self.hash(token);
-        let held = self.tokens.get(&hash).filter(|held| *held.token == *token)?;
+        let end = end_of(token);
+        let held = self.tokens.get(&end).filter(|held| *held.token == *token)?;
         let is_current = held.epoch == self.epoch || keys.has(&held.remembered.key);
         if is_current && now_s >= held.remembered.not_before_s && now_s < held.remembered.expires_s {
             held.epoch = self.epoch;
             return Some(Ok(Rc::clone(&held.remembered.identity)));
         }
         let has_expired = now_s >= held.remembered.expires_s;
-        self.tokens.remove(&hash);
+        self.tokens.remove(&end);
         has_expired.then_some(Err(Reason::AuthExpired))
     }
 
     /// Remembers a verified token.
     pub(crate) fn remember(&mut self, token: &[u8], remembered: Remembered) {
         let held = Held { token: token.into(), remembered, epoch: self.epoch };
-        self.tokens.put(self.hash(token), held, token.len());
+        self.tokens.put(end_of(token), held, token.len());
     }
 
     /// The keys are others now: every token is held against them when it comes again.
     pub(crate) fn keys_changed(&mut self) {
         self.epoch += 1;
     }
+}
 
-    fn hash(&self, token: &[u8]) -> u64 {
-        let end = token.last_chunk::<HASHED_BYTES>().map_or(token, |end| end.as_slice());
-        self.hasher.hash_one(end)
-    }
+/// A token that is shorter than its end stands at the beginning of it.
+fn end_of(token: &[u8]) -> [u8; END_BYTES] {
+    token.last_chunk().copied().unwrap_or_else(|| {
+        let mut end = [0; END_BYTES];
+        end.iter_mut().zip(token).for_each(|(to, from)| *to = *from);
+        end
+    })
 }
