@@ -1,6 +1,8 @@
 //! Writes heads: each function appends one line to a buffer. What is appended is not checked here except where said;
 //! [`is_field`] tells whether a name and a value may go out.
 
+use leat_message::decimal;
+
 use crate::class::{TOKEN, VALUE};
 
 /// Whether a field line may be sent: a token for a name, and no control byte but HTAB in the value.
@@ -32,7 +34,7 @@ pub fn field(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
 #[inline]
 pub fn content_length(out: &mut Vec<u8>, bytes: u64) {
     out.extend_from_slice(b"content-length: ");
-    decimal(out, bytes);
+    decimal(bytes, out);
     out.extend_from_slice(b"\r\n");
 }
 
@@ -79,25 +81,6 @@ pub fn end(out: &mut Vec<u8>) {
 /// The interim response that an `Expect: 100-continue` waits for.
 pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// Appends a number in decimal digits.
-#[inline]
-pub fn decimal(out: &mut Vec<u8>, number: u64) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    let mut rest = number;
-    loop {
-        at -= 1;
-        if let Some(slot) = digits.get_mut(at) {
-            *slot = b'0' + (rest % 10) as u8;
-        }
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(digits.get(at..).unwrap_or_default());
-}
-
 /// Appends a status line with the registered reason phrase; an unregistered status has an empty one.
 #[inline]
 pub fn status_line(out: &mut Vec<u8>, status: u16) {
@@ -105,7 +88,7 @@ pub fn status_line(out: &mut Vec<u8>, status: u16) {
         Some(line) => out.extend_from_slice(line),
         None => {
             out.extend_from_slice(b"HTTP/1.1 ");
-            decimal(out, u64::from(status));
+            decimal(u64::from(status), out);
             out.extend_from_slice(b" \r\n");
         }
     }

@@ -12,7 +12,7 @@ use leat_stream::{Timer, others_first};
 use super::enter::{turn_away, wait};
 use super::request::{Try, write_request};
 use super::route::ProxyRoute;
-use super::transfer::Transfer;
+use super::transfer::{Times, Transfer};
 use super::tries::Tries;
 use crate::admit::Admitted;
 use crate::observer::Observer;
@@ -89,9 +89,8 @@ pub(crate) async fn forward<X: Exchange>(
                 };
                 x.record().request_id = sent.request_id;
                 tries.request_id = sent.request_id;
-                let deadlines_ms = (try_deadline_ms, total_deadline_ms);
-                let mut transfer =
-                    Transfer::new(route, params, admitted, &mut held, &mut tries, deadlines_ms, sent.upgrade, started);
+                let times = Times { started, try_deadline_ms, total_deadline_ms };
+                let mut transfer = Transfer::new(route, params, admitted, &mut held, &mut tries, times, sent.upgrade);
                 let outcome = transfer.run(x, &mut call).await;
                 let again = transfer.again();
                 let was_slow = outcome.err().is_some_and(|reason| transfer.is_late_by_client(reason));

@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::net::IpAddr;
 
-use leat_message::{Address, Exchange, Fields, Head, Name, Peer, Scheme, Version};
+use leat_message::{Address, Exchange, Fields, Head, Name, Peer, Scheme, Version, decimal};
 
 use super::Edits;
 use super::request_id::{accepted_id, request_id};
@@ -19,7 +19,7 @@ pub(crate) struct ForwardedPolicy {
     forwarded: bool,
     /// The values of Via for HTTP/1.0, 1.1 and 2 (RFC 9110 section 7.6.3).
     via: Option<[Box<str>; 3]>,
-    request_id: Option<Box<str>>,
+    request_id: Option<(Name, Box<str>)>,
     /// Who is told where the time went.
     timing: Option<TimingPolicy>,
 }
@@ -32,7 +32,7 @@ impl ForwardedPolicy {
             x_forwarded: matches!(style, ForwardedStyle::XForwarded | ForwardedStyle::Both),
             forwarded: matches!(style, ForwardedStyle::Forwarded | ForwardedStyle::Both),
             via: config.via().map(|name| ["1.0", "1.1", "2"].map(|version| format!("{version} {name}").into())),
-            request_id: config.request_id().map(|id| id.field().into()),
+            request_id: config.request_id().map(|id| (Name::from_bytes(id.field().as_bytes()), id.field().into())),
             timing: None,
         }
     }
@@ -50,7 +50,7 @@ impl ForwardedPolicy {
 
     /// The id that the request brings, where it is believed.
     pub(super) fn believed_id<'a>(&self, fields: Fields<'a>) -> Option<&'a [u8]> {
-        let field = self.request_id.as_ref().filter(|_| self.trusted_hops > 0)?;
+        let (_, field) = self.request_id.as_ref().filter(|_| self.trusted_hops > 0)?;
         accepted_id(fields, field.as_bytes())
     }
 
@@ -77,12 +77,21 @@ impl ForwardedPolicy {
     }
 
     fn is_request_id(&self, name: &[u8]) -> bool {
-        self.request_id.as_ref().is_some_and(|field| field.as_bytes().eq_ignore_ascii_case(name))
+        self.request_id.as_ref().is_some_and(|(_, field)| field.as_bytes().eq_ignore_ascii_case(name))
     }
 
     /// The field that carries a request's id, upstream and back.
     pub(super) fn request_id_field(&self) -> Option<&str> {
-        self.request_id.as_deref()
+        self.request_id.as_ref().map(|(_, field)| &**field)
+    }
+
+    /// Whether a response brings that field itself.
+    #[inline]
+    pub(super) fn has_request_id(&self, fields: Fields<'_>) -> bool {
+        self.request_id.as_ref().is_some_and(|(id, field)| match id {
+            Name::Other => fields.get_named(field.as_bytes()).is_some(),
+            known => fields.get(*known).is_some(),
+        })
     }
 
     fn believes_x_forwarded(&self) -> bool {
@@ -120,7 +129,7 @@ impl ForwardedPolicy {
             };
             put(b"via", value.as_bytes());
         }
-        if let Some(field) = &self.request_id
+        if let Some((_, field)) = &self.request_id
             && self.believed_id(fields).is_none()
             && !edits.decides(field.as_bytes())
         {
@@ -158,8 +167,7 @@ impl ForwardedPolicy {
             && is_ours(Name::XForwardedPort, b"x-forwarded-port")
         {
             scratch.clear();
-            // Writing into a Vec can't fail.
-            let _ = write!(scratch, "{}", local.port());
+            decimal(u64::from(local.port()), scratch);
             put(b"x-forwarded-port", scratch);
         }
     }
@@ -205,13 +213,11 @@ fn write_ip(ip: Option<IpAddr>, out: &mut Vec<u8>) {
                 if at > 0 {
                     out.push(b'.');
                 }
-                for digit in [octet / 100, octet / 10 % 10].into_iter().skip_while(|&digit| digit == 0) {
-                    out.push(b'0' + digit);
-                }
-                out.push(b'0' + octet % 10);
+                decimal(u64::from(octet), out);
             }
         }
         Some(ip) => {
+            // Writing into a Vec can't fail.
             let _ = write!(out, "{ip}");
         }
         None => out.extend_from_slice(b"unknown"),

@@ -41,7 +41,7 @@ pub(super) fn write_response<X: Exchange>(
     }
     if let Some(field) = route.forwarded.request_id_field().map(str::as_bytes)
         && !edits.decides(field)
-        && fields.get_named(field).is_none()
+        && !route.forwarded.has_request_id(fields)
     {
         write_request_id(x, route, field);
     }

@@ -80,18 +80,25 @@ pub(super) struct Transfer<'a, 'u> {
     standstill: Reason,
 }
 
+/// When a try began, and until when it and its exchange must have come to their ends.
+#[derive(Clone, Copy)]
+pub(super) struct Times {
+    pub(super) started: Instant,
+    pub(super) try_deadline_ms: u64,
+    pub(super) total_deadline_ms: u64,
+}
+
 impl<'a, 'u> Transfer<'a, 'u> {
-    /// Deadlines are those of the try and of the exchange; `started` is when the try began.
     pub(super) fn new(
         route: &'a ProxyRoute,
         params: &'a Params,
         admitted: Option<&'a Admitted>,
         held: &'a mut Held<'u>,
         tries: &'a mut Tries<'u>,
-        (try_deadline_ms, total_deadline_ms): (u64, u64),
+        times: Times,
         upgrade: bool,
-        started: Instant,
     ) -> Self {
+        let Times { started, try_deadline_ms, total_deadline_ms } = times;
         Self {
             route,
             params,
