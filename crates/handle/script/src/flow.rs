@@ -319,11 +319,18 @@ impl Flow {
                 let trailers = if item.kind == from_script::END { trailers_of(item) } else { Vec::new() };
                 let text = item.batch.bytes(item.text.start, item.text.end);
                 exchange.end((!trailers.is_empty()).then(|| Fields::new(text, &trailers)));
-                if item.flags & reply::READS_ON == 0 || self.input == Input::Done || !exchange.reads_on() {
+                if item.flags & reply::READS_ON == 0 || self.input == Input::Done {
                     return true;
                 }
                 self.output = Output::Ended;
                 self.waiting = false;
+                if !exchange.reads_on()
+                    && let Some(id) = self.id
+                {
+                    // It waits for the request's end, which it would not hear of.
+                    self.gone(id, Reason::HandlerFailed);
+                    return true;
+                }
                 false
             }
         }

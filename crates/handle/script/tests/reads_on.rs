@@ -123,10 +123,11 @@ fn a_reply_that_came_whole_leaves_the_request_readable_where_directions_are_apar
     let outcome = played(upload(5_000).with_directions_apart(), early);
     assert_eq!((outcome.result, outcome.bytes(), outcome.has_ended()), (Ok(()), 5_000, true));
     assert_eq!((outcome.gone(), outcome.exchange.reply_body()), (None, &b"ok"[..]));
-    // Elsewhere the exchange is over with its reply.
+    // Elsewhere the exchange is over with its reply, and who wanted to read on is told.
     let outcome = played(upload(5_000), early);
-    assert_eq!((outcome.result, outcome.has_ended(), outcome.gone()), (Ok(()), false, None));
+    assert_eq!((outcome.result, outcome.has_ended()), (Ok(()), false));
     assert!(outcome.bytes() < 5_000);
+    assert_eq!(outcome.gone(), Some(Reason::HandlerFailed as u32 + 1));
 }
 
 #[test]

@@ -178,6 +178,26 @@ test("an Express app that refuses a body early is heard by a client that has not
     assert.equal(await closed(stream), http2.constants.NGHTTP2_NO_ERROR);
 });
 
+for (const [how, answer, status, code] of [
+    ["that has not left is an error reply", (res) => res.end("short"), 500, "NGHTTP2_NO_ERROR"],
+    ["that has left is cut off", (res) => res.write("sh", () => setTimeout(() => res.end("ort"), 50)), 200, "NGHTTP2_INTERNAL_ERROR"],
+]) {
+    test(`a reply with fewer bytes than announced ${how}, and the request ends with it`, async (t) => {
+        let told;
+        const all = new Promise((resolve) => (told = resolve));
+        const client = await session(t, makers["leat/http"], (req, res) => {
+            req.once("data", () => answer(res.writeHead(200, { "content-length": 10 })));
+            req.on("end", () => told("end")).on("close", () => told("close"));
+        });
+        const { stream, ended } = begun(client);
+        ended.catch(() => {});
+        const [headers] = await once(stream, "response", { signal: AbortSignal.timeout(WAIT_MS) });
+        assert.equal(headers[":status"], status);
+        assert.equal(await closed(stream).catch(() => stream.rstCode), http2.constants[code]);
+        assert.equal(await all, "close");
+    });
+}
+
 test("over HTTP/1.1 the same reply ends with the request, which is read to its end", async (t) => {
     let told;
     const all = new Promise((resolve) => (told = resolve));

@@ -421,7 +421,7 @@ impl<H: Handler> Exchange for H2Exchange<H> {
     }
 
     fn reads_on(&self) -> bool {
-        self.reply.has_ended() && !self.body_done
+        self.reply.has_ended()
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
