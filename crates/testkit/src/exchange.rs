@@ -32,6 +32,8 @@ pub struct RecordedExchange {
     keeps_alive: bool,
     waives_continue: bool,
     is_taken_over: bool,
+    reads_on: bool,
+    body_fault: Option<Reason>,
 }
 
 /// How far the reply is.
@@ -75,6 +77,8 @@ impl RecordedExchange {
             keeps_alive: true,
             waives_continue: false,
             is_taken_over: false,
+            reads_on: false,
+            body_fault: None,
         };
         this.lines.method_span = this.put(method.as_bytes());
         this.lines.target = this.put(target.as_bytes());
@@ -124,6 +128,23 @@ impl RecordedExchange {
     pub fn with_client_gone_after(mut self, bytes: usize) -> Self {
         self.gone_after = Some(bytes);
         self
+    }
+
+    /// As over HTTP/2: the request may be read on behind the reply's end.
+    pub fn with_directions_apart(mut self) -> Self {
+        self.reads_on = true;
+        self
+    }
+
+    /// The request's body breaks off behind its bytes.
+    pub fn with_broken_upload(mut self, reason: Reason) -> Self {
+        self.body_fault = Some(reason);
+        self
+    }
+
+    /// What the record says was wrong.
+    pub fn recorded_reason(&self) -> Option<Reason> {
+        self.record.reason
     }
 
     /// Calls `act` with the bytes taken so far, each time before more are taken.
@@ -295,7 +316,10 @@ impl Exchange for RecordedExchange {
         }
         Poll::Ready(Ok(match self.request_body.get(self.consumed..) {
             Some(rest) if !rest.is_empty() => Piece::Data(rest.get(..self.piece_max).unwrap_or(rest)),
-            _ => Piece::End,
+            _ => match self.body_fault {
+                Some(reason) => return Poll::Ready(Err(reason)),
+                None => Piece::End,
+            },
         }))
     }
 
@@ -345,6 +369,10 @@ impl Exchange for RecordedExchange {
         self.stage = Stage::Ended;
         let trailers = trailers.into_iter().flatten();
         self.trailers.extend(trailers.map(|(_, name, value)| (name.to_vec(), value.to_vec())));
+    }
+
+    fn reads_on(&self) -> bool {
+        self.reads_on && self.stage == Stage::Ended
     }
 
     fn poll_flush(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {

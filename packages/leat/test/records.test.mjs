@@ -39,6 +39,7 @@ const OTHERWISE = {
     BY_RESET: "cut::RESET",
     ACK: "reply::ACK",
     INTERIM: "reply::INTERIM",
+    READS_ON: "reply::READS_ON",
     OUT_WORDS: "REPLY_WORDS",
     REQUEST_FIELDS_AT: "REQUEST_WORDS",
     END_FIELDS_AT: "END_WORDS",

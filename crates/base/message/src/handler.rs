@@ -282,6 +282,12 @@ pub trait Exchange: Reply {
     /// Ends the reply's body. `trailers` are sent where the framing can carry them.
     fn end(&mut self, trailers: Option<Fields<'_>>);
 
+    /// Whether `poll_body` may still be asked for the request though the reply has ended: on HTTP/2, whose directions end each
+    /// by itself, where the reply is whole. Elsewhere an exchange that has ended its reply returns.
+    fn reads_on(&self) -> bool {
+        false
+    }
+
     /// Writes out all that is buffered. An exchange that returns without flushing is flushed by the connection.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>>;
 

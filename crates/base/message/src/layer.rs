@@ -168,6 +168,15 @@ pub trait Layer {
         self.inner_mut().end(trailers);
     }
 
+    /// [`Exchange::reads_on`]
+    #[inline]
+    fn reads_on(&self) -> bool
+    where
+        Self::Inner: Exchange,
+    {
+        self.inner().reads_on()
+    }
+
     /// [`Exchange::poll_flush`]
     #[inline]
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>>
@@ -341,6 +350,11 @@ impl<L: Layer<Inner: Exchange>> Exchange for L {
     #[inline]
     fn end(&mut self, trailers: Option<Fields<'_>>) {
         Layer::end(self, trailers);
+    }
+
+    #[inline]
+    fn reads_on(&self) -> bool {
+        Layer::reads_on(self)
     }
 
     #[inline]

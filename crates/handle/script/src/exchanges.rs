@@ -51,6 +51,13 @@ pub(crate) struct Item {
     pub(crate) buffers: Range<usize>,
 }
 
+impl Item {
+    /// Whether it has no bytes.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.buffers.is_empty()
+    }
+}
+
 impl Exchanges {
     /// A place for a new exchange; `None` where a million are open.
     pub(crate) fn open(&mut self, credit: usize) -> Option<u32> {

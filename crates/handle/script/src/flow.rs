@@ -16,6 +16,9 @@ use begin::Long;
 
 /// How long JavaScript may take to confirm that it has heard of a client's end, in milliseconds.
 const LAST_WORD_MS: u64 = 30_000;
+/// How long JavaScript may take nothing of a request whose reply has ended, in milliseconds: a stream that nobody reads is
+/// not its client's to keep.
+const UNREAD_MS: u64 = 30_000;
 /// Least room that a piece of a body is worth a record.
 const PIECE_BYTES_MIN: usize = 1024;
 /// Words of a piece of a body before its bytes.
@@ -43,7 +46,7 @@ pub(crate) struct Flow {
     place: Option<Place>,
     /// What is left of a request that is longer than a slab.
     long: Option<Box<Long>>,
-    /// Whether the request waits for room, and until when.
+    /// Whether something waits until the timer is due: the request for room, or its rest for somebody to take it.
     waiting: bool,
     timer: Timer,
 }
@@ -66,6 +69,8 @@ enum Output {
     Waiting,
     /// The head was.
     Body,
+    /// All of it was; JavaScript still reads the request.
+    Ended,
     /// Opaque bytes.
     Opaque,
     /// Opaque, and our direction was ended.
@@ -136,6 +141,10 @@ impl Flow {
         }
         match self.poll_in(cx, exchange, id) {
             Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
+            Poll::Ready(Err(reason)) if self.output == Output::Ended => {
+                self.leave_rest(exchange, id, reason);
+                return Poll::Ready(Ok(()));
+            }
             Poll::Ready(Err(reason)) if self.input == Input::Body && self.faults(exchange, id, reason) => {
                 cx.waker().wake_by_ref();
             }
@@ -150,6 +159,7 @@ impl Flow {
     fn poll_closed<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X) -> Poll<Result<(), Reason>> {
         let Some(id) = self.id else { return Poll::Ready(Err(Reason::LaneGone)) };
         match self.poll_out(cx, exchange, id) {
+            Poll::Pending if self.output == Output::Ended => Poll::Ready(Ok(())),
             Poll::Pending if self.item.is_none() => Poll::Ready(Err(Reason::LaneGone)),
             outcome => outcome,
         }
@@ -178,6 +188,15 @@ impl Flow {
         true
     }
 
+    /// What is left of a request does not come to JavaScript, whose reply is whole all the same.
+    fn leave_rest<X: Exchange>(&self, exchange: &mut X, id: u32, reason: Reason) {
+        self.gone(id, reason);
+        // A client that has its reply may go.
+        if reason.status() != 0 {
+            exchange.record().reason = Some(reason);
+        }
+    }
+
     fn gone(&self, id: u32, reason: Reason) -> Fault {
         if self.gone.is_some() {
             return reason.into();
@@ -192,6 +211,10 @@ impl Flow {
             let (item, sent) = match self.item.take() {
                 Some(item) => item,
                 None => match self.lane.with_mail(id, |mail| mail.items.pop_front()).flatten() {
+                    // Nobody wants the rest of the request any more.
+                    Some(Item { kind: from_script::END | from_script::ABORT, .. }) if self.output == Output::Ended => {
+                        return Poll::Ready(Ok(()));
+                    }
                     Some(item) => {
                         if item.kind == from_script::ABORT {
                             if item.flags & cut::RESET != 0 {
@@ -267,6 +290,8 @@ impl Flow {
                 self.input = Input::Body;
             }
             (from_script::DATA | from_script::END, Output::Body | Output::Opaque) => {}
+            // It asks only when all is taken.
+            (from_script::DATA, Output::Ended) if item.is_empty() => {}
             // Of both sides that may end a tunnel, one is enough.
             (from_script::END, Output::OpaqueEnded) | (from_script::OPAQUE, Output::Opaque) => {}
             // What has no head can't be ended: it is cut off.
@@ -288,13 +313,25 @@ impl Flow {
                 matches!(self.plan, Plan::Refused(_)) || self.input == Input::Done
             }
             Output::OpaqueEnded => self.input == Input::Done,
-            Output::Waiting => false,
+            Output::Waiting | Output::Ended => false,
             Output::Body => {
                 exchange.keep_alive(item.flags & reply::KEEP_ALIVE != 0);
                 let trailers = if item.kind == from_script::END { trailers_of(item) } else { Vec::new() };
                 let text = item.batch.bytes(item.text.start, item.text.end);
                 exchange.end((!trailers.is_empty()).then(|| Fields::new(text, &trailers)));
-                true
+                if item.flags & reply::READS_ON == 0 || self.input == Input::Done {
+                    return true;
+                }
+                self.output = Output::Ended;
+                self.waiting = false;
+                if !exchange.reads_on()
+                    && let Some(id) = self.id
+                {
+                    // It waits for the request's end, which it would not hear of.
+                    self.gone(id, Reason::HandlerFailed);
+                    return true;
+                }
+                false
             }
         }
     }
@@ -303,6 +340,11 @@ impl Flow {
     fn poll_in<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X, id: u32) -> Poll<Result<(), Reason>> {
         while self.input == Input::Body {
             let credit = self.lane.with_mail(id, |mail| mail.credit).unwrap_or(0);
+            if self.output == Output::Ended
+                && let Poll::Ready(reason) = self.poll_unread(cx, exchange, credit)
+            {
+                return Poll::Ready(Err(reason));
+            }
             if credit == 0 {
                 return Poll::Pending;
             }
@@ -345,8 +387,10 @@ impl Flow {
                 Piece::End => ready!(self.poll_end_input(cx, exchange, id)),
             }
         }
-        if self.output == Output::Opaque || self.output == Output::OpaqueEnded {
-            return Poll::Pending;
+        match self.output {
+            Output::Opaque | Output::OpaqueEnded => return Poll::Pending,
+            Output::Ended => return Poll::Ready(Ok(())),
+            Output::Waiting | Output::Body => {}
         }
         let reason = match self.gone {
             Some(reason) => reason,
@@ -360,6 +404,22 @@ impl Flow {
         };
         // What JavaScript has said before it heard of this still goes out; then it says that it has heard.
         self.timer.poll_due(cx).map(|()| Err(reason))
+    }
+
+    /// Looks after a request whose reply has ended while nobody takes what is left of it, which no deadline of the client's
+    /// does. Ready with why nobody will.
+    fn poll_unread<X: Exchange>(&mut self, cx: &mut Context<'_>, exchange: &mut X, credit: usize) -> Poll<Reason> {
+        if credit > 0 {
+            self.waiting = false;
+            return Poll::Pending;
+        }
+        if let Poll::Ready(reason) = exchange.poll_gone(cx) {
+            return Poll::Ready(reason);
+        }
+        if !std::mem::replace(&mut self.waiting, true) {
+            self.timer.set_after(UNREAD_MS);
+        }
+        self.timer.poll_due(cx).map(|()| Reason::LaneAborted)
     }
 
     /// Writes a piece of a body into the stream of records; says how many bytes of it there was room for.

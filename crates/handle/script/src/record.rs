@@ -129,4 +129,6 @@ pub(crate) mod reply {
     pub(crate) const KEEP_ALIVE: u32 = 2;
     pub(crate) const ACK: u32 = 4;
     pub(crate) const INTERIM: u32 = 8;
+    /// Beside END, on HTTP/2: the reply ends now, and the request is still read.
+    pub(crate) const READS_ON: u32 = 32;
 }

@@ -9,6 +9,7 @@ mod client;
 mod closed;
 mod code;
 mod connection;
+pub mod field;
 mod fields;
 mod frame;
 pub mod hpack;

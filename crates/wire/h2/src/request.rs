@@ -2,6 +2,8 @@
 
 use leat_message::Reason;
 
+use crate::field::{is_line, is_name, is_token, is_trimmed, is_visible};
+
 /// What is wrong with a list of fields for HTTP/2 alone: the stream is reset (section 8.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
@@ -139,7 +141,9 @@ impl RequestText {
     }
 
     fn regular(&mut self, name: &[u8], value: &[u8]) -> Result<(), Malformed> {
-        if !is_name(name) || !is_value(value) {
+        // White space around a value would be cut off: a length would be another one here than in the text. The parser of heads
+        // judges the rest of it.
+        if !is_name(name) || !is_line(value) || !is_trimmed(value) {
             return Err(Malformed);
         }
         match name {
@@ -203,37 +207,6 @@ fn put(text: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     text.extend_from_slice(b"\r\n");
 }
 
-/// Bytes that a field's name may have here: those of a token, but no upper case (section 8.2.1).
-const NAME: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = matches!(byte as u8, b'a'..=b'z' | b'0'..=b'9' | b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.'
-            | b'^'..=b'`' | b'|' | b'~');
-        byte += 1;
-    }
-    table
-};
-
-#[inline]
-pub(crate) fn is_name(name: &[u8]) -> bool {
-    !name.is_empty() && name.iter().all(|&byte| NAME[usize::from(byte)])
-}
-
-fn is_token(method: &[u8]) -> bool {
-    !method.is_empty() && method.iter().all(|&byte| byte.is_ascii_uppercase() || NAME[usize::from(byte)])
-}
-
-/// Whether the line that it stands in stays one, and nothing around it would be cut off (section 8.2.1): a length would be
-/// another one here than in the text. The parser of heads judges the rest.
-#[inline]
-fn is_value(value: &[u8]) -> bool {
-    let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
-    !is_space(value.first())
-        && !is_space(value.last())
-        && !value.iter().fold(false, |found, &byte| found | matches!(byte, 0 | b'\r' | b'\n'))
-}
-
 /// An authority without its scheme's default port, which need not be said (RFC 9113 section 8.3.1, RFC 3986 section 6.2.3).
 fn portless<'a>(authority: &'a [u8], scheme: &[u8]) -> &'a [u8] {
     let default: &[u8] = match scheme {
@@ -242,12 +215,6 @@ fn portless<'a>(authority: &'a [u8], scheme: &[u8]) -> &'a [u8] {
         _ => return authority,
     };
     authority.strip_suffix(default).unwrap_or(authority)
-}
-
-/// Neither empty nor with white space or controls.
-#[inline]
-fn is_visible(value: &[u8]) -> bool {
-    !value.is_empty() && !value.iter().fold(false, |found, &byte| found | (byte <= b' ') | (byte == 0x7f))
 }
 
 pub(crate) fn decimal(value: &[u8]) -> Option<u64> {

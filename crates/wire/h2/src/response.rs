@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use leat_message::{Field, Name, ResponseLines, Span, Version};
 
-use crate::request::{Malformed, decimal, is_name};
+use crate::field::{is_name, is_trimmed, is_value};
+use crate::request::{Malformed, decimal};
 
 /// A response's head, or its trailers: names and values in one buffer, and where they are. Reused, it takes no memory.
 #[derive(Debug, Default)]
@@ -152,12 +153,7 @@ impl ResponseReader {
     }
 
     fn regular(&mut self, name: &[u8], value: &[u8]) -> Result<(), Malformed> {
-        // No white space around it, and no control characters in it (section 8.2.1, and RFC 9110 section 5.5).
-        let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
-        let is_value = !is_space(value.first())
-            && !is_space(value.last())
-            && !value.iter().fold(false, |found, &byte| found | (byte < b' ') & (byte != b'\t') | (byte == 0x7f));
-        if !is_value || !is_name(name) {
+        if !is_name(name) || !is_value(value) || !is_trimmed(value) {
             return Err(Malformed);
         }
         let id = Name::from_bytes(name);

@@ -1,7 +1,7 @@
 import { type AsyncResource } from "node:async_hooks";
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { ACK, BY_RESET, INTERIM, KEEP, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW } from "../native/records";
-import { addBuffer, addFlags, addText, batchNumber, dropKeep, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8, isLent } from "../native/lane";
+import { ACK, BY_RESET, INTERIM, KEEP, OUT_ABORT, OUT_CLOSE, OUT_DATA, OUT_DESTROY, OUT_END, OUT_HEAD, OUT_OPAQUE, OUT_READ, LAST, RAW, READS_ON } from "../native/records";
+import { addBuffer, addFlags, addText, batchNumber, dropFlags, isNewest, LATIN1, pushEnd, pushRecord, pushText, UTF8, isLent } from "../native/lane";
 import { type Taking } from "./body";
 import { type Core } from "./core";
 import { type Repeated } from "./incoming";
@@ -92,7 +92,10 @@ export class Channel {
     hooked = false;
     /** The call of a listener that sent a reply nobody listens to, or 0. */
     sentIn = 0;
-    /** The reply's bytes are out, but its end waits for that of the request, whose body the engine would skip. */
+    /**
+     * The reply's bytes are out, but the exchange waits for the end of the request, whose body the engine would skip: over
+     * HTTP/1.1 the reply's end waits with it.
+     */
     endWaits = false;
     /** The reply was the last one: the engine closes the connection after it. */
     ending = false;
@@ -214,6 +217,7 @@ export class Channel {
         if (!this.registered || !this.done || this.mode !== Mode.Http) return;
         this.registered = false;
         exchanges.delete(this.exchange);
+        if (this.h2) this.core.channels.delete(this);
     }
 
     /** Sends what was written to the socket. Calls back at once, or when the engine has taken it if much is under way. */
@@ -233,7 +237,7 @@ export class Channel {
         this.count(bytes, lent, callback);
     }
 
-    /** The whole rest of the reply went out by record `index`, past the socket; all but its end, if that `waits`. */
+    /** The whole rest of the reply went out by record `index`, past the socket; all but its end over HTTP/1.1, if the exchange `waits`. */
     replied(index: number, number: number, keep: boolean, waits: boolean): void {
         this.endWaits = waits;
         this.record = index;
@@ -264,18 +268,23 @@ export class Channel {
 
     /**
      * Ends the reply; `keep` leaves the connection open for the next request. With the reply's end the engine skips what
-     * is left of the request's body, so the end waits if that is `wanted`.
+     * is left of the request's body, so the end waits if that is `wanted`. Over HTTP/2 it leaves at once, and the engine is
+     * told to go on with the request.
      */
     endReply(keep: boolean, wanted: boolean): void {
         const waits = wanted && keep && !this.bodyDone;
         if (this.replyDone) {
             if (!this.endWaits || waits) return;
             this.endWaits = false;
+            if (this.h2) {
+                this.forgoBody();
+                return;
+            }
         } else {
             this.replyDone = true;
             this.ending = !keep;
             this.endWaits = waits;
-            if (waits) return;
+            if (waits && !this.h2) return;
         }
         this.sendEnd(keep);
     }
@@ -286,23 +295,33 @@ export class Channel {
         this.body = null;
         if (this.endWaits && this.res === null) {
             this.endWaits = false;
-            this.sendEnd(true);
-        } else {
-            this.release();
+            if (!this.h2) this.sendEnd(true);
         }
-    }
-
-    private sendEnd(keep: boolean): void {
-        if (this.h2) this.endStream();
-        else this.record = pushEnd(this.record, this.batch, this.exchange, keep);
-        this.batch = batchNumber();
         this.release();
     }
 
-    private endStream(): void {
-        const trailer = (this.res as unknown as { _trailer: string } | null)?._trailer ?? this.trailer;
-        if (trailer !== "") pushText(OUT_END, LAST, this.exchange, 1, 0, trailer, LATIN1);
-        else pushEnd(this.record, this.batch, this.exchange, true);
+    private sendEnd(keep: boolean): void {
+        if (this.h2) {
+            this.endStream((this.res as unknown as { _trailer: string } | null)?._trailer ?? this.trailer);
+        } else {
+            this.record = pushEnd(this.record, this.batch, this.exchange, keep);
+            this.batch = batchNumber();
+        }
+        this.release();
+    }
+
+    /** Ends an HTTP/2 reply, with the lines of `trailer` if there are any; the engine reads on where the exchange waits. */
+    endStream(trailer: string): void {
+        if (trailer !== "") this.record = pushText(OUT_END, LAST, this.exchange, 1, 0, trailer, LATIN1);
+        else this.record = pushEnd(this.record, this.batch, this.exchange, true);
+        this.batch = batchNumber();
+        if (this.endWaits) addFlags(this.record, READS_ON);
+    }
+
+    /** Nobody reads what is left of an HTTP/2 request whose reply has ended. Where nothing is, the exchange is over by itself. */
+    private forgoBody(): void {
+        if (!this.bodyDone && !dropFlags(this.record, this.batch, READS_ON)) pushRecord(OUT_END, LAST, this.exchange, 0, 0);
+        this.release();
     }
 
     /** Takes the connection over for raw bytes. */
@@ -369,6 +388,7 @@ export class Channel {
         if (mode === Mode.Closed) return;
         this.mode = Mode.Closed;
         exchanges.delete(this.exchange);
+        if (this.h2) this.core.channels.delete(this);
         if (mode === Mode.Opaque) {
             if (!reset) pushRecord(OUT_END, 0, this.exchange, 0, 0);
             if (reset || !this.faulty) pushRecord(OUT_ABORT, reset ? BY_RESET : 0, this.exchange, 0, 0);
@@ -394,7 +414,7 @@ export class Channel {
     /** Ends a connection between two requests; a reply that is still on its way is not cut off. */
     private closeAfterReply(): void {
         this.ending = true;
-        if (dropKeep(this.record, this.batch)) return;
+        if (dropFlags(this.record, this.batch, KEEP)) return;
         pushRecord(this.requests > 0 && this.bodyDone ? OUT_CLOSE : OUT_DESTROY, 0, this.id, 0, 0);
     }
 

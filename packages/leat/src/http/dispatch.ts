@@ -286,6 +286,7 @@ function onRequest(slab: Slab, at: number, flags: number): void {
     if (channel !== connection) connection.core.channels.add(channel);
     resource.runInAsyncScope(serveOne, null, channel, slab, at, flags);
     if (!channel.done && channel.mode === Mode.Http) channel.register();
+    else if (channel !== connection) connection.core.channels.delete(channel);
 }
 
 function serveOne(channel: Channel, slab: Slab, at: number, flags: number): void {
@@ -353,6 +354,7 @@ function onGone(channel: Channel, reason: Reason | undefined): void {
     channel.lost();
     if (channel.h2) {
         channel.core.channels.delete(channel);
+        detach(channel.core);
     } else if (reason?.code === "peer.reset") {
         socket.destroy(resetError());
     } else if (reason !== undefined && reason.code !== "lane.aborted" && mode === Mode.Http) {

@@ -231,7 +231,8 @@ function emitClose(res: ServerResponse): void {
 export function closed(this: LeatSocket): void {
     const channel = this[kChannel];
     giveBack(channel);
-    const { req } = channel;
+    // What is left of a request may still be read over HTTP/2, though its reply is whole.
+    const req = channel.req ?? (channel.h2 && channel.body?.complete === false ? channel.body : null);
     channel.endOwed = false;
     channel.req = null;
     channel.res = null;

@@ -1,4 +1,4 @@
-import { ACK, KEEP, LAST, OUT_DATA, OUT_HEAD } from "../native/records";
+import { ACK, KEEP, LAST, OUT_DATA, OUT_HEAD, READS_ON } from "../native/records";
 import { addBuffer, batchNumber, LATIN1, pushText, UTF8, isLent } from "../native/lane";
 import { type Channel } from "./channel";
 import { type HeadState, isPlainValue, knownName, plainHead, statusLine } from "./head";
@@ -241,10 +241,11 @@ function send(res: Private, channel: Channel, isString: boolean, latin1: boolean
     const wait = many && req !== null && isHeard(req, response);
     // Whether the rest of the request is of interest shows at the end of the turn.
     const waits = keep && !channel.bodyDone;
-    let flags = waits ? KEEP : keep ? LAST | KEEP : LAST;
-    if (wait) flags |= ACK;
+    let flags = KEEP;
     const trailing = channel.h2 && res._trailer !== "";
-    if (trailing) flags &= ~LAST;
+    if (channel.h2) flags |= trailing ? 0 : waits ? LAST | READS_ON : LAST;
+    else if (!waits) flags = keep ? LAST | KEEP : LAST;
+    if (wait) flags |= ACK;
     const record = pushText(sent ? OUT_DATA : OUT_HEAD, flags, channel.exchange, res.statusCode, head.length, out, encoding);
     const batch = batchNumber();
     if (bytes !== undefined && length !== 0) {
@@ -258,8 +259,8 @@ function send(res: Private, channel: Channel, isString: boolean, latin1: boolean
     }
     channel.socket.countWritten(out.length + (bytes === undefined ? 0 : length + (rest?.length ?? 0)));
     res._headerSent = true;
-    channel.replied(record, batch, keep, waits || trailing);
-    if (trailing && !waits) channel.endReply(true, false);
+    channel.replied(record, batch, keep, waits);
+    if (trailing) channel.endStream(res._trailer);
     res.finished = true;
     res._finish();
     if (req === null) return;

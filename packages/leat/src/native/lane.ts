@@ -201,12 +201,12 @@ export function addFlags(index: number, flags: number): void {
     words[index * OUT_WORDS]! |= flags << 8;
 }
 
-/** Takes back KEEP from record `index` if it is the end of a reply that has not left yet. False if it has left. */
-export function dropKeep(index: number, number: number): boolean {
+/** Takes `flags` back from record `index` if it is the end of a reply that has not left yet. False if it has left. */
+export function dropFlags(index: number, number: number, flags: number): boolean {
     if (number !== batch || index < 0) return false;
     const at = index * OUT_WORDS;
     if ((words[at]! & (LAST << 8)) === 0) return false;
-    words[at]! &= ~(KEEP << 8);
+    words[at]! &= ~(flags << 8);
     return true;
 }
 

@@ -78,6 +78,8 @@ export const ACK = 4;
 export const INTERIM = 8;
 /** Bytes that a program wrote itself. The engine copies them as it does all others; this side alone tells them apart. */
 export const RAW = 16;
+/** Beside LAST, on HTTP/2: the reply ends now, and the request is still read. */
+export const READS_ON = 32;
 
 /** Where the fields of a REQUEST begin, and the words that each takes. */
 export const REQUEST_FIELDS_AT = 10;

@@ -18,7 +18,7 @@ pub use engine::Engine;
 pub use host::Host;
 pub use record::{Record, decode};
 #[allow(unused_imports, reason = "each test takes what it needs")]
-pub use replies::{ACK, END, INTERIM, KEEP, Replies};
+pub use replies::{ACK, END, INTERIM, KEEP, READS_ON, Replies};
 
 /// A whole reply's head, as JavaScript formats it.
 pub fn head(length: usize) -> String {

@@ -4,6 +4,7 @@ pub const END: u32 = 1;
 pub const KEEP: u32 = 2;
 pub const ACK: u32 = 4;
 pub const INTERIM: u32 = 8;
+pub const READS_ON: u32 = 32;
 
 /// A batch of records from JavaScript.
 #[derive(Default)]

@@ -420,6 +420,10 @@ impl<H: Handler> Exchange for H2Exchange<H> {
         let _ = self.reply.end(trailers);
     }
 
+    fn reads_on(&self) -> bool {
+        self.reply.has_ended()
+    }
+
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Reason>> {
         if self.reply.is_done() {
             return Poll::Ready(Ok(()));

@@ -96,6 +96,11 @@ impl H2Reply {
         self.phase == Phase::Done
     }
 
+    /// Whether it was ended as it was announced; what the client's window has no room for may wait.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.phase, Phase::Ending | Phase::Done)
+    }
+
     /// Whether a handler that returned now has given all of its reply: all announced bytes, if not the call to end it.
     pub(super) fn is_whole(&self) -> bool {
         match self.phase {
@@ -268,7 +273,7 @@ impl H2Reply {
     /// # Errors
     /// `handler.failed` where announced bytes are missing, `peer.cancelled` where the stream is gone.
     pub(super) fn end(&mut self, trailers: Option<Fields<'_>>) -> Result<(), Reason> {
-        if matches!(self.phase, Phase::Ending | Phase::Done) {
+        if self.has_ended() {
             return Ok(());
         }
         if !matches!(self.phase, Phase::HeadReady | Phase::Body)

@@ -1,4 +1,5 @@
 use leat_h2::FieldList;
+use leat_h2::field::{is_token, is_value};
 use leat_message::{Fields, Method, Name, Reason};
 
 use super::target;
@@ -81,26 +82,6 @@ pub(super) fn trailers(list: &mut FieldList, fields: Fields<'_>) {
     for (_, name, value) in fields {
         add(list, name, value);
     }
-}
-
-const TOKEN: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = matches!(byte as u8, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-'
-            | b'.' | b'^'..=b'`' | b'|' | b'~');
-        byte += 1;
-    }
-    table
-};
-
-fn is_token(text: &[u8]) -> bool {
-    // Without a way out in the middle: it is nearly always one.
-    !text.is_empty() && text.iter().fold(true, |is_token, &byte| is_token & TOKEN[usize::from(byte)])
-}
-
-fn is_value(value: &[u8]) -> bool {
-    !value.iter().fold(false, |found, &byte| found | ((byte < b' ') & (byte != b'\t')) | (byte == 0x7f))
 }
 
 #[cfg(test)]
