@@ -91,17 +91,6 @@ pub fn unix_ms(at: std::time::Instant) -> u64 {
     })
 }
 
-/// The current time in seconds since 1970, at most [`TICK_MS`] old.
-#[inline]
-pub fn unix_s() -> u64 {
-    CORE.with(|core| {
-        if core.asleep.get() {
-            core.refresh();
-        }
-        core.wall.get().1 / 1_000
-    })
-}
-
 /// Moves this core's time on and wakes what is due; runs for as long as the core does. Sleeps while there is no timer.
 pub async fn run() {
     let awake = CORE.with(|core| Rc::clone(&core.awake));
