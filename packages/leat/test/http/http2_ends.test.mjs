@@ -106,7 +106,7 @@ for (const [maker, create] of Object.entries(makers)) {
         assert.equal(await closed(stream), http2.constants.NGHTTP2_NO_ERROR);
     });
 
-    test(`${maker}: a client that has its reply and resets the stream ends the request`, async (t) => {
+    test(`${maker}: a client that has its reply and goes ends the request`, async (t) => {
         let told;
         const all = new Promise((resolve) => (told = resolve));
         const client = await session(t, create, (req, res) => {
@@ -115,9 +115,10 @@ for (const [maker, create] of Object.entries(makers)) {
             for (const name of ["aborted", "end"]) req.on(name, () => events.push(name));
             req.on("close", () => setImmediate(told, [...events, req.complete]));
         });
-        const { stream, ended } = begun(client);
+        const { ended } = begun(client);
         assert.equal((await ended).body, "enough");
-        stream.close(http2.constants.NGHTTP2_CANCEL);
+        // Not by the stream alone, whose other direction newer Nodes end before they reset it.
+        client.destroy();
         const events = await all;
         // node:http2 takes it for the end of a request that came whole.
         if (maker === "leat/http") assert.deepEqual(events, ["aborted", false]);
