@@ -69,7 +69,7 @@ export const cases = [
             res.end();
         },
         setup: (server) => void (server.maxHeadersCount = 3),
-        script: [get("/", "A: 1", "B: 2", "C: 3", "D: 4"), over],
+        script: [get("/", "A: 1", "B: 2", "C: 3", "D: 4"), reply, over],
     },
     {
         name: "maxHeadersCount of nought is no limit",
@@ -86,7 +86,7 @@ export const cases = [
             log(req.rawHeaders.length, Object.keys(req.headers).length);
             res.end();
         },
-        script: [get("/", ...Array.from({ length: 1200 }, (_, at) => `H${at}: x`)), over],
+        script: [get("/", ...Array.from({ length: 1200 }, (_, at) => `H${at}: x`)), reply, over],
     },
     {
         name: "own IncomingMessage and ServerResponse",
