@@ -5,6 +5,8 @@ import { credentials } from './gateway_subjects.mjs';
 
 const measures = ['rps', 'p50_us', 'p95_us', 'p99_us', 'p999_us', 'cpu_us', 'rss_mb', 'busy', 'foreign'];
 const small = { bytes: 128 };
+/** Differences of a few percent. */
+const turns = { turns: true, glance: 'round' };
 const proxied = { role: 'proxy', upstream: true, expect: small, measures, compare: ['cpu_us', 'rps', 'p95_us', 'p99_us'] };
 const lean = { measure: 'rss_mb', atMost: 30 };
 
@@ -14,6 +16,7 @@ const asked = { kind: 'wrk', connections: 64, path: '/small', headers: credentia
 /** One feature beside the bare gateway; `added_us` is what it may take of the processor for a request. */
 const feature = (name, title, added_us, more = {}) => ({
   ...proxied,
+  ...turns,
   name: `gateway-${name}`,
   title,
   subjects: [`leat + ${more.called ?? title}`, 'leat'],
@@ -24,6 +27,7 @@ const feature = (name, title, added_us, more = {}) => ({
 
 /** The same feature where the engine answers by itself, 32 requests at a time: without the network's share, which hides less than a microsecond. */
 const alone = (name, title, added_us, more = {}) => ({
+  ...turns,
   name: `gateway-${name}-alone`,
   title: `${title}: its cost without the network's`,
   about: 'A fixed reply over HTTP/2 to 32 requests at a time on each connection, so that what the kernel takes is shared by them; the processor time of the whole process, its other threads included.',
@@ -40,6 +44,7 @@ const alone = (name, title, added_us, more = {}) => ({
 export const gatewayScenarios = [
   {
     ...proxied,
+    ...turns,
     name: 'gateway-all',
     title: 'all features at once beside bare nginx',
     about: 'A leased limit on Redis, JWT, a plug-in that reads and sets a header, breaker, outliers, retries, health checks, peak EWMA, CORS, networks, the log with phases, metrics, and traces at 1 %.',
@@ -74,6 +79,7 @@ export const gatewayScenarios = [
   },
   {
     ...proxied,
+    ...turns,
     name: 'proxy-two-workers',
     title: 'two workers beside one, both on the cores of subject and load',
     subjects: ['leat, two workers', 'leat'],
@@ -82,6 +88,7 @@ export const gatewayScenarios = [
   },
   {
     ...proxied,
+    ...turns,
     name: 'proxy-h2-origin',
     title: 'HTTP/2 to the origin beside HTTP/1.1, 100 requests at a time',
     subjects: ['leat, HTTP/2 to the origin', 'leat'],

@@ -17,6 +17,8 @@ import { subjects } from './subjects.mjs';
 const bench = fileURLToPath(new URL('.', import.meta.url));
 const root = resolve(bench, '..');
 const target = resolve(root, process.env.CARGO_TARGET_DIR ?? 'target', 'release');
+/** Of 15, the fourth and the twelfth bound the median. */
+const TURNS_MIN = 15;
 const say = (text) => process.stderr.write(`${text}\n`);
 
 try {
@@ -148,8 +150,12 @@ function commit() {
   return spawnSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).stdout?.trim() || undefined;
 }
 
-/** What a scenario asks for besides: enough rounds, however few were asked for, and no more time than it can use. */
-function bounded({ roundsMin = 0, secondsMax = Infinity }, { quick, rounds, seconds }) {
+/**
+ * What a scenario asks for besides: enough rounds, however few were asked for, and no more time than it can use. Where subjects take
+ * turns, the time that each was to get is cut into turns of a second, and there are enough of them to say how far they scatter.
+ */
+function bounded({ turns, roundsMin = 0, secondsMax = Infinity }, { quick, rounds, seconds }) {
+  if (turns) return { rounds: quick ? rounds * seconds : Math.max(rounds * seconds, TURNS_MIN), seconds: 1 };
   return { rounds: quick ? rounds : Math.max(rounds, roundsMin), seconds: Math.min(seconds, secondsMax) };
 }
 

@@ -4,6 +4,8 @@
 // upstream  whether the origin runs behind them (`originApart`: on a third core); `redis` whether a Redis server does
 // flags     switches that subjects may know (`pipelined`: many requests in one buffer; `large`: bodies of megabytes)
 // load      how they are asked: `kind` is a key of loads.mjs, the rest are its settings; a subject may have settings of its own
+// turns     whether all subjects run at once on the subject's core and are asked in turns of a second (the processor of a rented machine
+//           is now faster and now slower: neighbours in time are compared)
 // expect    the reply that every subject must give before it is measured
 // measures  the table's columns; `compare` those that ratios are made of
 // targets   what the first subject must reach: `atLeast`/`atMost` × another subject's figure (`against`), `atMostMore` than
@@ -90,6 +92,8 @@ export const scenarios = [
   {
     ...proxied,
     name: 'proxy-small',
+    turns: true,
+    glance: 'round',
     title: 'a 128-byte JSON reply through a proxy, keep-alive on both sides',
     load: { kind: 'wrk', connections: 64, path: '/small' },
     targets: [

@@ -41,14 +41,14 @@ export const DISTURBED = 0.05;
 const GLANCE_MS = 300;
 
 /**
- * Measures once the machine is quiet (waiting `quiet` seconds at most), again up to `again` times while others disturb
+ * Measures by `take` once the machine is quiet (waiting `quiet` seconds at most), again up to `again` times while others disturb
  * it; the least disturbed sample counts.
  */
-export async function measureQuietly(scenario, name, context, upstream, settings) {
+export async function quietly(settings, take) {
   let best;
   for (let attempt = 0; attempt <= settings.again; attempt += 1) {
     await quiet(settings.quiet);
-    const sample = await measure(scenario, name, context, upstream, settings);
+    const sample = await take();
     if (!best || sample.foreign < best.foreign) best = sample;
     if (!(best.foreign > DISTURBED)) break;
   }
@@ -60,34 +60,68 @@ async function quiet(seconds) {
   while (Date.now() < end && await activity([CORE, LOAD_CORE], () => pause(GLANCE_MS)) > DISTURBED);
 }
 
-/** Measures `name` once; a sample with the scenario's measures, or an error. `rate` makes the load an open loop. */
+/** Starts `name`, measures it once and stops it: a sample with the scenario's measures, or an error. `rate` makes the load an open loop. */
 export async function measure(scenario, name, context, upstream, { seconds, warmup, rate }) {
+  const subject = await prepare(scenario, name, context, upstream);
+  try {
+    if (subject.kind.startsSubject) return await subject.kind.drive({ ...subject.given, seconds, run: talk(subject.dir), subjectCommand: subject.plan.command, core: CORE, loadCore: LOAD_CORE });
+    await begin(subject, warmup);
+    return await ask(subject, seconds, rate);
+  } catch (error) {
+    throw told(subject, error);
+  } finally {
+    await end(subject);
+  }
+}
+
+/** A subject of a scenario that has its port and its files, and was not started. */
+export async function prepare(scenario, name, context, upstream) {
   const load = { ...scenario.load, ...subjects[name].load };
-  const kind = loads[load.kind];
   const dir = mkdtempSync(join(tmpdir(), 'bench-'));
   const port = await freePort();
   const plan = planned(scenario, name, context, { port, upstream, dir });
-  const given = { load, port, upstreamPort: upstream.port, rate, seconds, out: join(dir, 'load.log'), rival: context.rival };
-  let subject;
-  try {
-    if (kind.startsSubject) {
-      return await kind.drive({ ...given, run: talk(dir), subjectCommand: plan.command, core: CORE, loadCore: LOAD_CORE });
-    }
-    subject = start(plan.command, { core: coresOf(name), dir, env: plan.env });
-    await ready(subject, { ...load, port, expect: scenario.expect, patience_ms: subjects[name].patience_ms });
-    if (kind.drive) {
-      return await kind.drive({ ...given, run: talk(dir), memory: () => memory(subject.pid), cpuSeconds: () => cpuSeconds(subject.pid), pause });
-    }
-    // A subject that compiles itself as it runs says how long that takes it.
-    if (warmup) await finish(kind.command({ ...given, seconds: subjects[name].warmup ?? warmup }), { core: LOAD_CORE, dir });
-    return await asked(kind, given, { subject: subject.pid, beside: upstream.pids, shared: subjects[name].cores === 2 }, scenario, dir);
-  } catch (error) {
-    const said = subject?.output.stderr.trim().slice(-1000);
-    throw new Error(`${name} in ${scenario.name}: ${error.message}${said && !error.message.includes(said) ? `\nit said: ${said}` : ''}`);
-  } finally {
-    if (subject) await stop(subject);
-    rmSync(dir, { recursive: true, force: true });
-  }
+  const given = { load, port, upstreamPort: upstream.port, out: join(dir, 'load.log'), rival: context.rival };
+  return { scenario, name, upstream, kind: loads[load.kind], plan, given, dir };
+}
+
+/** Starts it, checks it, and warms it up; it answers until `end`. */
+export async function begin(subject, warmup) {
+  const { scenario, name, kind, plan, given, dir } = subject;
+  subject.process = start(plan.command, { core: coresOf(name), dir, env: plan.env });
+  await ready(subject.process, { ...given.load, port: given.port, expect: scenario.expect, patience_ms: subjects[name].patience_ms });
+  // A subject that compiles itself as it runs says how long that takes it.
+  if (warmup && !kind.drive) await finish(kind.command({ ...given, seconds: subjects[name].warmup ?? warmup }), { core: LOAD_CORE, dir });
+}
+
+/** Asks it for so long. */
+export async function ask({ scenario, name, upstream, kind, given, dir, process: { pid } }, seconds, rate) {
+  const asked = { ...given, seconds, rate };
+  if (kind.drive) return kind.drive({ ...asked, run: talk(dir), memory: () => memory(pid), cpuSeconds: () => cpuSeconds(pid), pause });
+  const since = watch({ subject: pid, beside: upstream.pids, shared: subjects[name].cores === 2, core: CORE, loadCore: LOAD_CORE });
+  const stdout = await finish(kind.command(asked), { core: LOAD_CORE, dir });
+  const { cpu_s, busy, foreign } = since();
+  const sample = kind.read({ stdout, ...asked });
+  const bytes = scenario.load.body ?? scenario.expect.bytes;
+  return {
+    ...sample,
+    cpu_us: (cpu_s * 1e6) / sample.requests,
+    mb_s: (sample.rps * bytes) / 1e6,
+    rss_mb: memory(pid).peak_kb / 1024,
+    busy,
+    foreign,
+  };
+}
+
+/** Stops it and leaves nothing behind. */
+export async function end({ process: started, dir }) {
+  if (started) await stop(started);
+  rmSync(dir, { recursive: true, force: true });
+}
+
+/** What went wrong, with the subject's own words. */
+export function told({ name, scenario, process: started }, error) {
+  const said = started?.output.stderr.trim().slice(-1000);
+  return new Error(`${name} in ${scenario.name}: ${error.message}${said && !error.message.includes(said) ? `\nit said: ${said}` : ''}`);
 }
 
 /** How a subject is started for a scenario; the files that it needs are written into `dir`. */
@@ -105,21 +139,5 @@ export function planned(scenario, name, context, { port, upstream, dir }) {
 
 /** Where a subject may run: on its own core, or on the load's as well. */
 export const coresOf = (name) => (subjects[name].cores === 2 ? `${CORE},${LOAD_CORE}` : String(CORE));
-
-async function asked(kind, given, processes, scenario, dir) {
-  const since = watch({ ...processes, core: CORE, loadCore: LOAD_CORE });
-  const stdout = await finish(kind.command(given), { core: LOAD_CORE, dir });
-  const { cpu_s, busy, foreign } = since();
-  const sample = kind.read({ stdout, ...given });
-  const bytes = scenario.load.body ?? scenario.expect.bytes;
-  return {
-    ...sample,
-    cpu_us: (cpu_s * 1e6) / sample.requests,
-    mb_s: (sample.rps * bytes) / 1e6,
-    rss_mb: memory(processes.subject).peak_kb / 1024,
-    busy,
-    foreign,
-  };
-}
 
 const talk = (dir) => (command) => converse(command, { core: LOAD_CORE, dir });

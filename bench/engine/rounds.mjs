@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { loads } from '../loads.mjs';
 import { measures } from '../measures.mjs';
 import { count } from './counting.mjs';
-import { measure, measureQuietly, withUpstream } from './measure.mjs';
+import { ask, begin, end, measure, prepare, quietly, told, withUpstream } from './measure.mjs';
 import { ratio, spread, verdict } from './statistics.mjs';
 import { judge } from './targets.mjs';
 
@@ -22,21 +22,32 @@ export async function run(scenario, context, settings, absent, say) {
   const failures = {};
   const outcome = await withUpstream(scenario, context, async (upstream) => {
     const rate = scenario.load.share && await openRate(scenario, present, context, upstream, settings, say);
-    for (let round = 0; round < settings.rounds; round += 1) {
-      let { quiet } = settings;
-      for (const entry of scenario.shuffled ? shuffled(entries) : order(entries, round)) {
-        if (failures[entry]) continue;
-        try {
-          const sample = await measureQuietly(scenario, original(entry), context, upstream, { ...settings, quiet, rate });
-          if (scenario.glance === 'round') quiet = 0;
-          samples[entry].push(sample);
-          say(`${scenario.name}, round ${round + 1}/${settings.rounds}, ${entry}: ${brief(sample, scenario)}`);
-        } catch (error) {
-          // What is kept says nothing of where the sources stand.
-          failures[entry] = error.message.replaceAll(sources, '');
-          say(`${scenario.name}: ${error.message}`);
+    const fail = (entry, error) => {
+      // What is kept says nothing of where the sources stand.
+      failures[entry] = error.message.replaceAll(sources, '');
+      say(`${scenario.name}: ${error.message}`);
+    };
+    const take = scenario.turns ? await together(scenario, entries, context, upstream, settings, fail) : {
+      sample: (entry) => measure(scenario, original(entry), context, upstream, { ...settings, rate }),
+      end: () => {},
+    };
+    try {
+      for (let round = 0; round < settings.rounds; round += 1) {
+        let { quiet } = settings;
+        for (const entry of scenario.shuffled ? shuffled(entries) : order(entries, round)) {
+          if (failures[entry]) continue;
+          try {
+            const sample = await quietly({ ...settings, quiet }, () => take.sample(entry));
+            if (scenario.glance === 'round') quiet = 0;
+            samples[entry].push(sample);
+            say(`${scenario.name}, round ${round + 1}/${settings.rounds}, ${entry}: ${brief(sample, scenario)}`);
+          } catch (error) {
+            fail(entry, error);
+          }
         }
       }
+    } finally {
+      await take.end();
     }
     for (const entry of scenario.counted ? present.filter((name) => !failures[name]) : []) {
       try {
@@ -50,6 +61,20 @@ export async function run(scenario, context, settings, absent, say) {
   });
   for (const entry of Object.keys(failures)) delete samples[entry];
   return { ...outcome, samples, failures };
+}
+
+/** Starts all entries at once. They share the subject's core, and whoever is not asked sleeps. */
+async function together(scenario, entries, context, upstream, { seconds, warmup }, fail) {
+  const started = new Map();
+  for (const entry of entries) {
+    const subject = await prepare(scenario, original(entry), context, upstream);
+    started.set(entry, subject);
+    await begin(subject, warmup).catch((error) => fail(entry, told(subject, error)));
+  }
+  return {
+    sample: async (entry) => ask(started.get(entry), seconds).catch((error) => { throw told(started.get(entry), error); }),
+    end: async () => { for (const subject of started.values()) await end(subject); },
+  };
 }
 
 /** The first subject a second time, at the other end of the order. */
@@ -89,7 +114,7 @@ function brief(sample, scenario) {
 }
 
 /** What chance does to what is counted. */
-const EXACT = { min: 1, max: 1 };
+const EXACT = { low: 1, high: 1 };
 
 /** Medians and spreads of every subject, ratios of the first to each other, and the targets. */
 export function summarise(scenario, samples) {

@@ -16,7 +16,8 @@ export function page(results) {
     'The subject runs on core 0. The load runs on core 1, and so does the origin behind proxies: the same for all, so ratios are',
     'fair, but a proxy that leaves its core idle (`core busy` below 0.95) is limited by the load, and then CPU a request is the',
     'figure to compare. `disturbed` is what other programs took of either core meanwhile: above 0.05 the figures are rough.',
-    'Each figure is the median of the rounds; each ratio is made round by round (median, and the extremes of all rounds).',
+    'Each figure is the median of the rounds; each ratio is made round by round (median, and where the median of endless rounds would lie',
+    '19 times of 20; of five rounds or fewer the extremes).',
     'A ratio within what the control (a subject against itself) showed is called even.',
     '',
     '## Targets',
@@ -90,6 +91,6 @@ function number(value, decimals) {
   return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
-function range({ median, min, max }, decimals) {
-  return `${number(median, decimals)} (${number(min, decimals)}–${number(max, decimals)})`;
+function range({ median, low, high }, decimals) {
+  return `${number(median, decimals)} (${number(low, decimals)}–${number(high, decimals)})`;
 }

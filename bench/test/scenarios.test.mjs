@@ -96,7 +96,7 @@ test('a target of memory allows so much more, not so many times as much', () => 
   const lean = { name: 'lean', subjects: ['leat/http', 'node:http'], targets: [{ measure: 'rss_mb', against: 'node:http', atMostMore: 10 }] };
   const of = (...values) => values.map((rss_mb) => ({ rss_mb }));
   const judged = (ours) => judge(lean, { 'leat/http': ours, 'node:http': of(60, 62, 61) })[0];
-  assert.deepEqual(judged(of(70, 71, 72)), { text: 'peak RSS MB ≤ node:http + 10', measured: { median: 10, min: 9, max: 11, count: 3 }, outcome: 'reached' });
+  assert.deepEqual(judged(of(70, 71, 72)), { text: 'peak RSS MB ≤ node:http + 10', measured: { median: 10, low: 9, high: 11, count: 3 }, outcome: 'reached' });
   assert.equal(judged(of(71, 73, 72)).outcome, 'missed');
 });
 

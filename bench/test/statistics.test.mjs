@@ -20,15 +20,24 @@ test('a median does not need sorted values and leaves them as they are', () => {
 });
 
 test('a spread skips what could not be measured', () => {
-  assert.deepEqual(spread([3, NaN, 1, 2]), { median: 2, min: 1, max: 3, count: 3 });
+  assert.deepEqual(spread([3, NaN, 1, 2]), { median: 2, low: 1, high: 3, count: 3 });
+});
+
+test('between which values a median lies follows from how many there are', () => {
+  // The ranks of the tables for the sign test at 5 %, both sides together.
+  for (const [count, low, high] of [[1, 1, 1], [5, 1, 5], [6, 1, 6], [9, 2, 8], [15, 4, 12], [25, 8, 18], [50, 18, 33]]) {
+    const values = Array.from({ length: count }, (_, i) => i + 1);
+    const { low: lowest, high: highest } = spread(values);
+    assert.deepEqual([lowest, highest], [low, high], `of ${count}`);
+  }
 });
 
 test('ratios are made round by round, so a slow round falls out', () => {
-  assert.deepEqual(ratio([120, 60, 120], [100, 50, 100]), { median: 1.2, min: 1.2, max: 1.2, count: 3 });
+  assert.deepEqual(ratio([120, 60, 120], [100, 50, 100]), { median: 1.2, low: 1.2, high: 1.2, count: 3 });
 });
 
 test('a ratio is a win or a loss only beyond what the control shows as chance', () => {
-  const control = { median: 1, min: 0.97, max: 1.05 };
+  const control = { median: 1, low: 0.97, high: 1.05 };
   const cases = [
     [1.2, 'higher', 'better'],
     [1.2, 'lower', 'worse'],
