@@ -19,12 +19,16 @@ fn server(name: &str) -> Leat {
 
 /// A gateway in front of these.
 fn front(servers: &[String], keys: &str) -> Leat {
+    before(servers, keys, "off")
+}
+
+fn before(servers: &[String], keys: &str, log: &str) -> Leat {
     let urls: Vec<String> = servers.iter().map(|server| format!("'{server}'")).collect();
     let config = format!(
         "listeners: 127.0.0.1:0
 admin: 127.0.0.1:0
 workers: 2
-access_log: off
+access_log: {log}
 routes: [{{ proxy: {{ upstream: up, response_time: 400ms }} }}]
 upstreams: {{ up: {{ endpoints: [{}]{keys} }} }}
 ",
@@ -146,17 +150,25 @@ fn a_certificate_that_cannot_be_trusted_is_a_502_with_its_reason() {
     };
     let [good, expired] = ["good.pem", "expired.pem"].map(tls);
     let trusted = |name: &str, chain: &str| format!(", tls: {{ ca: {}, server_name: {name} }}", path(chain));
-    for (what, server, keys, wanted) in [
-        ("nobody's", &good, String::new(), (502, "upstream.tls")),
-        ("another name's", &good, trusted("other.test", "good.pem"), (502, "upstream.tls")),
-        ("an expired one", &expired, trusted("app.test", "expired.pem"), (502, "upstream.tls")),
-        ("a good one", &good, trusted("app.test", "good.pem"), (200, "")),
+    let refused = (502, "upstream.tls");
+    for (what, server, keys, wanted, why) in [
+        ("nobody's", &good, String::new(), refused, Some("certificate.issuer")),
+        ("another name's", &good, trusted("other.test", "good.pem"), refused, Some("certificate.name")),
+        ("an expired one", &expired, trusted("app.test", "expired.pem"), refused, Some("certificate.expired")),
+        ("a good one", &good, trusted("app.test", "good.pem"), (200, ""), None),
     ] {
-        let leat = front(&[url(server).replace("http://", "https://")], &keys);
+        let leat = before(&[url(server).replace("http://", "https://")], &keys, "{ path: access.log, format: json }");
         let mut client = leat.connect();
         for _ in 0..2 {
             assert_eq!(outcome(&client.get("/").response()), wanted, "{what}");
         }
+        let log = leat.folder().path().join("access.log");
+        let line = eventually("the request in the log", || {
+            let text = std::fs::read_to_string(&log).unwrap_or_default();
+            text.ends_with('\n').then(|| text.lines().next().unwrap_or_default().to_owned())
+        });
+        let told: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(told["detail"].as_str(), why, "{what}: {line}");
     }
 }
 

@@ -113,11 +113,20 @@ pub enum Step<P> {
 pub struct Fault {
     /// The stable reason.
     pub reason: Reason,
+    /// What exactly was wrong, where `reason` only says which side failed.
+    pub detail: Option<Reason>,
+}
+
+impl Fault {
+    /// What went wrong, as exactly as it is known.
+    pub fn cause(self) -> Reason {
+        self.detail.unwrap_or(self.reason)
+    }
 }
 
 impl From<Reason> for Fault {
     fn from(reason: Reason) -> Self {
-        Self { reason }
+        Self { reason, detail: None }
     }
 }
 
@@ -152,7 +161,7 @@ pub trait Reply {
         for (name, value) in reply.fields() {
             self.field(name.as_bytes(), value.as_bytes());
         }
-        self.length(Length::Known(reply.body().len() as u64));
+        self.length(Length::whole(reply.status(), reply.body().len()));
         self.body(reply.body());
     }
 

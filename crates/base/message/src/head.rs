@@ -74,6 +74,15 @@ pub enum Length {
     Tunnel,
 }
 
+impl Length {
+    /// How a reply whose whole body is at hand tells of it. A 304 without a body tells nothing: its length would be that of a 200's,
+    /// which nobody knows (RFC 9110 section 8.6).
+    #[must_use]
+    pub fn whole(status: u16, bytes: usize) -> Self {
+        if status == 304 && bytes == 0 { Self::None } else { Self::Known(bytes as u64) }
+    }
+}
+
 /// The ranges of a request head. Reused from request to request, so a steady connection allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct RequestLines {

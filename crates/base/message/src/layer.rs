@@ -59,7 +59,7 @@ pub trait Layer {
         for (name, value) in reply.fields() {
             self.field(name.as_bytes(), value.as_bytes());
         }
-        self.length(Length::Known(reply.body().len() as u64));
+        self.length(Length::whole(reply.status(), reply.body().len()));
         self.body(reply.body());
     }
 

@@ -214,6 +214,13 @@ reasons! {
     UpstreamConnect => "upstream.connect", 502, Upstream, "The endpoint refused the connection or could not be reached.";
     UpstreamConnectTime => "upstream.connect_time", 504, Upstream, "No connection to the endpoint within connect_time_ms.";
     UpstreamTls => "upstream.tls", 502, Upstream, "The TLS handshake with the endpoint failed.";
+    // What was wrong in such a handshake: the detail of `upstream.tls`, never the end of a request.
+    CertificateExpired => "certificate.expired", 502, Upstream, "The endpoint's certificate has expired.";
+    CertificateNotYetValid => "certificate.not_yet_valid", 502, Upstream, "The endpoint's certificate is not valid yet: it is too new, or a clock is wrong.";
+    CertificateName => "certificate.name", 502, Upstream, "The endpoint's certificate is for another name than the one that it was asked for.";
+    CertificateIssuer => "certificate.issuer", 502, Upstream, "No authority that the upstream trusts has signed the endpoint's certificate.";
+    CertificateInvalid => "certificate.invalid", 502, Upstream, "The endpoint's certificate cannot be read, or is for another use.";
+    TlsProtocol => "tls.protocol", 502, Upstream, "The endpoint has not chosen HTTP/2 in the TLS handshake.";
     UpstreamPool => "upstream.pool", 503, Upstream, "Every connection to the endpoint is in use and the queue is full or took too long.";
     UpstreamNone => "upstream.none", 503, Upstream, "The upstream has no endpoint to try.";
     UpstreamBreaker => "upstream.breaker", 503, Upstream, "The breaker lets nothing through: the upstream has failed too often.";

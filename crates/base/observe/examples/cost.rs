@@ -65,6 +65,7 @@ fn main() -> std::io::Result<()> {
                     time_ms: burst * BURST + i,
                     duration_us: 100,
                     peer: &peer,
+                    client: None,
                     request: Some(Head::new(HEAD, &lines)),
                     request_id: b"0123456789abcdef",
                     record: black_box(&proxied),

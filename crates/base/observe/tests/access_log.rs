@@ -84,6 +84,7 @@ fn append(sink: &Sink, request: Option<Head<'_>>, id: &[u8], record: &Record) {
         time_ms: 1_767_323_045_678,
         duration_us: 1_234,
         peer: &peer("192.0.2.7:5001"),
+        client: None,
         request,
         request_id: id,
         record,
@@ -109,6 +110,7 @@ fn a_json_line_has_every_field() {
         time_ms: 1_767_323_045_678,
         duration_us: 1_234,
         peer: &peer("[2001:db8::1]:443"),
+        client: None,
         request: Some(request.head()),
         request_id: b"r-1",
         record: &Record {
@@ -146,6 +148,7 @@ fn fields_that_have_nothing_to_say_are_left_out() {
         time_ms: 0,
         duration_us: 0,
         peer: &peer("unix"),
+        client: None,
         request: None,
         request_id: b"",
         record: &record,
@@ -407,6 +410,7 @@ fn traces_phases_and_chosen_fields_stand_behind_the_rest_and_secrets_do_not() {
         time_ms: 0,
         duration_us: 1,
         peer: &peer("192.0.2.7:5001"),
+        client: Some([203, 0, 113, 9].into()),
         request: Some(request.head()),
         request_id: b"",
         record: &proxied,
@@ -416,14 +420,16 @@ fn traces_phases_and_chosen_fields_stand_behind_the_rest_and_secrets_do_not() {
     };
     sink.append(&entry);
     // Neither of them in the way of a record without.
-    sink.append(&Entry { record: &Record::default(), request: None, phases: None, ..entry });
-    sink.append(&Entry { record: &Record::default(), ..entry });
+    sink.append(&Entry { record: &Record::default(), request: None, phases: None, client: None, ..entry });
+    let client = "2001:db8::7".parse().ok();
+    sink.append(&Entry { record: &Record::default(), client, ..entry });
     assert!(log.finish(DEADLINE));
     let text = std::fs::read_to_string(place.file()).unwrap();
     assert!(!text.contains("s3cret"), "{text}");
     let [first, second, third] = &lines(&place.file())[..] else { panic!("{text}") };
     assert_eq!(first["target"], "/a?token=[redacted]&b=c");
     assert_eq!(first["user_agent"], "agent/1");
+    assert_eq!(first["client"], "203.0.113.9");
     assert_eq!(first["trace_id"], "000000000000000100000000000000ab");
     assert_eq!(first["span_id"], "00000000000000cd");
     let times = json!({ "parse": 1.2, "route": 0.3, "auth": 40, "limit": 0, "plugin": 7000.1, "connect": 5,
@@ -431,6 +437,7 @@ fn traces_phases_and_chosen_fields_stand_behind_the_rest_and_secrets_do_not() {
     assert_eq!(first["phases_us"], times);
     let shown = json!({ "referer": "https://e/?TOKEN=[redacted]", "x-tenant": format!("{}...", "t".repeat(256)) });
     assert_eq!(first["fields"], shown);
+    assert_eq!((second.get("client"), &third["client"]), (None, &json!("2001:db8::7")));
     assert!(second.get("trace_id").is_none() && second.get("phases_us").is_none() && second.get("fields").is_none());
     assert!(third.get("trace_id").is_none() && third["phases_us"]["auth"] == 40 && third["fields"] == shown);
 }
@@ -452,6 +459,7 @@ fn a_line_for_people_has_the_same() {
         time_ms: 0,
         duration_us: 1,
         peer: &peer("unix"),
+        client: Some([203, 0, 113, 9].into()),
         request: Some(request.head()),
         request_id: b"",
         record: &record,
@@ -462,7 +470,8 @@ fn a_line_for_people_has_the_same() {
     assert!(log.finish(DEADLINE));
     let text = std::fs::read_to_string(place.file()).unwrap();
     assert!(
-        text.contains("/a?token=[redacted] ") && text.contains(" trace=00000000000000010000000000000002 "),
+        text.contains("/a?token=[redacted] ")
+            && text.contains(" client=203.0.113.9 trace=00000000000000010000000000000002 "),
         "{text}"
     );
     assert!(text.ends_with(" parse=1.2us route=0.0us auth=0.0us limit=0.0us plugin=0.0us connect=0.0us upstream=0.0us send=0.0us user-agent=\"agent \\x221\\x22\"\n"), "{text}");

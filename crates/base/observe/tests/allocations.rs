@@ -53,6 +53,7 @@ fn counting_and_logging_an_exchange_allocate_nothing() {
                 time_ms,
                 duration_us: 1,
                 peer: &peer,
+                client: None,
                 request: Some(Head::new(&bytes, &lines)),
                 request_id: b"id",
                 record: &record,

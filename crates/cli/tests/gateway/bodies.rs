@@ -1,7 +1,9 @@
 //! How bodies are delimited on both sides.
 
-use leat_testkit::{Peer, Script};
+use leat_testkit::{Folder, Leat, Peer, Script};
 
+use crate::h2_peers::{connect, request, run};
+use crate::plugins::module;
 use crate::support::{answers, bare, lines};
 
 #[test]
@@ -60,6 +62,37 @@ fn a_response_without_a_body_keeps_what_it_says_about_one() {
         drop(client);
         assert_eq!(peer.finish().len(), 1, "{method} {reply}: the upstream's connection is kept");
     }
+}
+
+/// RFC 9110 section 8.6: the length of a 304 would be that of a 200's.
+#[test]
+fn a_304_of_the_gateways_own_says_nothing_about_a_length() {
+    let folder = Folder::new();
+    folder.write("it.mjs", module("it", "onRequest: () => ({ respond: { status: 304, headers: {}, body: '' } })"));
+    let config = "listeners: 127.0.0.1:0
+plugins: { it: it.mjs }
+routes:
+  - { match: { path: /fixed }, respond: { status: 304, headers: { etag: '\"x\"' } } }
+  - { match: { path: /edited }, response_headers: { set: { x-a: b } }, respond: { status: 304 } }
+  - { match: { path: /empty }, respond: { status: 200, body: '' } }
+  - { match: { path: /plugin }, plugins: it, respond: { body: no } }
+";
+    let leat = Leat::gateway_in(folder, config, 1);
+    let mut client = leat.connect();
+    for (path, status, length) in
+        [("fixed", 304, None), ("edited", 304, None), ("plugin", 304, None), ("empty", 200, Some("0"))]
+    {
+        let response = client.get(&format!("/{path}")).response();
+        assert_eq!((response.status, response.field("content-length")), (status, length), "{path}");
+    }
+    run(async {
+        let mut client = connect(leat.address(0)).await;
+        for path in ["fixed", "edited", "plugin"] {
+            let (answer, _) = client.send_request(request("GET", &format!("http://h/{path}"), &[]), true).unwrap();
+            let answer = answer.await.unwrap();
+            assert_eq!((answer.status().as_u16(), answer.headers().get("content-length")), (304, None), "{path}");
+        }
+    });
 }
 
 #[test]

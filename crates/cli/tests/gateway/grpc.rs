@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::Rc;
+use std::time::Duration;
 
 use leat_testkit::Leat;
 
@@ -72,6 +73,34 @@ fn a_grpc_answer_of_trailers_alone_stays_one() {
         assert!(answer.body().is_end_stream(), "the head ends the stream");
         assert_eq!(answer.headers()["grpc-status"], "12");
         assert!(!answer.headers().contains_key("content-length"));
+    });
+}
+
+#[test]
+fn a_grpc_stream_may_pause_for_longer_than_other_bodies_take() {
+    const PAUSE: Duration = Duration::from_millis(900);
+    let json: &[(&str, &str)] = &[("content-type", "application/json")];
+    run(async {
+        let upstream = server(None, |asked, mut answer| async move {
+            rest(&mut asked.into_body()).await;
+            answer.send_response(response(200, &[("grpc-status", "0")]), true).unwrap();
+        })
+        .await;
+        let root = format!("{BARE}\nlimits: {{ body_time: 600ms, throughput_grace: 300ms }}");
+        for (what, fields, route, proxy, status) in [
+            ("a call", GRPC, "", "", 200),
+            ("a route that times them", GRPC, "limits: { body_time: 300ms }", "", 408),
+            ("a client that is silent for too long", GRPC, "", "idle_time: 300ms", 408),
+            ("another body", json, "", "", 408),
+        ] {
+            let leat = Leat::gateway(&config(format!("h2c://{upstream}"), &root, proxy, route, ""), 1);
+            let mut client = connect(leat.address(0)).await;
+            let (answer, mut out) = client.send_request(request("POST", "http://h/s/m", fields), false).unwrap();
+            out.send_data("first".into(), false).unwrap();
+            tokio::time::sleep(PAUSE).await;
+            let _ = out.send_data("second".into(), true);
+            assert_eq!(answer.await.unwrap().status().as_u16(), status, "{what}");
+        }
     });
 }
 

@@ -18,6 +18,24 @@ fn metric(admin: SocketAddr, line: &str) -> Option<f64> {
 }
 
 #[test]
+fn a_line_names_the_client_that_a_trusted_proxy_tells() {
+    for (forwarded, field, client) in [
+        ("trusted_hops: 1", "x-forwarded-for: 198.51.100.1, 203.0.113.9", Some("203.0.113.9")),
+        ("trusted_hops: 1, style: forwarded", "forwarded: for=\"[2001:db8::7]:80\"", Some("2001:db8::7")),
+        ("trusted_hops: 1", "x-forwarded-for: unknown", None),
+        ("trusted_hops: 0", "x-forwarded-for: 203.0.113.9", None),
+    ] {
+        let config =
+            format!("listeners: 127.0.0.1:0\nforwarded: {{ {forwarded} }}\nroutes: [{{ respond: {{ body: hi }} }}]\n");
+        let mut leat = Leat::gateway(&config, 1);
+        leat.connect().send(format!("GET /who HTTP/1.1\r\nhost: h\r\n{field}\r\n\r\n")).response();
+        let line = leat.wait_log("the line", |line| line.contains("\"target\":\"/who\""));
+        let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(line.get("client").and_then(|client| client.as_str()), client, "{forwarded}, {field}: {line}");
+    }
+}
+
+#[test]
 fn an_exchange_leaves_a_line_and_counts() {
     let peer = Peer::listen([answers(OK, 3)]);
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -1,5 +1,7 @@
 //! Servers over TLS, and users and passwords.
 
+use std::net::SocketAddr;
+
 use leat_testkit::{Folder, Leat};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
@@ -32,9 +34,14 @@ fn secure(clients: &str) -> Option<(Redis, String)> {
     certificate(&ours, &folder, "server", "redis.test");
     certificate(&ours, &folder, "client", "gateway.test");
     certificate(&strangers, &folder, "wrong", "gateway.test");
+    listening(address, folder, "server", "ca.pem", clients)
+}
+
+/// A server that shows a certificate of the folder, and where it listens.
+fn listening(address: SocketAddr, folder: Folder, own: &str, ca: &str, clients: &str) -> Option<(Redis, String)> {
     let port = (address.port() + 1_000).to_string();
     let path = |name: &str| folder.path().join(name).display().to_string();
-    let (cert, key, ca) = (path("server.pem"), path("server.key"), path("ca.pem"));
+    let (cert, key, ca) = (path(&format!("{own}.pem")), path(&format!("{own}.key")), path(ca));
     let arguments = ["--tls-port", &port, "--tls-cert-file", &cert, "--tls-key-file", &key];
     let more = ["--tls-ca-cert-file", &ca, "--tls-auth-clients", clients];
     let redis = Redis::launch(address, folder, &[&arguments[..], &more].concat())?;
@@ -69,6 +76,30 @@ fn a_server_over_tls_is_asked_once_it_is_known_for_who_it_is() {
         assert_eq!(statuses(&mut leat.connect(), "", 1), [503], "{keys:?}");
         let line = leat.wait_log("the reason", |line| line.contains("\"event\":\"redis_down\""));
         assert!(line.contains(why) && line.contains(&at), "{keys:?}: {line}");
+    }
+}
+
+/// As `openssl req -x509` makes them.
+#[test]
+fn a_server_may_show_the_very_certificate_that_is_trusted_though_it_may_sign_others() {
+    let (address, folder) = (own_address(), Folder::new());
+    let mut params = CertificateParams::new(["redis.test".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().unwrap();
+    folder.write("own.pem", params.self_signed(&key).unwrap().pem());
+    folder.write("own.key", key.serialize_pem());
+    folder.write("stranger.pem", authority().pem());
+    let (redis, at) = match listening(address, folder, "own", "own.pem", "no") {
+        Some(started) => started,
+        None => return,
+    };
+    for (ca, name, wanted) in [
+        ("own.pem", "redis.test", [200, 200, 429]),
+        ("own.pem", "other.test", [503; 3]),
+        ("stranger.pem", "redis.test", [503; 3]),
+    ] {
+        let leat = with_tls(&redis, &at, &[("ca", ca), ("server_name", name)]);
+        assert_eq!(statuses(&mut leat.connect(), "", 3), wanted, "{ca}, {name}");
     }
 }
 

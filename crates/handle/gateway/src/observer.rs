@@ -6,6 +6,7 @@ use leat_observe::access_log::{Entry, PhaseTimes, Sink};
 use leat_observe::{Core, EndpointName, Shape};
 use leat_stream::clock::unix_ms;
 
+use crate::admit::ClientAddress;
 use crate::config::Config;
 use crate::observe::{ClientTry, Outgoing, TimingPolicy, Tracer, server_span};
 use crate::proxy::accepted_id;
@@ -18,6 +19,8 @@ pub struct Observer {
     log: Option<Rc<Sink>>,
     /// The field of a request id that is believed as it arrives.
     believed_id: Option<Box<str>>,
+    /// Whose requests they are, where proxies are trusted.
+    client: Option<ClientAddress>,
     tracer: Option<Tracer>,
     timed: Timed,
 }
@@ -34,7 +37,7 @@ enum Timed {
 impl Observer {
     /// Counts with `core`, and writes to `log` if there is one.
     pub fn new(core: Core, log: Option<Rc<Sink>>) -> Self {
-        Self { core, log, believed_id: None, tracer: None, timed: Timed::None }
+        Self { core, log, believed_id: None, client: None, tracer: None, timed: Timed::None }
     }
 
     /// Observes as the configuration wants it. The request ids of trusted proxies are taken over into the log; those of
@@ -45,6 +48,7 @@ impl Observer {
             Some(id) if forwarded.trusted_hops() > 0 => Some(id.field().into()),
             _ => None,
         };
+        self.client = (forwarded.trusted_hops() > 0).then(|| ClientAddress::new(forwarded));
         self.tracer = Tracer::new(observation);
         let log_wants_phases = self.log.is_some() && config.access_log().phases();
         self.timed = match observation.server_timing() {
@@ -114,6 +118,7 @@ impl Observer {
             time_ms: now_ms.saturating_sub(duration_us / 1_000),
             duration_us,
             peer: ended.peer,
+            client: self.client.as_ref().zip(ended.request).and_then(|(client, head)| client.of(head, ended.peer)),
             request: ended.request,
             request_id,
             record,

@@ -21,7 +21,8 @@ pub(crate) async fn forward_transcoded<X: Exchange>(
     let added = |put: &mut dyn FnMut(&[u8], &[u8])| {
         admitted.iter().flat_map(|admitted| admitted.reply.iter()).for_each(|(name, value)| put(name, value));
     };
-    let Some(mut transcoded) = transcoder.open(x, route.body(), &added).await? else { return Ok(()) };
+    let limits = |streams| route.body(streams);
+    let Some(mut transcoded) = transcoder.open(x, limits, &added).await? else { return Ok(()) };
     let result = forward(&mut transcoded, route, params, admitted, observer).await;
     transcoded.finish(result).await
 }

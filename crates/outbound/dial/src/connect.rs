@@ -5,8 +5,9 @@ use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use leat_message::Reason;
+use leat_message::{Fault, Reason};
 use leat_stream::{Plain, Socket, Timer};
+use leat_trust::Distrust;
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::{TlsConnector, TlsStream};
 
@@ -42,15 +43,27 @@ pub(crate) async fn connect_unix(path: &Path) -> Result<UnixStream, Reason> {
 /// Does the TLS handshake. With HTTP/2 the endpoint must have chosen it; with HTTP/1.1 it may have chosen nothing.
 ///
 /// # Errors
-/// `UpstreamTls`.
-pub(crate) async fn secure(plain: Plain, tls: &Tls, is_h2: bool) -> Result<Socket, Reason> {
+/// `UpstreamTls`, with what was wrong with the certificate or the protocol.
+pub(crate) async fn secure(plain: Plain, tls: &Tls, is_h2: bool) -> Result<Socket, Fault> {
     let connector = TlsConnector::from(tls.trust.config(is_h2).clone());
-    let stream = connector.connect(tls.server_name.clone(), plain).await.map_err(|_| Reason::UpstreamTls)?;
+    let failed = |detail| Fault { reason: Reason::UpstreamTls, detail };
+    let shaken = connector.connect(tls.server_name.clone(), plain).await;
+    let stream = shaken.map_err(|error| failed(Distrust::of(&error).map(detail)))?;
     let chosen = stream.get_ref().1.alpn_protocol();
     if is_h2 && chosen != Some(b"h2") {
-        return Err(Reason::UpstreamTls);
+        return Err(failed(Some(Reason::TlsProtocol)));
     }
     Ok(Socket::from(TlsStream::Client(stream)))
+}
+
+fn detail(distrust: Distrust) -> Reason {
+    match distrust {
+        Distrust::Expired => Reason::CertificateExpired,
+        Distrust::NotYetValid => Reason::CertificateNotYetValid,
+        Distrust::Name => Reason::CertificateName,
+        Distrust::Issuer => Reason::CertificateIssuer,
+        Distrust::Invalid => Reason::CertificateInvalid,
+    }
 }
 
 /// v6 first, then one of each family in turn (RFC 8305 section 4), each family rotated by `turn`.

@@ -15,11 +15,11 @@ mod pools;
 mod queue;
 mod resolve;
 mod trust;
-mod verify;
 mod within;
 
 pub use call::Call;
 pub use endpoint::{Endpoint, EndpointError, Host, Protocol, Target};
+pub use leat_trust::AuthoritiesError;
 pub use limits::EndpointLimits;
 pub use pools::{EndpointStats, Pools};
 pub use resolve::{Resolver, ResolverSettings};

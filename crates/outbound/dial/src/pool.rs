@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use leat_message::Reason;
+use leat_message::Fault;
 use leat_stream::clock::now_ms;
 
 use crate::queue::{Offer, Place, Queue};
@@ -200,12 +200,12 @@ impl Pool {
     }
 
     /// Tells all who wait for an HTTP/2 connection that there will be none, unless another one may still serve them.
-    pub(crate) fn fail_waiting(&self, reason: Reason) {
+    pub(crate) fn fail_waiting(&self, fault: Fault) {
         if !self.is_h2 || !self.shared.borrow().is_empty() {
             return;
         }
         while let Some(waiter) = self.queue.next() {
-            waiter.offer(Offer::Failed(reason));
+            waiter.offer(Offer::Failed(fault));
         }
     }
 

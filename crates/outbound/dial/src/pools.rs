@@ -72,20 +72,20 @@ impl Pools {
                 Some(Offer::H1(connection)) => return Ok(Call::h1(pool, connection, true)),
                 Some(Offer::H2(seat)) => return Ok(Call::h2(seat)),
                 Some(Offer::Connect(slot)) => slot,
-                Some(Offer::Failed(reason)) => return Err(reason.into()),
+                Some(Offer::Failed(fault)) => return Err(fault),
                 None => return Err(Reason::UpstreamPool.into()),
             },
         };
         let made = within(limits.connect_time_ms, self.connect(endpoint, &pool, slot)).await;
-        let call = made.unwrap_or(Err(Reason::UpstreamConnectTime));
+        let call = made.unwrap_or(Err(Reason::UpstreamConnectTime.into()));
         match call {
             Ok(call) => {
                 self.sweep();
                 Ok(call)
             }
-            Err(reason) => {
-                pool.fail_waiting(reason);
-                Err(reason.into())
+            Err(fault) => {
+                pool.fail_waiting(fault);
+                Err(fault)
             }
         }
     }
@@ -98,7 +98,7 @@ impl Pools {
         Some(Call::h1(Rc::clone(pool), connection, true))
     }
 
-    async fn connect(&self, endpoint: &Rc<Endpoint>, pool: &Rc<Pool>, slot: Slot) -> Result<Call, Reason> {
+    async fn connect(&self, endpoint: &Rc<Endpoint>, pool: &Rc<Pool>, slot: Slot) -> Result<Call, Fault> {
         let is_h2 = endpoint.protocol().is_h2();
         let (plain, ip) = match endpoint.target() {
             Target::Unix(path) => (Plain::Unix(connect_unix(path).await?), None),

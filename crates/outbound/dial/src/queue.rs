@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use leat_message::Reason;
+use leat_message::Fault;
 
 use crate::pool::{Pool, Slot};
 use crate::within::within;
@@ -41,7 +41,7 @@ pub(crate) enum Offer {
     /// It may connect.
     Connect(Slot),
     /// The connection that it waited for could not be made.
-    Failed(Reason),
+    Failed(Fault),
 }
 
 /// A place in the queue. Dropped, it is given up, and what was offered meanwhile goes to the next.

@@ -1,13 +1,9 @@
 use std::fmt;
-use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustls::{ClientConfig, RootCertStore};
-use rustls_pki_types::CertificateDer;
-use rustls_pki_types::pem::PemObject;
-
-use crate::verify::Verifier;
+use leat_trust::{Authorities, AuthoritiesError};
+use rustls::ClientConfig;
 
 /// Which certificates are trusted; shared by all endpoints that trust the same, together with their TLS sessions.
 #[derive(Clone)]
@@ -22,20 +18,15 @@ pub struct Trust {
 pub enum TrustError {
     /// It cannot be read.
     Read(PathBuf, std::io::Error),
-    /// It is not PEM, or a certificate in it is malformed.
-    Malformed(PathBuf, String),
-    /// There is no certificate in it.
-    Empty(PathBuf),
+    /// It has no authorities.
+    Authorities(PathBuf, AuthoritiesError),
 }
 
 impl fmt::Display for TrustError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read(path, error) => write!(f, "{}: cannot be read: {error}", path.display()),
-            Self::Malformed(path, what) => {
-                write!(f, "{}: {what}: write certificates in PEM, each from BEGIN to END CERTIFICATE", path.display())
-            }
-            Self::Empty(path) => write!(f, "{}: no certificate in it: add the PEM block of the CA", path.display()),
+            Self::Authorities(path, error) => write!(f, "{}: {error}", path.display()),
         }
     }
 }
@@ -43,11 +34,9 @@ impl fmt::Display for TrustError {
 impl std::error::Error for TrustError {}
 
 impl Trust {
-    /// The public certificate authorities as Mozilla lists them. They are compiled in: no file to read at the start, the
-    /// same result in an empty container, renewed with each release.
+    /// As [`Authorities::public`].
     pub fn public() -> Self {
-        let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-        Self::from_roots("public".into(), roots, Vec::new())
+        Self::new(&Authorities::public())
     }
 
     /// Only the authorities in a PEM file.
@@ -56,55 +45,24 @@ impl Trust {
     /// The file cannot be read, is malformed or has no certificate.
     pub fn file(path: &Path) -> Result<Self, TrustError> {
         let pem = std::fs::read(path).map_err(|error| TrustError::Read(path.into(), error))?;
-        Self::pem(&pem).map_err(|error| match error {
-            TrustError::Malformed(_, what) => TrustError::Malformed(path.into(), what),
-            _ => TrustError::Empty(path.into()),
-        })
+        Self::pem(&pem).map_err(|error| TrustError::Authorities(path.into(), error))
     }
 
     /// Only the authorities in PEM text.
     ///
     /// # Errors
-    /// The text is malformed or has no certificate; the path in the error is empty.
-    pub fn pem(pem: &[u8]) -> Result<Self, TrustError> {
-        let mut roots = RootCertStore::empty();
-        let mut authorities = Vec::new();
-        // The content is the identity: a file that was changed in place is other trust.
-        let mut hasher = DefaultHasher::new();
-        for certificate in CertificateDer::pem_slice_iter(pem) {
-            let certificate =
-                certificate.map_err(|error| TrustError::Malformed(PathBuf::new(), format!("not PEM ({error:?})")))?;
-            hasher.write(&certificate);
-            roots.add(certificate.clone()).map_err(|error| {
-                TrustError::Malformed(PathBuf::new(), format!("a certificate is malformed ({error})"))
-            })?;
-            authorities.push(certificate);
-        }
-        if roots.is_empty() {
-            return Err(TrustError::Empty(PathBuf::new()));
-        }
-        Ok(Self::from_roots(format!("{:016x}", hasher.finish()).into(), roots, authorities))
+    /// The text is malformed or has no certificate.
+    pub fn pem(pem: &[u8]) -> Result<Self, AuthoritiesError> {
+        Authorities::pem(pem).map(|authorities| Self::new(&authorities))
     }
 
-    fn from_roots(identity: Arc<str>, roots: RootCertStore, authorities: Vec<CertificateDer<'static>>) -> Self {
-        let roots = Arc::new(roots);
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let verifier = Verifier::new(Arc::clone(&roots), authorities, Arc::clone(&provider)).ok().map(Arc::new);
+    fn new(authorities: &Authorities) -> Self {
         let config = |alpn: &[u8]| {
-            let versions =
-                ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
-            // Not reached: the provider's suites cover the default versions.
-            let builder = versions.unwrap_or_else(|_| ClientConfig::builder());
-            let builder = match &verifier {
-                Some(verifier) => builder.dangerous().with_custom_certificate_verifier(verifier.clone()),
-                // Not reached: there are roots.
-                None => builder.with_root_certificates(Arc::clone(&roots)),
-            };
-            let mut config = builder.with_no_client_auth();
+            let mut config = authorities.client().with_no_client_auth();
             config.alpn_protocols = vec![alpn.to_vec()];
             Arc::new(config)
         };
-        Self { identity, h1: config(b"http/1.1"), h2: config(b"h2") }
+        Self { identity: Arc::clone(authorities.identity()), h1: config(b"http/1.1"), h2: config(b"h2") }
     }
 
     /// What tells this trust from another one.

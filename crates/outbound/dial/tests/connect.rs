@@ -79,10 +79,11 @@ fn authority(name: &str, alpn: &[&str]) -> Authority {
 }
 
 /// One that may sign others too, as `openssl req -x509` makes them, from this year on.
-fn signing_authority(name: &str, from_year: i32) -> Authority {
+fn signing_authority(name: &str, from_year: i32, to_year: i32) -> Authority {
     let mut params = rcgen::CertificateParams::new([name.to_owned()]).unwrap();
     params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
     params.not_before = rcgen::date_time_ymd(from_year, 1, 1);
+    params.not_after = rcgen::date_time_ymd(to_year, 1, 1);
     let key = rcgen::KeyPair::generate().unwrap();
     serving(&params.self_signed(&key).unwrap(), &key, &["http/1.1", "h2"])
 }
@@ -144,14 +145,23 @@ fn tls_connections_are_checked_and_pooled() {
         }
         assert_eq!((pools.stats_of(&good).connects, pools.stats_of(&good).reuses), (1, 2));
 
-        for (name, endpoint) in [
-            ("another authority", secure(address, &other.pem, "up.example", Protocol::H1Tls)),
-            ("another name", secure(address, &ours.pem, "down.example", Protocol::H1Tls)),
-            ("HTTP/2 not offered by the peer", secure(address, &ours.pem, "up.example", Protocol::H2Tls)),
-            ("a peer that answers in plain text", secure(plain_peer().await, &ours.pem, "up.example", Protocol::H1Tls)),
+        let expired = signing_authority("up.example", 2020, 2021);
+        let silent = authority("up.example", &[]);
+        let (plain, late, silent_address) = (plain_peer().await, tls_peer(&expired).await, tls_peer(&silent).await);
+        for (name, endpoint, cause) in [
+            (
+                "another authority",
+                secure(address, &other.pem, "up.example", Protocol::H1Tls),
+                Reason::CertificateIssuer,
+            ),
+            ("another name", secure(address, &ours.pem, "down.example", Protocol::H1Tls), Reason::CertificateName),
+            ("one that expired", secure(late, &expired.pem, "up.example", Protocol::H1Tls), Reason::CertificateExpired),
+            ("an alert", secure(address, &ours.pem, "up.example", Protocol::H2Tls), Reason::UpstreamTls),
+            ("no HTTP/2", secure(silent_address, &silent.pem, "up.example", Protocol::H2Tls), Reason::TlsProtocol),
+            ("plain text", secure(plain, &ours.pem, "up.example", Protocol::H1Tls), Reason::UpstreamTls),
         ] {
-            let reason = fetch(&pools, &endpoint, &get("/")).await.unwrap_err();
-            assert_eq!(reason, Reason::UpstreamTls, "{name}");
+            let fault = pools.lease(&endpoint).await.unwrap_err();
+            assert_eq!((fault.reason, fault.cause()), (Reason::UpstreamTls, cause), "{name}");
             assert_eq!(pools.stats_of(&endpoint).open, 0, "{name}");
         }
     });
@@ -160,16 +170,16 @@ fn tls_connections_are_checked_and_pooled() {
 #[test]
 fn a_server_may_show_the_very_certificate_that_is_trusted_though_it_may_sign_others() {
     on_core(async {
-        let (ours, other) = (signing_authority("up.example", 2020), signing_authority("up.example", 2020));
-        let later = signing_authority("up.example", 3000);
+        let (ours, other) = (signing_authority("up.example", 2020, 4000), signing_authority("up.example", 2020, 4000));
+        let later = signing_authority("up.example", 3000, 4000);
         let (address, later_address) = (tls_peer(&ours).await, tls_peer(&later).await);
         let both = other.pem.clone() + &ours.pem;
         for (name, address, pem, host, expected) in [
             ("it alone", address, &ours.pem, "up.example", Ok(())),
             ("among others", address, &both, "up.example", Ok(())),
-            ("another one", address, &other.pem, "up.example", Err(Reason::UpstreamTls)),
-            ("another name", address, &ours.pem, "down.example", Err(Reason::UpstreamTls)),
-            ("not valid yet", later_address, &later.pem, "up.example", Err(Reason::UpstreamTls)),
+            ("another one", address, &other.pem, "up.example", Err(Reason::CertificateIssuer)),
+            ("another name", address, &ours.pem, "down.example", Err(Reason::CertificateName)),
+            ("not valid yet", later_address, &later.pem, "up.example", Err(Reason::CertificateNotYetValid)),
         ] {
             let endpoint = secure(address, pem, host, Protocol::H1Tls);
             let result = fetch(&pools(), &endpoint, &get("/")).await.map(|response| assert_eq!(response.text(), "ok"));

@@ -3,7 +3,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use leat_stream::{Plain, Socket};
-use rustls::{ClientConfig, RootCertStore};
+use leat_trust::{Authorities, Distrust};
+use rustls::ClientConfig;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::{TlsConnector, TlsStream};
@@ -44,17 +45,11 @@ impl Security {
     ) -> Result<Self, SecurityError> {
         let mut hasher = DefaultHasher::new();
         (authorities, client, name).hash(&mut hasher);
-        let roots = match authorities {
-            Some(pem) => roots(pem).ok_or(SecurityError::Authorities)?,
-            None => RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() },
+        let authorities = match authorities {
+            Some(pem) => Authorities::pem(pem).map_err(|_| SecurityError::Authorities)?,
+            None => Authorities::public(),
         };
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let builder = match ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions() {
-            Ok(builder) => builder,
-            // Not reached: the provider's suites cover the default versions.
-            Err(_) => ClientConfig::builder(),
-        };
-        let builder = builder.with_root_certificates(roots);
+        let builder = authorities.client();
         let config = match client {
             None => builder.with_no_client_auth(),
             Some((chain, key)) => {
@@ -87,24 +82,10 @@ impl Security {
 
 /// What rustls says, without the time, which is another one at each try, so that each would be told of.
 fn words(error: &std::io::Error) -> String {
-    use rustls::{CertificateError, Error};
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
-        Some(Error::InvalidCertificate(CertificateError::ExpiredContext { .. })) => {
-            "its certificate has expired".to_owned()
-        }
-        Some(Error::InvalidCertificate(CertificateError::NotValidYetContext { .. })) => {
-            "its certificate is not valid yet".to_owned()
-        }
+    match Distrust::of(error) {
+        Some(distrust @ (Distrust::Expired | Distrust::NotYetValid)) => distrust.to_string(),
         _ => error.to_string(),
     }
-}
-
-fn roots(pem: &[u8]) -> Option<RootCertStore> {
-    let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(pem) {
-        roots.add(certificate.ok()?).ok()?;
-    }
-    (!roots.is_empty()).then_some(roots)
 }
 
 impl PartialEq for Security {

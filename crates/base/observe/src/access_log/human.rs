@@ -62,6 +62,9 @@ pub(super) fn write(line: &Line<'_>, look: &mut Look, out: &mut Pen<'_>) {
 }
 
 fn tail(line: &Line<'_>, tail: &TailLine<'_>, look: &mut Look, out: &mut Pen<'_>) {
+    if let Some(client) = tail.client {
+        let _ = write!(out, " client={client}");
+    }
     if let Some((id, _)) = tail.trace {
         out.fixed(b" trace=");
         id.iter().for_each(|&half| out.fixed(&hex(half)));

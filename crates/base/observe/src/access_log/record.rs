@@ -14,8 +14,10 @@ pub struct Entry<'a> {
     pub time_ms: u64,
     /// From there to the end of the reply, in microseconds.
     pub duration_us: u64,
-    /// Who asked.
+    /// Where the connection comes from.
     pub peer: &'a Peer,
+    /// Who asked, where trusted proxies stand between.
+    pub client: Option<IpAddr>,
     /// The request; `None` where its head could not be read.
     pub request: Option<Head<'a>>,
     /// The request's id; may be empty.

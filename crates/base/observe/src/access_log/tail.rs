@@ -1,3 +1,4 @@
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leat_message::{Head, Phase, Phases};
@@ -15,14 +16,16 @@ pub(super) const FIELDS_BYTES_MAX: usize = FIELDS_MAX * FIELD_BYTES_MAX;
 
 const TRACE: u64 = 1;
 const PHASES: u64 = 2;
-/// Bits of the first word: whether there are fields, and from here on which of them were cut.
 const FIELDS: u64 = 4;
+const CLIENT: u64 = 8;
+/// From this bit of the first word on: which of the fields were cut.
 const CUT_SHIFT: usize = 8;
 
 /// The words of each part.
 const TRACE_WORDS: usize = 3;
 const PHASES_WORDS: usize = 3;
 const LENGTHS_WORDS: usize = 2;
+const CLIENT_WORDS: usize = 2;
 
 /// Where the time of an exchange went, in tenths of a microsecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +96,9 @@ impl<'a> Tail<'a> {
         if entry.phases.is_some() {
             flags |= PHASES;
         }
+        if entry.client.is_some() {
+            flags |= CLIENT;
+        }
         match entry.request {
             Some(head) if !names.is_empty() => {
                 let (fields, cut) = look_up(head, names);
@@ -114,7 +120,7 @@ impl<'a> Tail<'a> {
         }
         let part = |flag: u64, words: usize| if self.flags & flag == 0 { 0 } else { words };
         let fields = self.fields.as_ref().map_or(0, |fields| LENGTHS_WORDS + fields.words);
-        1 + part(TRACE, TRACE_WORDS) + part(PHASES, PHASES_WORDS) + fields
+        1 + part(TRACE, TRACE_WORDS) + part(PHASES, PHASES_WORDS) + part(CLIENT, CLIENT_WORDS) + fields
     }
 
     #[inline]
@@ -131,6 +137,14 @@ impl<'a> Tail<'a> {
             let PhaseTimes { parse, route, auth, limit, plugin, send } = *times;
             let pairs = [[parse, route], [auth, limit], [plugin, send]];
             slot.words(pairs.map(|[low, high]| u64::from(low) | u64::from(high) << 32));
+        }
+        if let Some(client) = self.entry.client {
+            let bits = match client {
+                IpAddr::V4(v4) => v4.to_ipv6_mapped(),
+                IpAddr::V6(v6) => v6,
+            }
+            .to_bits();
+            slot.words([bits as u64, (bits >> 64) as u64]);
         }
         if let Some(fields) = &self.fields {
             slot.words(fields.lengths);
@@ -160,6 +174,7 @@ fn look_up<'a>(head: Head<'a>, names: &[Box<str>]) -> (Fields<'a>, u64) {
 pub(super) struct TailLine<'a> {
     pub(super) trace: Option<([u64; 2], u64)>,
     pub(super) phases: Option<PhaseTimes>,
+    pub(super) client: Option<IpAddr>,
     pub(super) fields: [Text<'a>; FIELDS_MAX],
 }
 
@@ -180,6 +195,13 @@ impl<'a> TailLine<'a> {
         {
             let [[parse, route], [auth, limit], [plugin, send]] = words.map(|word| [word as u32, (word >> 32) as u32]);
             line.phases = Some(PhaseTimes { parse, route, auth, limit, plugin, send });
+            rest = behind;
+        }
+        if flags & CLIENT != 0
+            && let Some(([low, high], behind)) = take::<CLIENT_WORDS>(rest)
+        {
+            let bits = u128::from(low) | u128::from(high) << 64;
+            line.client = Some(IpAddr::V6(Ipv6Addr::from_bits(bits)).to_canonical());
             rest = behind;
         }
         if flags & FIELDS != 0

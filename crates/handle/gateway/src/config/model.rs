@@ -468,6 +468,7 @@ pub struct Route {
     pub(super) response_fields: FieldEdits,
     pub(super) request_query: QueryEdits,
     pub(super) body: BodyLimits,
+    pub(super) times_streams: bool,
     pub(super) access: Option<Access>,
     pub(super) cors: Option<Cors>,
     pub(super) compression: Option<Compression>,
@@ -506,6 +507,11 @@ impl Route {
     /// Limits of the request's body.
     pub fn body(&self) -> BodyLimits {
         self.body
+    }
+
+    /// Whether the time of a body is that of gRPC streams as well: where the route itself says it.
+    pub fn times_streams(&self) -> bool {
+        self.times_streams
     }
 
     /// Who may use it, by address; `None` for everybody.

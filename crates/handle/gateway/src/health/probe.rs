@@ -46,7 +46,7 @@ async fn ask(
     kind: &HealthKind,
 ) -> Result<(), &'static str> {
     let code = |reason: Reason| reason.code();
-    let mut call = pools.lease(endpoint).await.map_err(|fault| fault.reason.code())?;
+    let mut call = pools.lease(endpoint).await.map_err(|fault| fault.cause().code())?;
     match kind {
         HealthKind::Tcp => Ok(()),
         HealthKind::Http { path } => {

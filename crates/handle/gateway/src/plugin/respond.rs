@@ -12,13 +12,14 @@ pub(super) const WHOLE_BYTES_MAX: usize = 64 * 1024;
 /// Writes the reply that a patch is, without its body; says the body.
 fn head<'a, R: Reply>(patch: &'a impl Patch, reply: &mut R) -> &'a [u8] {
     let body = patch.body().unwrap_or_default();
-    reply.status(patch.status().unwrap_or(200));
+    let status = patch.status().unwrap_or(200);
+    reply.status(status);
     for (name, value) in patch.edits() {
         if let Some(value) = value {
             reply.field(name, value);
         }
     }
-    reply.length(Length::Known(body.len() as u64));
+    reply.length(Length::whole(status, body.len()));
     body
 }
 

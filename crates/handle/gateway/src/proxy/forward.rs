@@ -4,7 +4,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use leat_dial::{Call, Endpoint, Pools};
-use leat_message::{Exchange, Fault, Length, Reason};
+use leat_message::{Exchange, Fault, Head, Length, Name, Reason, Version};
 use leat_route::Params;
 use leat_stream::clock::{NEVER, now_ms};
 use leat_stream::{Timer, others_first};
@@ -32,11 +32,12 @@ pub(crate) async fn forward<X: Exchange>(
     observer: &Observer,
 ) -> Result<(), Fault> {
     let total_deadline_ms = now_ms().saturating_add(route.total_time_ms);
-    if matches!(x.request().length(), Length::Known(count) if count > route.body.bytes_max) {
+    let body = route.body(is_grpc_stream(x.request()));
+    if matches!(x.request().length(), Length::Known(count) if count > body.bytes_max) {
         return Err(Reason::LimitBodyBytes.into());
     }
     let target = route.rewrite.prepare(&x.request())?;
-    x.limit_body(route.body);
+    x.limit_body(body);
     let upstream = route.upstream_of(x);
     // Before a connection is taken and written to: whoever else is ready reads its request first.
     others_first().await;
@@ -111,7 +112,8 @@ pub(crate) async fn forward<X: Exchange>(
                 }
                 (reason, again.or_else(|| tries.after_failure(x, &call, reason)))
             }
-            Err(reason) => {
+            Err(Fault { reason, detail }) => {
+                x.record().detail = detail;
                 if let Some(tried) = tried {
                     tried.ended(x, observer.core(), seat, tries.number, 0, Some(reason));
                 }
@@ -143,7 +145,7 @@ async fn lease<X: Exchange>(
     endpoint: &Rc<Endpoint>,
     deadline_ms: u64,
     try_deadline_ms: u64,
-) -> Result<(Call, bool), Reason> {
+) -> Result<(Call, bool), Fault> {
     if let Some(call) = pools.try_lease(endpoint) {
         return Ok((call, false));
     }
@@ -157,19 +159,31 @@ async fn lease<X: Exchange>(
     let mut leasing = Box::pin(pools.lease(endpoint));
     let call = poll_fn(|cx| {
         if let Poll::Ready(leased) = leasing.as_mut().poll(cx) {
-            return Poll::Ready(leased.map_err(|fault| fault.reason));
+            return Poll::Ready(leased);
         }
         if end_ms != NEVER {
             timer.set(end_ms);
             if timer.poll_due(cx).is_ready() {
-                return Poll::Ready(Err(late));
+                return Poll::Ready(Err(late.into()));
             }
         }
-        x.poll_gone(cx).map(Err)
+        x.poll_gone(cx).map(|reason| Err(reason.into()))
     })
     .await?;
     x.record().connect_us = u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX);
     Ok((call, true))
+}
+
+/// Whether it is a call of gRPC, whose messages come when they come. Of gRPC-Web, clients do not stream.
+fn is_grpc_stream(head: Head<'_>) -> bool {
+    const GRPC: &[u8] = b"application/grpc";
+    head.length() == Length::Stream
+        && head.version() == Version::Http2
+        && head.fields().get(Name::ContentType).and_then(|value| value.split_at_checked(GRPC.len())).is_some_and(
+            |(name, behind)| {
+                name.eq_ignore_ascii_case(GRPC) && matches!(behind.first(), None | Some(b'+' | b';' | b' '))
+            },
+        )
 }
 
 /// Waits before another try; gives up when the client does.

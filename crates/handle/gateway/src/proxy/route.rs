@@ -22,7 +22,9 @@ pub(crate) struct ProxyRoute {
     /// Where copies of them go.
     pub(super) mirror: Option<Rc<Mirror>>,
     /// Limits of the request body.
-    pub(super) body: BodyLimits,
+    body: BodyLimits,
+    /// Whether its time is that of gRPC streams as well.
+    times_streams: bool,
     /// From the request's last byte to the response's head, in milliseconds.
     pub(super) response_time_ms: u64,
     /// Without a byte in either direction, in milliseconds.
@@ -74,6 +76,7 @@ impl ProxyRoute {
             splits: splits.collect::<Result<_, _>>()?,
             mirror,
             body: route.body(),
+            times_streams: route.times_streams(),
             response_time_ms: proxy.response_time_ms().unwrap_or(u64::MAX),
             idle_time_ms: proxy.idle_time_ms().unwrap_or(u64::MAX),
             total_time_ms: proxy.total_time_ms().unwrap_or(u64::MAX),
@@ -96,9 +99,10 @@ impl ProxyRoute {
         self.transcoder.as_deref()
     }
 
-    /// Limits of the request body.
-    pub(crate) fn body(&self) -> BodyLimits {
-        self.body
+    /// Limits of a request's body. A stream has its pauses: unless the route says otherwise, `idle_time` alone bounds them.
+    pub(crate) fn body(&self, is_streamed: bool) -> BodyLimits {
+        let time_ms = self.body.time_ms.filter(|_| self.times_streams || !is_streamed);
+        BodyLimits { time_ms, ..self.body }
     }
 
     /// Where this request goes.

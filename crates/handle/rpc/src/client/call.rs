@@ -56,7 +56,7 @@ impl Client {
     /// `unavailable` where no connection can be had.
     pub async fn call(&self, path: &str, metadata: &Metadata, time: Option<Duration>) -> Result<ClientCall, Status> {
         let leased = self.pools.lease(&self.endpoint).await;
-        let mut call = leased.map_err(|fault| unavailable(fault.reason))?;
+        let mut call = leased.map_err(|fault| unavailable(fault.cause()))?;
         call.request(b"POST", self.authority.as_bytes(), self.scheme, path.as_bytes());
         call.field(b"content-type", b"application/grpc");
         call.field(b"te", b"trailers");

@@ -163,8 +163,7 @@ impl<S: Service> Rpc<S> {
         let Some(rest) = &self.rest else { return Err(Reason::HandlerFailed.into()) };
         let origin = self.origin(exchange.request()).to_owned();
         let added = |put: &mut dyn FnMut(&[u8], &[u8])| origin.origin().each(put);
-        let time_ms = (!rest.is_streamed(exchange.request())).then_some(REQUEST_TIME_MS);
-        let limits = BodyLimits { bytes_max: u64::MAX, time_ms };
+        let limits = |streams: bool| BodyLimits { bytes_max: u64::MAX, time_ms: (!streams).then_some(REQUEST_TIME_MS) };
         let Some(mut transcoded) = rest.open(exchange, limits, &added).await? else { return Ok(()) };
         let result = self.answer_call(&mut transcoded, Version::Http2, Some(Protocol::Rest)).await;
         transcoded.finish(result).await

@@ -523,7 +523,7 @@ impl<X: Exchange> Layer for Transcoded<'_, X> {
         for (name, value) in fixed.fields() {
             Layer::field(self, name.as_bytes(), value.as_bytes());
         }
-        Layer::length(self, Length::Known(fixed.body().len() as u64));
+        Layer::length(self, Length::whole(fixed.status(), fixed.body().len()));
         Layer::body(self, fixed.body());
     }
 

@@ -125,23 +125,23 @@ impl Transcoder {
 
     /// Begins a call: an exchange of gRPC around the client's own, or `None` where the client has been answered already.
     /// Requests of gRPC pass. A request that is no stream is read first, so that a wrong one never reaches the upstream.
-    /// `added` are fields that every reply gets which the upstream has no part in.
+    /// `limits` says what bounds the body, told whether the client streams. `added` are fields that every reply gets which
+    /// the upstream has no part in.
     ///
     /// # Errors
     /// The client went, or its body broke a limit or the framing.
     pub async fn open<'a, X: Exchange>(
         &'a self,
         x: &'a mut X,
-        limits: BodyLimits,
+        limits: impl FnOnce(bool) -> BodyLimits,
         added: Added<'a>,
     ) -> Result<Option<Transcoded<'a, X>>, Fault> {
         let tongue = self.tongue(x.request());
-        x.record().rpc = Some(tongue.protocol());
         if tongue == Tongue::Grpc(Form::Binary) && self.settings.behind == Behind::Server {
+            x.record().rpc = Some(tongue.protocol());
             return Ok(Some(Transcoded::new(x, self, tongue, None, added)));
         }
-        x.limit_body(limits);
-        self.begin(x, tongue, added).await
+        self.begin(x, tongue, |streams| Some(limits(streams)), added).await
     }
 
     /// The same within the limits that the connection has set for the body; one that the client streams has no time to be
@@ -155,30 +155,25 @@ impl Transcoder {
         added: Added<'a>,
     ) -> Result<Option<Transcoded<'a, X>>, Fault> {
         let tongue = self.tongue(x.request());
-        x.record().rpc = Some(tongue.protocol());
-        if self.is_streamed(x.request()) {
-            // The limits of messages bound what is held.
-            x.limit_body(BodyLimits { bytes_max: u64::MAX, time_ms: None });
-        }
-        self.begin(x, tongue, added).await
-    }
-
-    /// Whether a request calls a method whose client streams.
-    pub fn is_streamed(&self, head: Head<'_>) -> bool {
-        let method = self.method(head.path()).or_else(|| match self.bindings.find(head.method_bytes(), head.path()) {
-            Bound::Found(binding) => Some(binding.method()),
-            _ => None,
-        });
-        method.is_some_and(Method::client_streams)
+        // The limits of messages bound what is held.
+        let limits = |streams: bool| streams.then_some(BodyLimits { bytes_max: u64::MAX, time_ms: None });
+        self.begin(x, tongue, limits, added).await
     }
 
     async fn begin<'a, X: Exchange>(
         &'a self,
         x: &'a mut X,
         tongue: Tongue,
+        limits: impl FnOnce(bool) -> Option<BodyLimits>,
         added: Added<'a>,
     ) -> Result<Option<Transcoded<'a, X>>, Fault> {
-        let dialect = match Dialect::read(self, x.request(), tongue) {
+        x.record().rpc = Some(tongue.protocol());
+        let read = Dialect::read(self, x.request(), tongue);
+        let streams = read.as_ref().is_ok_and(|dialect| dialect.method.client_streams());
+        if let Some(limits) = limits(streams) {
+            x.limit_body(limits);
+        }
+        let dialect = match read {
             Ok(dialect) => dialect,
             Err(rejected) => {
                 x.record().reason = Some(rejected.failure.reason);

@@ -1,13 +1,12 @@
 use std::sync::Arc;
 
 use leat_message::ClientCertificate;
+use leat_trust::is_authority_itself;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::aws_lc_rs::default_provider;
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{
-    CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, RootCertStore, SignatureScheme,
-};
+use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme};
 use rustls_pki_types::{CertificateDer, UnixTime};
 use webpki::EndEntityCert;
 
@@ -78,16 +77,6 @@ impl Judge {
             }
             _ => verdict,
         }
-    }
-}
-
-/// Whether a certificate that may sign others was shown by a client as its own.
-fn is_authority_itself(error: &Error) -> bool {
-    match error {
-        Error::InvalidCertificate(CertificateError::Other(OtherError(error))) => {
-            matches!(error.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
-        }
-        _ => false,
     }
 }
 

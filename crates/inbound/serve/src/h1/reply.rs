@@ -351,7 +351,7 @@ impl Reply for H1Reply {
     fn fixed(&mut self, reply: &Fixed) {
         self.status(reply.status());
         self.output.buffer().extend_from_slice(reply.lines());
-        self.close_head(Length::Known(reply.body().len() as u64));
+        self.close_head(Length::whole(reply.status(), reply.body().len()));
         if self.phase == Phase::Body {
             self.record.bytes_out = reply.body().len() as u64;
             self.output.buffer().extend_from_slice(reply.body());

@@ -427,7 +427,7 @@ impl Reply for H2Reply {
         for (name, value) in reply.fields() {
             self.field(name.as_bytes(), value.as_bytes());
         }
-        self.length(Length::Known(reply.body().len() as u64));
+        self.length(Length::whole(reply.status(), reply.body().len()));
         self.body(reply.body());
     }
 

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use leat_dial::{Call, Endpoint, EndpointLimits, Pools, Protocol, Resolver, ResolverSettings, Target};
-use leat_message::{Length, Piece, Reason};
+use leat_message::{Fault, Length, Piece, Reason};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::LocalSet;
@@ -274,9 +274,9 @@ impl Exchange {
     }
 }
 
-/// Leases a connection and runs one exchange on it.
+/// Leases a connection and runs one exchange on it; what went wrong is said as exactly as it is known.
 pub async fn fetch(pools: &Rc<Pools>, endpoint: &Rc<Endpoint>, ask: &Ask) -> Result<Answer, Reason> {
-    let mut call = pools.lease(endpoint).await.map_err(|fault| fault.reason)?;
+    let mut call = pools.lease(endpoint).await.map_err(Fault::cause)?;
     drive(&mut call, ask).await
 }
 

@@ -106,7 +106,11 @@ pub(super) static ROUTE_LIMITS: Section = Section::new(
         Key::optional("target_bytes_max", size(1, MIB), "The request target. Without it: the global limit."),
         Key::optional("body_bytes_max", size(0, BODY_BYTES_MAX), "A request body. Without it: the global limit.")
             .aka(&["client_max_body_size", "body_max"]),
-        Key::optional("body_time", BODY_TIME, "The whole body; `off` for streams. Without it: the global limit."),
+        Key::optional(
+            "body_time",
+            BODY_TIME,
+            "The whole body; `off` for streams. Without it: the global limit, and none for calls of gRPC, whose pauses are normal.",
+        ),
     ],
 );
 

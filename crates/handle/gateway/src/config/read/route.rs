@@ -224,6 +224,7 @@ fn read_route(
         response_fields,
         request_query,
         body,
+        times_streams: limits_section.place_of("body_time").is_some(),
         access,
         cors,
         compression,

@@ -3,7 +3,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use leat_dial::Call;
-use leat_message::{Fields, Length, Piece, Reason, ResponseHead};
+use leat_message::{Fault, Fields, Length, Piece, Reason, ResponseHead};
 use leat_stream::Timer;
 
 use super::event;
@@ -49,7 +49,13 @@ impl Problem {
 
 impl From<Reason> for Problem {
     fn from(reason: Reason) -> Self {
-        let kind = match reason {
+        Fault::from(reason).into()
+    }
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Self {
+        let kind = match fault.reason {
             Reason::UpstreamResolve => "resolve",
             Reason::UpstreamConnect => "connect",
             Reason::UpstreamConnectTime => "connectTime",
@@ -60,7 +66,7 @@ impl From<Reason> for Problem {
             Reason::HandlerFailed => "length",
             _ => "invalid",
         };
-        Self { kind, detail: reason.code().into(), retries: matches!(reason, Reason::UpstreamReset) }
+        Self { kind, detail: fault.cause().code().into(), retries: matches!(fault.reason, Reason::UpstreamReset) }
     }
 }
 
@@ -72,7 +78,7 @@ pub(super) async fn drive(exchange: &Exchange, origins: &Origins, request: &Requ
     let endpoint = origins.endpoint(request.origin.clone()).map_err(|error| Problem::new("origin", error))?;
     for tried in 0.. {
         let leased = origins.pools().lease(&endpoint).await;
-        let mut call = leased.map_err(|fault| Problem::from(fault.reason))?;
+        let mut call = leased.map_err(Problem::from)?;
         let is_reused = call.was_reused();
         exchange.tell(|_, on| on.call((event::CONNECTED, is_reused)));
         let scheme = if request.origin.is_tls { "https" } else { "http" };

@@ -4,8 +4,10 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::client::{VerifierBuilderError, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::CryptoProvider;
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme};
+use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+
+use crate::is_authority_itself;
 
 /// Judges servers by authorities from a file. One of these may be the server's own certificate, although it may sign
 /// others: `openssl req -x509` makes certificates of this kind.
@@ -24,16 +26,6 @@ impl Verifier {
     ) -> Result<Self, VerifierBuilderError> {
         let by_authority = WebPkiServerVerifier::builder_with_provider(roots, provider).build()?;
         Ok(Self { by_authority, authorities })
-    }
-}
-
-/// Whether a certificate that may sign others was shown by a server as its own.
-fn is_authority_itself(error: &Error) -> bool {
-    match error {
-        Error::InvalidCertificate(CertificateError::Other(OtherError(error))) => {
-            matches!(error.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
-        }
-        _ => false,
     }
 }
 
