@@ -323,6 +323,26 @@ fn a_drain_does_not_wait_for_a_client_that_ignores_it() {
 }
 
 #[test]
+fn a_client_that_goes_on_behind_a_goaway_is_not_served_for_ever() {
+    let server = Server::limited(|limits| {
+        limits.requests_per_connection_max = 3;
+        limits.drain_time_ms = 100;
+    });
+    let mut raw = Raw::connect(&server, &[]);
+    // Each within the time that a connection at rest has, and never an answer to the PING behind the GOAWAY.
+    let asked = ids(200).take_while(|id| {
+        std::thread::sleep(Duration::from_millis(20));
+        raw.send(&get(*id, "/fixed"))
+    });
+    let asked = asked.count();
+    assert!(asked < 100, "{asked} requests were taken on a connection of 3");
+    let said: Vec<Frame> = raw.rest().into_iter().filter(|frame| frame.kind == GOAWAY).collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    let last = u32::from_be_bytes(*said[1].payload.first_chunk().unwrap());
+    assert!((5..100).contains(&last), "the last stream that was taken: {last}");
+}
+
+#[test]
 fn a_request_in_the_grace_of_a_drain_is_answered_though_nothing_came_before() {
     let server = Server::with(Options { drain_grace_ms: 1_000, ..Options::default() });
     let stream = TcpStream::connect(server.address).unwrap();

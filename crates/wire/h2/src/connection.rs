@@ -286,10 +286,13 @@ impl Connection {
     }
 
     /// Says that the connection will end: streams that the client opens before it knows are still taken. As a client, we open
-    /// no more.
+    /// no more. Said again, it waits no longer for the client's word that it knows: no further stream is taken.
     pub fn close(&mut self, out: &mut Vec<u8>) {
-        if self.goodbye != Goodbye::None || self.arriving == Arriving::Nothing {
-            return;
+        match self.goodbye {
+            _ if self.arriving == Arriving::Nothing => return,
+            Goodbye::None => {}
+            Goodbye::Announced => return self.say_goodbye(out),
+            Goodbye::Said { .. } => return,
         }
         if self.role != Role::Server {
             // A server that is told not to push has opened none.
@@ -304,9 +307,13 @@ impl Connection {
     /// An answer to a PING of ours came: if it is the one behind the first GOAWAY, the last one follows.
     pub(crate) fn farewell(&mut self, payload: &[u8], out: &mut Vec<u8>) {
         if self.goodbye == Goodbye::Announced && payload == FAREWELL {
-            self.goodbye = Goodbye::Said { last_stream: self.last_stream };
-            frame::go_away(out, self.last_stream, Code::NO_ERROR);
+            self.say_goodbye(out);
         }
+    }
+
+    fn say_goodbye(&mut self, out: &mut Vec<u8>) {
+        self.goodbye = Goodbye::Said { last_stream: self.last_stream };
+        frame::go_away(out, self.last_stream, Code::NO_ERROR);
     }
 
     /// Whether nothing is left to do: the end was said by one side, and no stream lives.

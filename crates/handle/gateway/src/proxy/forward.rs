@@ -128,6 +128,8 @@ pub(crate) async fn forward<X: Exchange>(
         observer.retried(held.seat().index, reason);
         drop(held);
         tries.number += 1;
+        // What was wrong with this try is nothing of the next one's.
+        x.record().detail = None;
         if !wait.is_zero() {
             // Boxed, since it is rare and would make the future of every exchange larger.
             Box::pin(pause(x, wait, total_deadline_ms)).await?;

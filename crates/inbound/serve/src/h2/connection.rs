@@ -42,6 +42,8 @@ pub(super) struct Connection<H: Handler> {
     /// When a connection on which nothing runs ends.
     idle_deadline_ms: u64,
     closing: bool,
+    /// When no further request is taken of a client that was told of the end, and has not said that it knows.
+    farewell_deadline_ms: u64,
     /// Since when writes find no room.
     blocked_since_ms: Option<u64>,
     /// What a body that came with its head is taken into.
@@ -80,6 +82,7 @@ impl<H: Handler> Connection<H> {
             begin_deadline_ms: now_ms().saturating_add(limits.head_time_ms),
             idle_deadline_ms: now_ms().saturating_add(limits.idle_time_ms),
             closing: false,
+            farewell_deadline_ms: NEVER,
             blocked_since_ms: None,
             spare: Vec::new(),
         };
@@ -228,9 +231,14 @@ impl<H: Handler> Connection<H> {
             }
             self.close();
         }
+        if self.farewell_deadline_ms <= now {
+            self.farewell_deadline_ms = NEVER;
+            self.link.act(leat_h2::Connection::close);
+        }
         // While something runs this only looks again: nothing else says when the last exchange has ended.
-        let deadlines = [self.idle_deadline_ms, begin_deadline_ms, head_deadline_ms, reader_deadline_ms];
-        self.timer.set(deadlines.into_iter().min().unwrap_or(NEVER));
+        let rest = [self.idle_deadline_ms, self.farewell_deadline_ms];
+        let deadlines = [begin_deadline_ms, head_deadline_ms, reader_deadline_ms].into_iter().chain(rest);
+        self.timer.set(deadlines.min().unwrap_or(NEVER));
         None
     }
 
@@ -263,6 +271,7 @@ impl<H: Handler> Connection<H> {
     fn close(&mut self) {
         self.closing = true;
         self.idle_deadline_ms = self.rest_deadline_ms(&self.service.current().limits, now_ms());
+        self.farewell_deadline_ms = self.idle_deadline_ms;
         self.link.act(leat_h2::Connection::close);
     }
 

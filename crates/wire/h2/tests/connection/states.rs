@@ -343,6 +343,24 @@ fn a_graceful_end_takes_what_the_client_had_opened() {
 }
 
 #[test]
+fn a_graceful_end_need_not_wait_for_a_client_that_never_says_that_it_knows() {
+    let mut peer = Peer::begun();
+    peer.give(&get(1)).unwrap();
+    let key = peer.request();
+    peer.h2.close(&mut peer.out);
+    peer.frames();
+    peer.h2.close(&mut peer.out);
+    let sent = peer.frames();
+    assert_eq!((sent.len(), sent[0].kind, sent[0].number(0)), (1, GOAWAY, 1));
+    peer.give(&get(3)).unwrap();
+    assert!(!peer.has_request() && !peer.h2.is_over());
+    peer.h2.close(&mut peer.out);
+    assert!(peer.frames().is_empty(), "the last word is said once");
+    assert!(peer.h2.head(key, 200, &FieldList::default(), true, &mut peer.out));
+    assert!(peer.h2.is_over());
+}
+
+#[test]
 fn a_graceful_end_waits_for_the_replies() {
     let mut peer = Peer::begun();
     peer.give(&[get(1), get(3)].concat()).unwrap();
