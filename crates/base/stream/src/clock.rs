@@ -7,7 +7,6 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use slab::Slab;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -23,13 +22,16 @@ pub const NEVER: u64 = u64::MAX;
 struct Entry {
     /// Where the owner wants to be woken; may lie behind `bucket_ms`, then the tick moves the entry on.
     deadline_ms: u64,
-    /// The earliest tick at which the wheel looks at this entry.
+    /// The earliest tick at which the wheel looks at this entry, also for its next owner.
     bucket_ms: u64,
     waker: Option<Waker>,
 }
 
 struct Wheel {
-    entries: Slab<Entry>,
+    entries: Vec<Entry>,
+    /// Those of them that nobody has, the last one first. Who takes one finds its place in the wheel: an exchange that brings a timer of its
+    /// own mostly writes one integer too, and the wheel does not grow by the exchanges of a turn.
+    free: Vec<usize>,
     /// Keys of entries by the tick that looks at them; a key may be stale, which costs one look.
     buckets: Vec<Vec<usize>>,
     ticked_ms: u64,
@@ -54,7 +56,7 @@ thread_local! {
         wall: Cell::new((Instant::now(), 0)),
         date_second: Cell::new(0),
         date: Cell::new([b' '; 29]),
-        wheel: RefCell::new(Wheel { entries: Slab::new(), buckets: vec![Vec::new(); BUCKETS], ticked_ms: 0 }),
+        wheel: RefCell::new(Wheel::new()),
         awake: Rc::new(Notify::new()),
         asleep: Cell::new(true),
     };
@@ -95,8 +97,7 @@ pub fn unix_ms(at: std::time::Instant) -> u64 {
 pub async fn run() {
     let awake = CORE.with(|core| Rc::clone(&core.awake));
     loop {
-        if CORE.with(|core| core.wheel.borrow().entries.is_empty()) {
-            CORE.with(|core| core.asleep.set(true));
+        if CORE.with(Core::may_sleep) {
             awake.notified().await;
         }
         tokio::time::sleep(Duration::from_millis(TICK_MS)).await;
@@ -108,12 +109,24 @@ pub async fn run() {
 pub fn wake_all() {
     CORE.with(|core| {
         let wakers: Vec<Waker> =
-            core.wheel.borrow_mut().entries.iter_mut().filter_map(|(_, entry)| entry.waker.take()).collect();
+            core.wheel.borrow_mut().entries.iter_mut().filter_map(|entry| entry.waker.take()).collect();
         wakers.into_iter().for_each(Waker::wake);
     });
 }
 
 impl Core {
+    /// Whether there is no timer; then the clock stands still until there is one.
+    fn may_sleep(&self) -> bool {
+        let wheel = &mut *self.wheel.borrow_mut();
+        let is_idle = wheel.free.len() == wheel.entries.len();
+        if is_idle {
+            // Ticks go by uncounted from here on: what has a place in one of them would be looked at too late.
+            wheel.clear();
+            self.asleep.set(true);
+        }
+        is_idle
+    }
+
     fn refresh(&self) {
         let now = Instant::now();
         self.now_ms.set(u64::try_from(now.duration_since(self.start).as_millis()).unwrap_or(NEVER - 1));
@@ -146,6 +159,41 @@ impl Core {
 }
 
 impl Wheel {
+    fn new() -> Self {
+        Self { entries: Vec::new(), free: Vec::new(), buckets: vec![Vec::new(); BUCKETS], ticked_ms: 0 }
+    }
+
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.free.clear();
+        self.buckets.iter_mut().for_each(Vec::clear);
+    }
+
+    /// An entry that nobody has.
+    fn take(&mut self) -> usize {
+        self.free.pop().unwrap_or_else(|| {
+            self.entries.push(Entry { deadline_ms: NEVER, bucket_ms: NEVER, waker: None });
+            self.entries.len() - 1
+        })
+    }
+
+    /// Moves an entry's deadline. Only a nearer one than the wheel knows of needs a place in it.
+    #[inline]
+    fn set(&mut self, key: usize, deadline_ms: u64, now: u64) {
+        let Some(entry) = self.entries.get_mut(key) else { return };
+        entry.deadline_ms = deadline_ms;
+        if entry.bucket_ms > deadline_ms {
+            self.place(key, deadline_ms, now);
+        }
+    }
+
+    fn give_back(&mut self, key: usize) -> Option<Waker> {
+        let entry = self.entries.get_mut(key)?;
+        entry.deadline_ms = NEVER;
+        self.free.push(key);
+        entry.waker.take()
+    }
+
     fn turn(&mut self, bucket: usize, now: u64, due: &mut Vec<Waker>) {
         let mut keys = self.buckets.get_mut(bucket).map(std::mem::take).unwrap_or_default();
         for key in keys.drain(..) {
@@ -204,14 +252,8 @@ impl Timer {
     pub fn set(&mut self, deadline_ms: u64) {
         CORE.with(|core| {
             let wheel = &mut *core.wheel.borrow_mut();
-            if let Some(key) = self.key
-                && let Some(entry) = wheel.entries.get_mut(key)
-            {
-                entry.deadline_ms = deadline_ms;
-                if entry.bucket_ms > deadline_ms {
-                    wheel.place(key, deadline_ms, core.now_ms.get());
-                }
-                return;
+            if let Some(key) = self.key {
+                return wheel.set(key, deadline_ms, core.now_ms.get());
             }
             if deadline_ms == NEVER {
                 return;
@@ -224,9 +266,9 @@ impl Timer {
             }
             // The caller reckoned with a clock that may have stood still.
             let deadline_ms = deadline_ms.saturating_add(core.now_ms.get() - before);
-            let key = wheel.entries.insert(Entry { deadline_ms, bucket_ms: NEVER, waker: None });
+            let key = wheel.take();
             self.key = Some(key);
-            wheel.place(key, deadline_ms, core.now_ms.get());
+            wheel.set(key, deadline_ms, core.now_ms.get());
         });
     }
 
@@ -242,7 +284,9 @@ impl Timer {
         let Some(key) = self.key else {
             return Poll::Pending;
         };
-        CORE.with(|core| {
+        // Dropped outside the borrow: it may be the end of a task, with timers of its own.
+        let mut replaced = None;
+        let due = CORE.with(|core| {
             let wheel = &mut *core.wheel.borrow_mut();
             let Some(entry) = wheel.entries.get_mut(key) else {
                 return Poll::Pending;
@@ -252,10 +296,12 @@ impl Timer {
             }
             match &entry.waker {
                 Some(waker) if waker.will_wake(cx.waker()) => {}
-                _ => entry.waker = Some(cx.waker().clone()),
+                _ => replaced = entry.waker.replace(cx.waker().clone()),
             }
             Poll::Pending
-        })
+        });
+        drop(replaced);
+        due
     }
 }
 
@@ -263,11 +309,9 @@ impl Drop for Timer {
     fn drop(&mut self) {
         let Some(key) = self.key else { return };
         // The thread may be ending, its wheel gone.
-        let _ = CORE.try_with(|core| {
-            if let Ok(mut wheel) = core.wheel.try_borrow_mut() {
-                wheel.entries.try_remove(key);
-            }
-        });
+        let waker = CORE.try_with(|core| core.wheel.try_borrow_mut().ok()?.give_back(key));
+        // Outside the borrow: it may be the end of a task, with timers of its own.
+        drop(waker);
     }
 }
 
@@ -359,6 +403,62 @@ mod tests {
                         "{wanted:?} {took:?}"
                     );
                 }
+            })
+            .await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_timer_in_the_place_of_another_is_due_in_its_own_time() {
+        let local = tokio::task::LocalSet::new();
+        local.spawn_local(run());
+        local
+            .run_until(async {
+                for first in [20, 500, 5_000, 60_000] {
+                    for wanted in [20, 400, 5_000, 30_000] {
+                        // One that goes at once, one that goes after a while, and one that keeps the clock awake or does not.
+                        for (ms, stays) in [(0, false), (300, false), (0, true), (12_000, true)] {
+                            let mut other = Timer::default();
+                            if stays {
+                                other.set_after(100_000);
+                            }
+                            let mut timer = Timer::default();
+                            timer.set_after(first);
+                            tokio::time::sleep(Duration::from_millis(ms)).await;
+                            drop(timer);
+                            tokio::time::sleep(Duration::from_millis(ms / 2)).await;
+                            let took = expires_after(wanted, None).await.as_millis();
+                            let (wanted, tick) = (u128::from(wanted), u128::from(TICK_MS));
+                            // The clock that it was reckoned by may have been a tick behind.
+                            assert!(
+                                (wanted - tick..=wanted + 2 * tick).contains(&took),
+                                "{first}, then {wanted}: {took} ({ms} {stays})"
+                            );
+                        }
+                    }
+                }
+            })
+            .await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_wheel_grows_with_the_timers_at_once_and_not_with_those_of_a_turn() {
+        let local = tokio::task::LocalSet::new();
+        local.spawn_local(run());
+        local
+            .run_until(async {
+                let mut connection = Timer::default();
+                connection.set_after(75_000);
+                for _ in 0..2_000 {
+                    for _ in 0..50 {
+                        let [mut response, mut idle] = [Timer::default(), Timer::default()];
+                        response.set_after(60_000);
+                        idle.set_after(30_000);
+                        response.set_after(15_000);
+                    }
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+                let held: usize = CORE.with(|core| core.wheel.borrow().buckets.iter().map(Vec::capacity).sum());
+                assert!(held < 50, "{held} places for 3 timers");
             })
             .await;
     }
