@@ -2,6 +2,26 @@
 const EIGHT_DIGITS: u64 = 100_000_000;
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
 
+/// The digits of the smallest numbers, which most of those in fields and logs are: the first in the lowest byte, and in the highest how many
+/// there are. What is reckoned for all others takes five times the instructions, and each waits for the one before it.
+static SMALL: [u32; 1_000] = small();
+
+const fn small() -> [u32; 1_000] {
+    let mut all = [0; 1_000];
+    let mut number = 0;
+    while number < all.len() {
+        let (hundreds, tens, ones) = (number / 100, number / 10 % 10, number % 10);
+        let (digits, count) = match number {
+            0..10 => (ones, 1),
+            10..100 => (tens | ones << 8, 2),
+            _ => (hundreds | tens << 8 | ones << 16, 3),
+        };
+        all[number] = digits as u32 | 0x0030_3030 | count << 24;
+        number += 1;
+    }
+    all
+}
+
 /// Appends a number in decimal digits. No loop for numbers of eight digits, and no call: fields and logs are full of them, and the
 /// formatter's machinery is not cheap. Allocates where `out` has no room for eight digits more.
 #[inline]
@@ -27,6 +47,9 @@ fn long(number: u64, out: &mut Vec<u8>) {
 /// What is behind them in the word is no digit.
 #[inline]
 pub fn decimal_word(number: u64) -> Option<(u64, usize)> {
+    if let Some(small) = usize::try_from(number).ok().and_then(|number| SMALL.get(number)) {
+        return Some((u64::from(*small), (*small >> 24) as usize));
+    }
     if number >= EIGHT_DIGITS {
         return None;
     }

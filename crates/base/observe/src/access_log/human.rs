@@ -74,7 +74,7 @@ fn tail(line: &Line<'_>, tail: &TailLine<'_>, look: &mut Look, out: &mut Pen<'_>
             let _ = write!(out, " {phase}={}.{}us", ticks / 10, ticks % 10);
         }
     }
-    for (field, value) in look.fields.iter().zip(&tail.fields).filter(|(_, value)| !value.is_empty()) {
+    for (field, value) in look.fields.iter().zip(tail.fields.iter().flatten()).filter(|(_, value)| !value.is_empty()) {
         let _ = write!(out, " {field}=\"");
         redact::write(*value, &look.redact, Place::Quoted, &mut look.scratch, out);
         out.fixed(b"\"");

@@ -85,7 +85,7 @@ fn tail(line: &Line<'_>, tail: &TailLine<'_>, look: &mut Look, out: &mut Pen<'_>
         out.fixed(b"}");
     }
     let mut is_first = true;
-    for (field, value) in look.fields.iter().zip(&tail.fields).filter(|(_, value)| !value.is_empty()) {
+    for (field, value) in look.fields.iter().zip(tail.fields.iter().flatten()).filter(|(_, value)| !value.is_empty()) {
         if std::mem::take(&mut is_first) {
             out.fixed(b",\"fields\":{\"");
         } else {
@@ -163,6 +163,5 @@ fn word<const N: usize>(key: &[u8; N], value: &str, out: &mut Pen<'_>) {
 
 #[inline]
 fn number<const N: usize>(key: &[u8; N], value: u64, out: &mut Pen<'_>) {
-    out.fixed(key);
-    out.number(value);
+    out.fixed_number(key, value);
 }

@@ -134,19 +134,20 @@ pub(super) struct Line<'a> {
     pub(super) tail: &'a [AtomicU64],
 }
 
-/// What a record's words say; `None` for what is none.
+/// What a record's words say; `None` for what is none. In place: else the line is made, and then moved to where it is read.
+#[inline(always)]
 pub(super) fn decode<'a>(record: &'a [AtomicU64]) -> Option<Line<'a>> {
     let (fixed, mut left) = take::<WORDS_FIXED>(record)?;
     let [_, time_ms, duration_us, bytes_in, bytes_out, times, flags, low, high, lengths_first, lengths_last] = fixed;
-    let mut next = |i: usize| {
-        let lengths = if i < 4 { lengths_first } else { lengths_last };
-        let length = usize::from((lengths >> (i % 4 * 16)) as u16);
+    let lengths = [lengths_first, lengths_last];
+    let mut texts = [Text::default(); TEXTS];
+    for (i, text) in texts.iter_mut().enumerate() {
+        let length = usize::from((lengths[i / 4] >> (i % 4 * 16)) as u16);
         let (words, after) = left.split_at_checked(length.div_ceil(8))?;
         left = after;
-        Some(Text { words, length, cut: flags >> (56 + i) & 1 == 1 })
-    };
-    let (id, method, host, target) = (next(0)?, next(1)?, next(2)?, next(3)?);
-    let (route, endpoint, user_agent) = (next(4)?, next(5)?, next(6)?);
+        *text = Text { words, length, cut: flags >> (56 + i) & 1 == 1 };
+    }
+    let [id, method, host, target, route, endpoint, user_agent] = texts;
     Some(Line {
         time_ms,
         duration_us,

@@ -175,11 +175,13 @@ pub(super) struct TailLine<'a> {
     pub(super) trace: Option<([u64; 2], u64)>,
     pub(super) phases: Option<PhaseTimes>,
     pub(super) client: Option<IpAddr>,
-    pub(super) fields: [Text<'a>; FIELDS_MAX],
+    /// In the order that they were asked for in; those that the request has not are empty.
+    pub(super) fields: Option<[Text<'a>; FIELDS_MAX]>,
 }
 
 impl<'a> TailLine<'a> {
     /// `words` are what comes behind the texts.
+    #[inline]
     pub(super) fn read(words: &'a [AtomicU64]) -> Self {
         let mut line = Self::default();
         let Some((flags, mut rest)) = words.split_first() else { return line };
@@ -207,7 +209,8 @@ impl<'a> TailLine<'a> {
         if flags & FIELDS != 0
             && let Some((lengths, mut rest)) = take::<LENGTHS_WORDS>(rest)
         {
-            for (at, field) in line.fields.iter_mut().enumerate() {
+            let fields = line.fields.insert(Default::default());
+            for (at, field) in fields.iter_mut().enumerate() {
                 let length = lengths.get(at / 4).map_or(0, |word| usize::from((word >> (at % 4 * 16)) as u16));
                 let Some((words, behind)) = rest.split_at_checked(length.div_ceil(8)) else { break };
                 *field = Text { words, length, cut: flags >> (CUT_SHIFT + at) & 1 == 1 };
