@@ -13,6 +13,7 @@ mod client;
 mod coding;
 mod cors;
 mod faults;
+mod hashed;
 mod head_limits;
 mod limit;
 mod maintenance;

@@ -1,21 +1,23 @@
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hash};
 
 /// A bounded map that forgets what was not used for long: when the young half is full it becomes the old one, and the old
 /// one is dropped. An entry that is found in the old half moves to the young one. Holds at most twice `half_max` entries and
-/// twice `half_bytes_max` bytes; every operation is a look-up or two, and a hit in the young half allocates nothing.
-pub(crate) struct Generations<K, V> {
-    young: HashMap<K, (V, usize)>,
-    old: HashMap<K, (V, usize)>,
+/// twice `half_bytes_max` bytes; every operation is a look-up or two, and a hit in the young half allocates nothing. `S` hashes the keys: one
+/// that nobody outside can compute, unless nobody outside can choose them.
+pub(crate) struct Generations<K, V, S = RandomState> {
+    young: HashMap<K, (V, usize), S>,
+    old: HashMap<K, (V, usize), S>,
     /// Of all that was put into the young half, also what is gone from it again: too much is harmless.
     young_bytes: usize,
     half_max: usize,
     half_bytes_max: usize,
 }
 
-impl<K: Hash + Eq, V> Generations<K, V> {
+impl<K: Hash + Eq, V, S: BuildHasher + Default> Generations<K, V, S> {
     pub(crate) fn new(half_max: usize, half_bytes_max: usize) -> Self {
-        Self { young: HashMap::new(), old: HashMap::new(), young_bytes: 0, half_max, half_bytes_max }
+        Self { young: HashMap::default(), old: HashMap::default(), young_bytes: 0, half_max, half_bytes_max }
     }
 
     pub(crate) fn get(&mut self, key: &K) -> Option<&mut V> {
@@ -62,7 +64,7 @@ mod tests {
 
     #[test]
     fn it_holds_no_more_than_two_halves_and_keeps_what_is_used() {
-        let mut cache = Generations::new(4, 1_000);
+        let mut cache: Generations<_, _> = Generations::new(4, 1_000);
         for number in 0..100 {
             cache.put(key(number), number, 1);
             assert!(cache.len() <= 8);
@@ -75,13 +77,13 @@ mod tests {
 
     #[test]
     fn bytes_are_bounded_as_well() {
-        let mut cache = Generations::new(100, 64);
+        let mut cache: Generations<_, _> = Generations::new(100, 64);
         (0..10).for_each(|number| cache.put(key(number), number, 32));
         assert_eq!(cache.len(), 4);
-        let mut none = Generations::new(100, 31);
+        let mut none: Generations<_, _> = Generations::new(100, 31);
         none.put(key(1), 1, 32);
         assert_eq!(none.len(), 0);
-        let mut off = Generations::new(0, 64);
+        let mut off: Generations<_, _> = Generations::new(0, 64);
         off.put(key(1), 1, 1);
         assert_eq!(off.len(), 0);
     }

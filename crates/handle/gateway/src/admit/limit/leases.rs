@@ -1,11 +1,12 @@
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use leat_policy::Instant;
 use leat_policy::limit::{Lease, Leasing};
+
+use crate::admit::hashed::Hashed;
 
 /// Locks, each for its share of the keys: a core holds one for some nanoseconds.
 const SHARDS: usize = 64;
@@ -23,25 +24,7 @@ pub(crate) struct Leases {
     added_up_ns: AtomicU64,
 }
 
-type Shard = HashMap<u64, Lease, BuildHasherDefault<Same>>;
-
-/// Keys are hashes already.
-#[derive(Default)]
-struct Same(u64);
-
-impl Hasher for Same {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
+type Shard = HashMap<u64, Lease, Hashed>;
 
 impl Leases {
     /// Room for `keys_max` keys.
@@ -58,7 +41,7 @@ impl Leases {
     pub(crate) fn with<T>(&self, hash: u64, now: Instant, look: impl FnOnce(&mut Lease) -> T) -> T {
         // Bits that the shard's own table does not choose by.
         let mut shard = lock(&self.shards[(hash >> 32) as usize % SHARDS]);
-        if !shard.contains_key(&hash) && shard.len() >= self.keys_max {
+        if shard.len() >= self.keys_max && !shard.contains_key(&hash) {
             shard.retain(|_, lease| lease.left(now) > 0);
             if shard.len() >= self.keys_max
                 && let Some(any) = shard.keys().next().copied()

@@ -1,3 +1,4 @@
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use leat_message::Reason;
@@ -5,9 +6,12 @@ use leat_message::Reason;
 use super::key::KeySet;
 use crate::admit::auth::generations::Generations;
 use crate::admit::auth::identity::Identity;
+use crate::admit::hashed::Hashed;
 
-/// Bytes from a token's end that it is found by. They are of its signature, which is as good as random.
+/// Bytes from a token's end that it is found by.
 const END_BYTES: usize = 32;
+/// A factor that spreads a word's bits over all of its product.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What is known of a token that was verified.
 #[derive(Clone, Debug)]
@@ -24,8 +28,7 @@ pub(crate) struct Remembered {
 /// The verified tokens of one core and scheme. Only what was verified is in it, so that nobody can fill it with garbage;
 /// a hit compares the whole token. How long that takes says something only to who knows the end of its signature.
 pub(crate) struct TokenCache {
-    /// By the token's end.
-    tokens: Generations<[u8; END_BYTES], Held>,
+    tokens: Generations<End, Held, Hashed>,
     /// Grows with each change of the keys.
     epoch: u64,
 }
@@ -49,7 +52,7 @@ impl TokenCache {
     /// # Errors
     /// `auth.expired` for one that no longer holds.
     pub(crate) fn find(&mut self, token: &[u8], keys: &KeySet, now_s: u64) -> Option<Result<Rc<Identity>, Reason>> {
-        let end = end_of(token);
+        let end = End::of(token);
         let held = self.tokens.get(&end).filter(|held| *held.token == *token)?;
         let is_current = held.epoch == self.epoch || keys.has(&held.remembered.key);
         if is_current && now_s >= held.remembered.not_before_s && now_s < held.remembered.expires_s {
@@ -64,7 +67,7 @@ impl TokenCache {
     /// Remembers a verified token.
     pub(crate) fn remember(&mut self, token: &[u8], remembered: Remembered) {
         let held = Held { token: token.into(), remembered, epoch: self.epoch };
-        self.tokens.put(end_of(token), held, token.len());
+        self.tokens.put(End::of(token), held, token.len());
     }
 
     /// The keys are others now: every token is held against them when it comes again.
@@ -73,11 +76,26 @@ impl TokenCache {
     }
 }
 
-/// A token that is shorter than its end stands at the beginning of it.
-fn end_of(token: &[u8]) -> [u8; END_BYTES] {
-    token.last_chunk().copied().unwrap_or_else(|| {
-        let mut end = [0; END_BYTES];
-        end.iter_mut().zip(token).for_each(|(to, from)| *to = *from);
-        end
-    })
+/// The end of a token: of its signature, which is as good as random to whoever has not the key. So nobody can choose what is remembered, and
+/// its last characters are as good a hash as any, once the bits that they all have are spread.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct End([u8; END_BYTES]);
+
+impl End {
+    /// A token that is shorter stands at the beginning of it.
+    fn of(token: &[u8]) -> Self {
+        Self(token.last_chunk().copied().unwrap_or_else(|| {
+            let mut end = [0; END_BYTES];
+            end.iter_mut().zip(token).for_each(|(to, from)| *to = *from);
+            end
+        }))
+    }
+}
+
+impl Hash for End {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [.., a, b, c, d, e, f, g, h] = self.0;
+        let wide = u128::from(u64::from_le_bytes([a, b, c, d, e, f, g, h])) * u128::from(SPREAD);
+        state.write_u64(wide as u64 ^ (wide >> 64) as u64);
+    }
 }
