@@ -12,9 +12,14 @@ pub(super) fn push(list: &mut FieldList, name: &[u8], value: &[u8]) {
     }
 }
 
-/// Only names of these lengths are looked up.
+/// Only names of these lengths that begin so are looked up.
 fn is_of_connection(name: &[u8]) -> bool {
-    matches!(name.len(), 2 | 7 | 10 | 14 | 16 | 17) && Name::from_bytes(name).is_hop_by_hop()
+    let Some(first) = name.first() else { return false };
+    let may_be = matches!(
+        (name.len(), first.to_ascii_lowercase()),
+        (2 | 17, b't') | (7, b'u') | (10, b'c' | b'k') | (14, b'h') | (16, b'p')
+    );
+    may_be && Name::from_bytes(name).is_hop_by_hop()
 }
 
 fn trim(mut value: &[u8]) -> &[u8] {
@@ -27,6 +32,13 @@ fn trim(mut value: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_name_of_one_connection_is_looked_up() {
+        for &name in Name::ALL {
+            assert_eq!(is_of_connection(name.as_str().as_bytes()), name.is_hop_by_hop(), "{name:?}");
+        }
+    }
 
     #[test]
     fn only_fields_of_http_2_are_appended() {
