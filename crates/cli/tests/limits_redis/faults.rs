@@ -48,7 +48,7 @@ fn a_server_that_answers_with_errors_is_told_of_once_and_again_when_it_is_well()
         ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "it is a replica, not the master"),
         ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "it answered with an error (OOM)"),
     ] {
-        let mut leat = redis.gateway("", "x: { rate: 100/s, redis: shared, on_error: closed }", "x");
+        let mut leat = redis.gateway("", "x: { rate: 100000/s, redis: shared, on_error: closed }", "x");
         let mut client = leat.connect();
         assert_eq!(statuses(&mut client, "", 2), [200, 200], "{reason}");
         redis.ask(ill);
