@@ -234,7 +234,7 @@ impl Kind {
         let turns = || Self::Turns(Turns::new(weights, start()));
         let weighted = || Weighted::new(weights.len()).ok().map(|made| RefCell::new(begun(made, weights)));
         match balance {
-            Balance::RoundRobin if steady => turns(),
+            Balance::RoundRobin if steady && Turns::fits(weights) => turns(),
             Balance::RoundRobin => weighted().map_or_else(turns, Self::Weighted),
             Balance::LeastRequest => Self::LeastRequest,
             Balance::PeakEwma => match PeakEwma::new(HALF_LIFE, FIRST) {
