@@ -36,6 +36,25 @@ fn hedges(leat: &mut Leat) -> [u64; 3] {
 }
 
 #[test]
+fn a_hedge_is_a_try_with_a_time_of_its_own() {
+    for (second, retry, status, requests) in [
+        (350, "timeouts: false", 200, [1, 1]),
+        (350, "timeouts: true", 200, [1, 1]),
+        (2_000, "timeouts: false", 504, [1, 1]),
+    ] {
+        let [a, b] = [Backend::start("a", STUCK), Backend::start("b", Manner::Slow(Duration::from_millis(second)))];
+        let keys = keys(&format!("try_time: 600ms, {retry}"), "after: 400ms");
+        let leat = Leat::gateway(&config(&[&a, &b], "", &keys), 1);
+        let before = Instant::now();
+        let response = leat.connect().get("/").response();
+        assert_eq!((response.status, [a.requests(), b.requests()]), (status, requests), "{second} {retry}");
+        let took = before.elapsed();
+        // The time of the first is over after 600 ms, that of the second after 1,000.
+        assert!(took > Duration::from_millis(700) && took < Duration::from_millis(1_500), "{second} {retry}: {took:?}");
+    }
+}
+
+#[test]
 fn the_first_head_wins_and_every_backend_gets_what_it_should() {
     let slow = Manner::Slow(Duration::from_millis(1_500));
     for (first, second, request, status, text, requests, counts) in [
