@@ -61,6 +61,9 @@ impl<'a> Held<'a> {
 
     /// The head of a response came at `now`. What follows it says little of the endpoint, and may take for ever.
     pub(crate) fn answered(&self, status: u16, took: Duration, now: Instant) {
+        if self.is_told.get() {
+            return;
+        }
         self.upstream.took(took);
         if self.is_watched() {
             if let Some(slot) = self.slot.take() {

@@ -325,7 +325,15 @@ impl<'a, 'u> Transfer<'a, 'u> {
                 (Poll::Pending, _) => {}
                 (Poll::Ready(Err(reason)), Some(hedges)) => {
                     self.held.failed(reason);
-                    hedges.first_failed(reason);
+                    hedges.first_ended(Err(reason));
+                    self.try_deadline_ms = self.hedge_deadline_ms;
+                }
+                (Poll::Ready(Ok(status)), Some(hedges))
+                    if hedges.is_any() && self.tries.upstream().is_failure(status) =>
+                {
+                    let now = Instant::now();
+                    self.held.answered(status, now.saturating_duration_since(self.waited), now);
+                    hedges.first_ended(Ok(status));
                     self.try_deadline_ms = self.hedge_deadline_ms;
                 }
                 (ready, _) => {
@@ -363,10 +371,11 @@ impl<'a, 'u> Transfer<'a, 'u> {
         if let Some(won) = hedges.poll(cx, &sending) {
             return Poll::Ready(Ok(self.take_over(won, x, call)));
         }
-        match hedges.failed() {
-            Some(reason) => {
+        match hedges.left() {
+            Some(end) => {
                 self.hedges = None;
-                Poll::Ready(Err(reason))
+                self.hedge_due_ms = NEVER;
+                Poll::Ready(end)
             }
             None => Poll::Pending,
         }
@@ -442,7 +451,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
         let Some(hedges) = self.hedges.as_mut().filter(|hedges| !hedges.is_first_over()) else { return Err(reason) };
         self.held.gave_up(self.started.elapsed());
         self.held.failed(reason);
-        hedges.first_failed(reason);
+        hedges.first_ended(Err(reason));
         self.try_deadline_ms = self.hedge_deadline_ms;
         Ok(())
     }
