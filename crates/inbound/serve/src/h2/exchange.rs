@@ -181,7 +181,8 @@ impl<H: Handler> H2Exchange<H> {
             };
             match complete {
                 true => {
-                    let drains = self.is_unread() && self.head.view().method() != Method::Connect;
+                    let is_tunnel = self.head.view().method() == Method::Connect;
+                    let drains = self.site.handler.reads_off() && self.is_unread() && !is_tunnel;
                     self.end_running(drains).await;
                 }
                 false => self.finish(false),
