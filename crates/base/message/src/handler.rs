@@ -42,6 +42,12 @@ pub trait Handler: 'static {
         None
     }
 
+    /// Whether what is left of a request is read off behind the reply of an exchange over HTTP/2, under the limits for that. `false`: the
+    /// handler reads as much of it as it wants before it returns, and the stream ends then.
+    fn reads_off(&self) -> bool {
+        true
+    }
+
     /// Called once for every exchange and every refusal, after its reply was written to the outgoing buffer or cut off.
     fn ended(&self, ended: Ended<'_>) {
         let _ = ended;
@@ -75,6 +81,10 @@ impl<H: Handler> Handler for Rc<H> {
 
     fn refused(&self, reason: Reason, peer: &Peer) -> Option<Self::Plan> {
         H::refused(self, reason, peer)
+    }
+
+    fn reads_off(&self) -> bool {
+        H::reads_off(self)
     }
 
     fn ended(&self, ended: Ended<'_>) {

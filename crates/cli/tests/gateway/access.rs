@@ -20,6 +20,10 @@ fn a_client_is_let_in_by_its_address() {
         ("allow: \"::/0\"", 403),
         ("deny: 127.0.0.1", 403),
         ("deny: 10.0.0.0/8", 200),
+        // IPv4 written as IPv6 is what it is.
+        ("allow: \"::ffff:127.0.0.1\"", 200),
+        ("deny: \"::ffff:127.0.0.0/104\"", 403),
+        ("deny: \"::ffff:0:0/96\"", 403),
         ("allow: 127.0.0.0/8, deny: 127.0.0.1", 403),
     ] {
         let leat = gateway("", access);

@@ -67,6 +67,23 @@ fn one_client_stays_with_its_endpoint_and_requests_without_a_key_take_turns() {
 }
 
 #[test]
+fn behind_a_trusted_proxy_the_address_is_that_of_the_client() {
+    let backends = ["a", "b", "c"].map(|name| Backend::start(name, WELL));
+    let [a, b, c] = &backends;
+    for (hops, names) in [(0, 1), (1, 3)] {
+        let root = format!("forwarded: {{ trusted_hops: {hops} }}");
+        let leat = Leat::gateway(&config(&[a, b, c], &root, "balance: { hash: address }"), 1);
+        let mut client = leat.connect();
+        let mut all = || -> Vec<String> {
+            (0..30).map(|last| ask(&mut client, "/", &format!("x-forwarded-for: 10.0.0.{last}\r\n"))).collect()
+        };
+        let found = all();
+        assert_eq!(found.iter().collect::<HashSet<_>>().len(), names, "{hops}");
+        assert_eq!(found, all(), "{hops}");
+    }
+}
+
+#[test]
 fn keys_of_an_endpoint_that_is_aside_move_and_no_others() {
     let backends = ["a", "b", "c"].map(|name| Backend::start(name, WELL));
     let [a, b, c] = &backends;

@@ -144,6 +144,17 @@ fn slowness_and_parts_of_failures_open_a_breaker() {
 }
 
 #[test]
+fn an_endpoint_that_was_waited_for_in_vain_was_slow() {
+    let a = Backend::start("a", Manner::Slow(Duration::from_secs(2)));
+    let keys =
+        "breaker: { failures: off, failure_percent: off, calls_min: 2, slow_percent: 50, slow_time: 20ms, open: 60s }";
+    let config = config(&[&a], "", keys).replace("proxy: up", "proxy: { upstream: up, response_time: 60ms }");
+    let leat = Leat::gateway(&config, 1);
+    (0..2).for_each(|_| is_problem(&leat.connect().get("/").response(), 504, "upstream.response_time"));
+    is_problem(&leat.connect().get("/").response(), 503, "upstream.breaker");
+}
+
+#[test]
 fn an_open_breaker_sends_requests_to_the_other_endpoints() {
     let [a, b] = [Backend::start("a", ILL), Backend::start("b", WELL)];
     for balance in ["round_robin", "least_request", "peak_ewma", "{ hash: path }"] {

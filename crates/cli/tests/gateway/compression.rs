@@ -96,7 +96,9 @@ fn what_gains_nothing_or_may_not_goes_as_it_is() {
             false,
         ),
         (200, "content-type: text/plain\r\nrepr-digest: sha-256=:x:\r\n", "accept-encoding: gzip\r\n", false),
-        (206, "content-type: text/plain\r\ncontent-range: bytes 0-1999/9000\r\n", "accept-encoding: gzip\r\n", false),
+        (206, "content-type: image/png\r\ncontent-range: bytes 0-1999/9000\r\n", "accept-encoding: gzip\r\n", false),
+        // A part has the `vary` of the whole.
+        (206, "content-type: text/plain\r\ncontent-range: bytes 0-1999/9000\r\n", "accept-encoding: gzip\r\n", true),
     ] {
         let reply = format!("HTTP/1.1 {status} X\r\n{fields}etag: \"1\"\r\ncontent-length: 2000\r\n\r\n{body}");
         let peer = Peer::listen([Script::new().expect_head().send(reply)]);
@@ -147,6 +149,30 @@ fn replies_without_a_body_stay_without() {
         let response = client.response_to(method);
         assert_eq!((response.status, response.field("content-encoding")), (status, None));
         assert!(response.body.is_empty());
+    }
+}
+
+#[test]
+fn a_cache_that_asks_again_finds_what_it_has() {
+    for (has, fields, wanted) in [
+        ("W/\"1\"", "etag: \"1\"\r\n", "etag: W/\"1\"|vary: accept-encoding"),
+        ("\"0\", W/\"1\"", "etag: \"1\"\r\nvary: origin\r\n", "etag: W/\"1\"|vary: origin|vary: accept-encoding"),
+        ("\"1\"", "etag: \"1\"\r\n", "etag: \"1\"|vary: accept-encoding"),
+        ("W/\"1\"", "etag: W/\"1\"\r\n", "etag: W/\"1\"|vary: accept-encoding"),
+        ("W/\"1\"", "etag: \"1\"\r\ncache-control: no-transform\r\n", "etag: \"1\"|cache-control: no-transform"),
+        // Named by the upstream: not twice.
+        ("\"1\"", "etag: \"1\"\r\nvary: origin, Accept-Encoding\r\n", "etag: \"1\"|vary: origin, Accept-Encoding"),
+        ("\"1\"", "vary: *\r\n", "vary: *"),
+    ] {
+        let reply = format!("HTTP/1.1 304 Not Modified\r\n{fields}\r\n");
+        let peer = Peer::listen([Script::new().expect_head().send(reply)]);
+        let leat = gateway(&peer, "{}");
+        let response = get(&leat, &format!("accept-encoding: gzip\r\nif-none-match: {has}\r\n"));
+        let found: Vec<String> = (response.fields.iter())
+            .filter(|(name, _)| !["date", "x-request-id"].contains(&name.as_str()))
+            .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value)))
+            .collect();
+        assert_eq!((response.status, found.join("|")), (304, wanted.to_owned()), "{has} {fields}");
     }
 }
 

@@ -22,6 +22,10 @@ routes:
   - { name: shut, match: { path: /shut }, cors: "https://app.test", access: { deny: 127.0.0.1 }, respond: { body: shut } }
   - { name: away, match: { path: /away }, cors: "https://app.test", redirect: { to: /open } }
   - { name: none, match: { path: /none }, respond: { body: none } }
+  - name: any
+    match: { path: /any }
+    cors: { origins: "https://app.test", methods: "*", headers: [x-a, "*"], credentials: true }
+    respond: { body: any }
 "#;
 
 fn ask(leat: &Leat, line: &str, fields: &str) -> Response {
@@ -133,6 +137,13 @@ fn preflight_requests_are_answered_before_any_check() {
             "origin=*; methods=DELETE, GET, HEAD, PATCH, POST, PUT; headers=a, b; access-control-max-age=600",
         ),
         (
+            "/any",
+            "https://app.test",
+            "PROPFIND",
+            "access-control-request-headers: x-b\r\n",
+            "origin=https://app.test; credentials=true; methods=PROPFIND; headers=x-b; access-control-max-age=600",
+        ),
+        (
             "/shut",
             "https://app.test",
             "GET",
@@ -162,7 +173,10 @@ fn preflight_requests_are_answered_before_any_check() {
 
 #[test]
 fn the_gateway_alone_decides_what_browsers_are_told() {
-    let reply = "HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\naccess-control-allow-credentials: true\r\nvary: accept\r\ncontent-length: 2\r\n\r\nok";
+    let reply = "HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\naccess-control-allow-credentials: true\r\n\
+                 access-control-allow-methods: PUT\r\naccess-control-allow-headers: x\r\naccess-control-max-age: 9\r\n\
+                 access-control-allow-private-network: true\r\naccess-control-expose-headers: x\r\n\
+                 vary: accept\r\ncontent-length: 2\r\n\r\nok";
     let peer = Peer::listen([answers(reply, 1)]);
     let leat = Leat::gateway(&config(url(&peer), "", "", "cors: \"https://app.test\"", ""), 1);
     let response = ask(&leat, "GET /", "origin: https://other.test\r\n");

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use leat_testkit::{Client, Leat, Peer, Script, eventually};
+use leat_testkit::{Client, Gate, Leat, Peer, Script, eventually};
 
 use crate::backend::{Backend, ILL, Manner, WELL, config, upstream};
 use crate::h2_peers;
@@ -33,6 +33,47 @@ fn hedges(leat: &mut Leat) -> [u64; 3] {
         let line = metrics.lines().find_map(|line| line.strip_prefix(&series));
         line.unwrap_or_else(|| panic!("{series} is not in {metrics}")).parse().unwrap()
     })
+}
+
+#[test]
+fn a_hedge_is_a_try_with_a_time_of_its_own() {
+    for (second, retry, status, requests) in [
+        (350, "timeouts: false", 200, [1, 1]),
+        (350, "timeouts: true", 200, [1, 1]),
+        (2_000, "timeouts: false", 504, [1, 1]),
+    ] {
+        let [a, b] = [Backend::start("a", STUCK), Backend::start("b", Manner::Slow(Duration::from_millis(second)))];
+        let keys = keys(&format!("try_time: 600ms, {retry}"), "after: 400ms");
+        let leat = Leat::gateway(&config(&[&a, &b], "", &keys), 1);
+        let before = Instant::now();
+        let response = leat.connect().get("/").response();
+        assert_eq!((response.status, [a.requests(), b.requests()]), (status, requests), "{second} {retry}");
+        let took = before.elapsed();
+        // The time of the first is over after 600 ms, that of the second after 1,000.
+        assert!(took > Duration::from_millis(700) && took < Duration::from_millis(1_500), "{second} {retry}: {took:?}");
+    }
+}
+
+#[test]
+fn a_failure_of_the_first_try_is_no_answer_while_a_hedge_is_under_way() {
+    const FAILED: &str = "HTTP/1.1 503 X\r\ncontent-length: 1\r\n\r\na";
+    for (second, status, text) in
+        [(Manner::Slow(Duration::from_millis(400)), 200, "b"), (ILL, 503, "a"), (Manner::Close, 503, "a")]
+    {
+        let gate = Gate::new();
+        let a = Peer::listen([Script::new().expect_head().wait(&gate).send(FAILED)]);
+        let b = Backend::start("b", second.clone());
+        let endpoints = format!("\"http://{}\", \"{}\"", a.address(), b.url());
+        // The hedge is the one try more that there may be.
+        let leat = Leat::gateway(&upstream(&endpoints, "", &keys("retries_max: 1", "after: 50ms")), 1);
+        let mut client = leat.connect();
+        client.get("/");
+        eventually("the hedge", || (b.requests() == 1).then_some(()));
+        gate.open();
+        let response = client.response();
+        assert_eq!((response.status, response.text()), (status, text), "{second:?}");
+        assert_eq!(b.requests(), 1, "{second:?}");
+    }
 }
 
 #[test]

@@ -29,6 +29,25 @@ fn a_query_is_changed_behind_the_path() {
 }
 
 #[test]
+fn a_parameter_of_the_path_is_one_value_of_the_query() {
+    let route = "match: { path: '/find/{a}/{*rest}' }, rewrite: '/in/{a}?q={a}&r={rest}&role=guest'";
+    for (target, wanted) in [
+        ("/find/a/b/c", "/in/a?q=a&r=b/c&role=guest"),
+        ("/find/a&role=admin/b+c;d", "/in/a&role=admin?q=a%26role=admin&r=b%2Bc%3Bd&role=guest"),
+        ("/find/a%26b/%2B?x=1", "/in/a%26b?q=a%26b&r=%2B&role=guest"),
+    ] {
+        assert_eq!(line(route, target), format!("GET {wanted} HTTP/1.1"), "{target}");
+    }
+    for (rewrite, wanted) in [("/in{query}", "/in?x=1"), ("/in?a=b{query}", "/in?a=b&x=1")] {
+        assert_eq!(line(&format!("rewrite: '{rewrite}'"), "/p?x=1"), format!("GET {wanted} HTTP/1.1"));
+        assert_eq!(
+            line(&format!("rewrite: '{rewrite}'"), "/p"),
+            format!("GET {} HTTP/1.1", rewrite.replace("{query}", ""))
+        );
+    }
+}
+
+#[test]
 fn what_was_in_a_path_is_one_value_of_the_query() {
     let route = "rewrite_regex: { pattern: '/find/([^/]*)/(.*)', to: '/in/{1}?q={1}&r={2}' }";
     for (target, wanted) in [

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use leat_testkit::{Leat, Peer, Script};
+use leat_testkit::{Gate, Leat, Peer, Script};
 
 use crate::support::{BARE, OK, answers, bare, config, is_problem, url};
 
@@ -72,5 +72,26 @@ fn another_endpoint_takes_over_where_one_cannot_be_reached() {
     for _ in 0..10 {
         client.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n");
         assert_eq!(client.response().status, 200);
+    }
+}
+
+#[test]
+fn another_endpoint_takes_over_where_the_queue_of_one_is_full() {
+    for (keys, status) in [("queue_max: 0", 200), ("queue_max: 0, retry: {}", 200), ("queue_time: 100ms", 503)] {
+        let gate = Gate::new();
+        let busy = Peer::listen([Script::new().expect_head().wait(&gate).send(OK)]);
+        let free = Peer::listen([answers(OK, 9)]);
+        let endpoints = format!("{}\", \"{}", url(&busy), url(&free));
+        let leat = Leat::gateway(&config(endpoints, BARE, "", "", &format!("connections_max: 1, {keys}")), 1);
+        let mut first = leat.connect();
+        first.get("/");
+        busy.wait_connections(1);
+        let mut client = leat.connect();
+        assert_eq!(client.get("/").response().status, 200, "{keys}");
+        // This one's turn is that of the endpoint that is busy.
+        client.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n");
+        assert_eq!(client.response().status, status, "{keys}");
+        gate.open();
+        assert_eq!(first.response().status, 200, "{keys}");
     }
 }

@@ -42,6 +42,29 @@ fn each_way_to_fail_leaves_each_limit_its_way_within_the_deadline_and_is_over_wi
 }
 
 #[test]
+fn a_server_that_answers_with_errors_is_told_of_once_and_again_when_it_is_well() {
+    let Some(redis) = Redis::start(&[]) else { return };
+    for (ill, well, reason) in [
+        ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "it is a replica, not the master"),
+        ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "it answered with an error (OOM)"),
+    ] {
+        let mut leat = redis.gateway("", "x: { rate: 100000/s, redis: shared, on_error: closed }", "x");
+        let mut client = leat.connect();
+        assert_eq!(statuses(&mut client, "", 2), [200, 200], "{reason}");
+        redis.ask(ill);
+        assert_eq!(statuses(&mut client, "", 3), [503, 503, 503], "{reason}");
+        leat.wait_log("the reason", |line| line.contains("\"event\":\"redis_down\"") && line.contains(reason));
+        redis.ask(well);
+        eventually("that it is well", || {
+            assert_eq!(statuses(&mut client, "", 1), [200], "{reason}");
+            leat.log().iter().any(|line| line.contains("\"event\":\"redis_well\"")).then_some(())
+        });
+        let told = leat.log().iter().filter(|line| line.contains("\"event\":\"redis_down\"")).count();
+        assert_eq!(told, 1, "{reason}");
+    }
+}
+
+#[test]
 fn answers_that_take_long_but_not_too_long_are_waited_for() {
     let Some(redis) = Redis::start(&[]) else { return };
     let cut = Cut::before(redis.address);

@@ -12,7 +12,7 @@ use leat_route::{Found, Params};
 use leat_rpc::transcode::Transcoder;
 
 use crate::admit::auth::Schemes;
-use crate::admit::{Admission, Admitted, Counted, Verdict, answer_preflight, compile_limits, preflight};
+use crate::admit::{Admission, Admitted, ClientAddress, Counted, Verdict, answer_preflight, compile_limits, preflight};
 use crate::buffer::Buffered;
 use crate::compress::Compressed;
 use crate::config::{self, Action, Config, Redirect, Rewrite};
@@ -109,6 +109,7 @@ impl<P: PluginHost> Gateway<P> {
         plugins: Option<P>,
     ) -> Result<Self, GatewayError> {
         let observer = observer.under(&config);
+        let client = ClientAddress::new(config.forwarded());
         let mut first = 0;
         let mut counted = HashSet::new();
         let mut upstreams = Vec::with_capacity(config.upstreams().len());
@@ -119,7 +120,7 @@ impl<P: PluginHost> Gateway<P> {
             }
             first += seats.len() as u32;
             let group = lasting.group(&config, upstream, &seats);
-            upstreams.push(Rc::new(Upstream::new(upstream, seats, group, Rc::clone(pools), observer.core())));
+            upstreams.push(Rc::new(Upstream::new(upstream, seats, group, Rc::clone(pools), client, observer.core())));
         }
         let timing = config.observation().server_timing().map(|timing| TimingPolicy::new(timing, config.forwarded()));
         let forwarded = Rc::new(ForwardedPolicy::new(config.forwarded()).timing(timing));

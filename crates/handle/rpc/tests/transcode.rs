@@ -126,7 +126,7 @@ fn call(mut x: RecordedExchange, answer: &Answer) -> (RecordedExchange, (String,
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let result = runtime.block_on(async {
         let added = |put: &mut dyn FnMut(&[u8], &[u8])| put(b"x-added", b"1");
-        let Some(mut transcoded) = transcoder.open(&mut x, LIMITS, &added).await? else { return Ok(()) };
+        let Some(mut transcoded) = transcoder.open(&mut x, |_| LIMITS, &added).await? else { return Ok(()) };
         let result = upstream(&mut transcoded, answer, &mut seen).await;
         transcoded.finish(result).await
     });

@@ -120,6 +120,11 @@ impl Handler for Script {
         self.seat(peer).map(|_| Plan::Refused(reason))
     }
 
+    /// JavaScript says itself how far it reads, and a stream that it gives up ends at once, as node:http2's do.
+    fn reads_off(&self) -> bool {
+        false
+    }
+
     fn ended(&self, ended: Ended<'_>) {
         if let (Some(reason), Some(seat)) = (ended.record.reason, &*self.seat.borrow()) {
             seat.blame(reason);

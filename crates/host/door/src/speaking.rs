@@ -63,6 +63,10 @@ impl Handler for Speaking {
         self.script.refused(reason, peer)
     }
 
+    fn reads_off(&self) -> bool {
+        self.script.reads_off()
+    }
+
     fn ended(&self, ended: Ended<'_>) {
         self.script.ended(ended);
     }

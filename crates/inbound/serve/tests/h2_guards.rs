@@ -450,30 +450,34 @@ fn exchanges_that_outlive_their_streams_are_bounded() {
 }
 
 #[test]
-fn a_raw_reply_does_not_wait_for_the_end_of_a_request() {
-    let server = Server::limited(|limits| {
-        limits.drain_time_ms = 60_000;
-        limits.drain_bytes_max = 20_000;
-    });
-    let mut raw = Raw::connect(&server, &[]);
-    let open = |id| frame(HEADERS, END_HEADERS, id, &head("/fixed"));
-    raw.send(&open(1));
-    let reply = raw.until(DATA, 1);
-    assert_eq!((&reply.payload[..], reply.ends), (&b"hello"[..], true));
-    // What comes behind it is read off; the stream ends with the request.
-    raw.send(&[frame(DATA, 0, 1, &[0; 16_000]), frame(DATA, END_STREAM, 1, b"end"), get(3, "/fixed")].concat());
-    let after: Vec<u32> = std::iter::from_fn(|| raw.next()).take(2).map(|frame| frame.stream).collect();
-    assert_eq!(after, [3, 3], "no reset");
-    // What is wrong with it is told.
-    raw.send(&open(5));
-    assert!(raw.until(DATA, 5).ends);
-    raw.send(&get(5, "/fixed").repeat(2));
-    assert_ne!(raw.until(RST_STREAM, 5).code(), 0);
-    // Above the limit it is reset, but not for an error.
-    raw.send(&open(7));
-    assert!(raw.until(DATA, 7).ends);
-    raw.send(&frame(DATA, 0, 7, &[0; 16_000]).repeat(2));
-    assert_eq!(raw.until(RST_STREAM, 7).code(), 0);
+fn a_reply_does_not_wait_for_the_end_of_a_request() {
+    // A raw reply, one of an exchange, and the engine's own to a body that is too long.
+    for (path, text) in [("/fixed", "hello"), ("/ignore", "ignored"), ("/limited?10", "body_bytes_max")] {
+        let server = Server::limited(|limits| {
+            limits.drain_time_ms = 60_000;
+            limits.drain_bytes_max = 20_000;
+        });
+        let mut raw = Raw::connect(&server, &[]);
+        let too_long = |id| if text == "body_bytes_max" { frame(DATA, 0, id, &[0; 100]) } else { Vec::new() };
+        let open = |id| [frame(HEADERS, END_HEADERS, id, &head(path)), too_long(id)].concat();
+        raw.send(&open(1));
+        let reply = raw.until(DATA, 1);
+        assert!(String::from_utf8_lossy(&reply.payload).contains(text) && reply.ends, "{path}");
+        // What comes behind it is read off; the stream ends with the request.
+        raw.send(&[frame(DATA, 0, 1, &[0; 16_000]), frame(DATA, END_STREAM, 1, b"end"), get(3, "/fixed")].concat());
+        let after: Vec<u32> = std::iter::from_fn(|| raw.next()).take(2).map(|frame| frame.stream).collect();
+        assert_eq!(after, [3, 3], "no reset: {path}");
+        // What is wrong with it is told.
+        raw.send(&open(5));
+        assert!(raw.until(DATA, 5).ends);
+        raw.send(&get(5, "/fixed").repeat(2));
+        assert_ne!(raw.until(RST_STREAM, 5).code(), 0, "{path}");
+        // Above the limit it is reset, but not for an error.
+        raw.send(&open(7));
+        assert!(raw.until(DATA, 7).ends);
+        raw.send(&frame(DATA, 0, 7, &[0; 16_000]).repeat(2));
+        assert_eq!(raw.until(RST_STREAM, 7).code(), 0, "{path}");
+    }
 }
 
 #[test]

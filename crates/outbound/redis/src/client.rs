@@ -11,7 +11,7 @@ use crate::call::Call;
 use crate::followed::{Followed, Topology};
 use crate::node::Node;
 use crate::refusal::Refusal;
-use crate::{Failure, Numbers, Question, Script, Target};
+use crate::{Failure, Numbers, Place, Problem, Question, Script, Target};
 
 /// How often a call is made anew: a slot that moved, is moving, and a script that was forgotten.
 const TRIES_MAX: usize = 8;
@@ -95,7 +95,10 @@ impl Client {
         for _ in 0..TRIES_MAX {
             let place = node.line().ask(question, asking, now_ms())?;
             let refusal = match Call::new(node.line(), place, deadline_at_ms).await {
-                Ok(numbers) => return Ok(numbers),
+                Ok(numbers) => {
+                    node.answered(&self.inner.followed);
+                    return Ok(numbers);
+                }
                 Err(refusal) => refusal,
             };
             match self.inner.after(refusal, &node)? {
@@ -129,7 +132,10 @@ impl Client {
         let (call, inner) = (Call::new(node.line(), place, self.deadline_at_ms()), Rc::clone(&self.inner));
         spawn_local(async move {
             then(match call.await {
-                Ok(numbers) => Ok(numbers),
+                Ok(numbers) => {
+                    node.answered(&inner.followed);
+                    Ok(numbers)
+                }
                 Err(refusal) => Err(inner.after(refusal, &node).err().unwrap_or(Failure::Refused)),
             });
         });
@@ -184,7 +190,15 @@ impl Inner {
             Refusal::Failure(failure) => return Err(failure),
             Refusal::NoScript => return Ok(Next::Again),
             Refusal::TryAgain => return Ok(Next::Later),
+            Refusal::Error(code) => {
+                node.refused(&self.followed, Problem::Refused(code));
+                return Err(Failure::Refused);
+            }
             Refusal::NotMaster => {
+                // Elsewhere the topology is wrong, and is looked at.
+                if matches!(self.followed.server().place, Place::One(_)) {
+                    node.refused(&self.followed, Problem::NotMaster);
+                }
                 self.followed.refresh();
                 return Err(Failure::Refused);
             }
@@ -192,7 +206,7 @@ impl Inner {
             Refusal::Ask(address) => (address, true),
         };
         if !self.followed.is_cluster() {
-            self.followed.report(node.target(), Some(crate::Problem::Cluster));
+            node.refused(&self.followed, Problem::Cluster);
             return Err(Failure::Refused);
         }
         if !is_asking {

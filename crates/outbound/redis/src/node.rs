@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
@@ -22,6 +23,8 @@ const SILENCE_MS: u64 = 1_000;
 /// The pause before a connection is made anew; it doubles up to the longest one.
 const PAUSE_MS: u64 = 50;
 const PAUSE_MS_MAX: u64 = 1_000;
+/// A server that answers again is told of as well where it has answered with no error for so long: some errors come and go.
+const WELL_AFTER_MS: u64 = 2_000;
 /// What is read at a time.
 const READ_BYTES: usize = 16 * 1024;
 
@@ -30,6 +33,8 @@ pub(crate) struct Node {
     target: Target,
     line: Rc<Line>,
     task: JoinHandle<()>,
+    /// When a question was answered with an error last; 0 where that is over.
+    refused_at_ms: Cell<u64>,
 }
 
 impl Node {
@@ -37,7 +42,7 @@ impl Node {
     pub(crate) fn start(followed: &Arc<Followed>, target: Target, script: Script) -> Rc<Self> {
         let line = Rc::<Line>::default();
         let task = spawn_local(keep(Arc::clone(followed), target.clone(), script, Rc::downgrade(&line)));
-        Rc::new(Self { target, line, task })
+        Rc::new(Self { target, line, task, refused_at_ms: Cell::new(0) })
     }
 
     pub(crate) fn target(&self) -> &Target {
@@ -46,6 +51,22 @@ impl Node {
 
     pub(crate) fn line(&self) -> &Rc<Line> {
         &self.line
+    }
+
+    /// The server has answered a question.
+    #[inline]
+    pub(crate) fn answered(&self, followed: &Followed) {
+        let at_ms = self.refused_at_ms.get();
+        if at_ms != 0 && now_ms() >= at_ms.saturating_add(WELL_AFTER_MS) {
+            self.refused_at_ms.set(0);
+            followed.report(&self.target, None);
+        }
+    }
+
+    /// The server has answered a question with an error.
+    pub(crate) fn refused(&self, followed: &Followed, problem: Problem) {
+        self.refused_at_ms.set(now_ms().max(1));
+        followed.report(&self.target, Some(problem));
     }
 
     /// Waits for the first connection until then. At once where there was one, or a failure.

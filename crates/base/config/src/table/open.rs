@@ -137,9 +137,15 @@ impl<'n> Open<'n> {
         self.find(name).map(|(_, place, _)| place)
     }
 
-    /// Where a list stands that was written out but has no element.
+    /// Where a list stands that has no element: `[]`, or nothing behind the colon, as where all elements are commented out.
     pub fn empty_list(&self, name: &str) -> Option<Place> {
-        self.find(name).filter(|(_, _, node)| node.value == Value::List(Vec::new())).map(|(_, place, _)| place)
+        let is_empty = |node: &Node| node.value == Value::Null || node.value == Value::List(Vec::new());
+        self.find(name).filter(|(_, _, node)| is_empty(node)).map(|(_, place, _)| place)
+    }
+
+    /// Whether the key stands there with nothing behind its colon.
+    pub fn is_left_empty(&self, name: &str) -> bool {
+        self.find(name).is_some_and(|(_, _, node)| node.value == Value::Null)
     }
 
     /// The table's entry and the node, and notes that the key was asked for.

@@ -4,8 +4,15 @@ use super::admitted::FieldLines;
 use crate::config::{Cors, Origins};
 
 /// Fields that `cors` alone decides on: an upstream's are taken out.
-pub(crate) const CORS_FIELDS: [&[u8]; 3] =
-    [b"access-control-allow-origin", b"access-control-allow-credentials", b"access-control-expose-headers"];
+pub(crate) const CORS_FIELDS: [&[u8]; 7] = [
+    b"access-control-allow-origin",
+    b"access-control-allow-credentials",
+    b"access-control-expose-headers",
+    b"access-control-allow-methods",
+    b"access-control-allow-headers",
+    b"access-control-max-age",
+    b"access-control-allow-private-network",
+];
 
 /// The method that a browser asks for ahead, if this is a preflight request (the Fetch standard, section 3.2.2).
 #[inline]
@@ -60,7 +67,8 @@ pub(crate) fn answer_preflight<R: Reply>(
     if cors.credentials() {
         reply.field(b"access-control-allow-credentials", b"true");
     }
-    reply.field(b"access-control-allow-methods", cors.methods_list().as_bytes());
+    // Of any method the one that was asked for: with credentials, `*` is a method's name to browsers.
+    reply.field(b"access-control-allow-methods", cors.methods_list().map_or(asked, str::as_bytes));
     for value in wanted() {
         reply.field(b"access-control-allow-headers", value);
     }

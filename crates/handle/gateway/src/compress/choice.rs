@@ -14,6 +14,8 @@ pub(super) enum Choice {
     Never,
     /// It goes as it is, and another client might get another one.
     NotNow,
+    /// It has no body, and speaks of one that may have been compressed (304).
+    NotModified,
     /// It is compressed.
     With(Coding),
 }
@@ -22,7 +24,7 @@ pub(super) enum Choice {
 ///
 /// Compressed is only what has a listed type, no coding, no digest and no `no-transform` (RFC 9111 section 5.2.2.6), is
 /// whole (RFC 9110 section 14.2 counts ranges on the coded bytes), and is long enough to gain by it. What is chosen for HEAD is what
-/// GET would get.
+/// GET would get. Parts of it, and 304, have the `vary` of the whole (sections 15.3.7 and 15.4.5).
 pub(super) fn choose(
     config: &Compression,
     request: Head<'_>,
@@ -53,8 +55,15 @@ pub(super) fn choose(
         Length::Known(count) => count > 0,
         Length::Stream | Length::Close => true,
     };
-    if matches!(status, 101 | 204 | 205 | 206 | 304) || !has_body || !listed {
+    if status == 304 {
+        // Nobody knows what it would have: mostly it has no type.
+        return Choice::NotModified;
+    }
+    if matches!(status, 101 | 204 | 205) || !has_body || !listed {
         return Choice::Never;
+    }
+    if status == 206 {
+        return Choice::NotNow;
     }
     if matches!(length, Length::Known(count) if count < config.bytes_min()) {
         return Choice::Never;
@@ -64,6 +73,13 @@ pub(super) fn choose(
         Some(coding) => Choice::With(coding),
         None => Choice::NotNow,
     }
+}
+
+/// Whether the client has what was compressed on the way, by the validator of that: `value`, made weak.
+pub(super) fn has_coded(request: Head<'_>, value: &[u8]) -> bool {
+    let lines = request.fields().get_all(Name::IfNoneMatch);
+    let mut tags = lines.flat_map(|line| line.split(|&byte| byte == b',')).map(<[u8]>::trim_ascii);
+    tags.any(|tag| tag.strip_prefix(b"W/") == Some(value))
 }
 
 /// The length that a field tells, of a body that is not sent.

@@ -3,7 +3,7 @@ use std::task::{Context, Poll, ready};
 
 use leat_message::{Exchange, Fields, Fixed, Layer, Length, Method, OwnedFields, Reason};
 
-use super::choice::{Choice, choose};
+use super::choice::{Choice, choose, has_coded};
 use super::encoder::Encoder;
 use crate::admit::FieldLines;
 use crate::config::Compression;
@@ -93,7 +93,7 @@ impl<'a, X: Exchange> Compressed<'a, X> {
         result
     }
 
-    fn write_head(&mut self, coding: Option<&'static str>, varies: bool) {
+    fn write_head(&mut self, coding: Option<&'static str>, choice: Choice) {
         self.inner.status(self.status);
         for (name, value) in self.fields.iter() {
             let is = |wanted: &[u8]| name.eq_ignore_ascii_case(wanted);
@@ -104,16 +104,27 @@ impl<'a, X: Exchange> Compressed<'a, X> {
                 Some(_) if is(b"etag") && !value.starts_with(b"W/") => {
                     self.inner.field(name, &[b"W/", value].concat());
                 }
+                // The cache that asks looks for the validator that it has (RFC 9111 section 4.3.4).
+                None if choice == Choice::NotModified && is(b"etag") && has_coded(self.inner.request(), value) => {
+                    self.inner.field(name, &[b"W/", value].concat());
+                }
                 _ => self.inner.field(name, value),
             }
         }
         if let Some(coding) = coding {
             self.inner.field(b"content-encoding", coding.as_bytes());
         }
-        if varies {
+        if choice != Choice::Never && !self.fields.iter().any(says_so) {
             self.inner.field(b"vary", b"accept-encoding");
         }
     }
+}
+
+/// Whether the upstream's `vary` names the field already, or all of them.
+fn says_so((name, value): (&[u8], &[u8])) -> bool {
+    let mut members = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    name.eq_ignore_ascii_case(b"vary")
+        && members.any(|member| member == b"*" || member.eq_ignore_ascii_case(b"accept-encoding"))
 }
 
 impl<X: Exchange> Layer for Compressed<'_, X> {
@@ -144,14 +155,14 @@ impl<X: Exchange> Layer for Compressed<'_, X> {
             && self.inner.request().method() == Method::Head
         {
             // Nobody knows how long the body would be (RFC 9110 section 8.6).
-            self.write_head(Some(coding.name()), true);
+            self.write_head(Some(coding.name()), choice);
             return self.inner.length(Length::None);
         }
         let encoder = match choice {
             Choice::With(coding) => Encoder::new(coding).map(|encoder| (coding.name(), encoder)),
-            Choice::Never | Choice::NotNow => None,
+            Choice::Never | Choice::NotNow | Choice::NotModified => None,
         };
-        self.write_head(encoder.as_ref().map(|(name, _)| *name), choice != Choice::Never);
+        self.write_head(encoder.as_ref().map(|(name, _)| *name), choice);
         match encoder {
             None => self.inner.length(length),
             Some((_, encoder)) => {

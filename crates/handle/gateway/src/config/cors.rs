@@ -5,8 +5,8 @@ use leat_route::Methods;
 pub struct Cors {
     pub(super) origins: Origins,
     pub(super) methods: Methods,
-    /// Methods and fields as a list; no fields for whatever is asked for.
-    pub(super) methods_list: String,
+    /// Methods and fields as a list; none for whatever is asked for.
+    pub(super) methods_list: Option<String>,
     pub(super) fields: Option<Vec<String>>,
     pub(super) exposed: Option<String>,
     pub(super) credentials: bool,
@@ -25,9 +25,9 @@ impl Cors {
         self.methods.contains(method)
     }
 
-    /// The methods that pages may use, separated by commas.
-    pub fn methods_list(&self) -> &str {
-        &self.methods_list
+    /// The methods that pages may use, separated by commas; `None` for all of them.
+    pub fn methods_list(&self) -> Option<&str> {
+        self.methods_list.as_deref()
     }
 
     /// Whether pages may send a field of this name.

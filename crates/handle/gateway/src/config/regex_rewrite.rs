@@ -120,7 +120,7 @@ impl RegexRewrite {
 }
 
 /// Appends what was in a path as the value of a parameter: it can't begin another one, and means what it meant.
-fn push_value(path: &[u8], out: &mut Vec<u8>) {
+pub(super) fn push_value(path: &[u8], out: &mut Vec<u8>) {
     for &byte in path {
         match byte {
             b'&' => out.extend_from_slice(b"%26"),

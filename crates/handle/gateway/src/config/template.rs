@@ -3,7 +3,7 @@
 use leat_message::{Head, Reason};
 use leat_route::Params;
 
-use super::regex_rewrite::RegexRewrite;
+use super::regex_rewrite::{RegexRewrite, push_value};
 
 /// Text with parts of the request in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,25 +19,36 @@ pub(super) enum Part {
     Param(usize),
     /// The request's path.
     Path,
-    /// The request's query with its `?`; nothing if there is none.
+    /// The request's query with its `?`, or `&` behind a query of the text; nothing if there is none.
     Query,
     /// The request's host without port.
     Host,
 }
 
 impl Template {
-    /// Appends the text for a request. Parts are put in as they arrived, not decoded; two slashes at the start of a
-    /// target without scheme, which would make another host of what a client sent, become one.
+    /// Appends the text for a request. Parts are put in as they arrived, not decoded, and in a query as values that begin no other
+    /// parameter; two slashes at the start of a target without scheme, which would make another host of what a client sent,
+    /// become one.
     pub fn write(&self, head: &Head<'_>, params: &Params, out: &mut Vec<u8>) {
         let start = out.len();
+        let mut in_query = false;
         for piece in &self.pieces {
-            match piece {
-                Part::Text(text) => out.extend_from_slice(text.as_bytes()),
-                Part::Param(index) => out.extend_from_slice(params.get(*index, head)),
-                Part::Path => out.extend_from_slice(head.path()),
-                Part::Query => write_query(head, out),
-                Part::Host => out.extend_from_slice(head.host()),
-            }
+            let part = match piece {
+                Part::Text(text) => {
+                    in_query |= text.contains('?');
+                    out.extend_from_slice(text.as_bytes());
+                    continue;
+                }
+                Part::Query => {
+                    write_query(head, if in_query { b'&' } else { b'?' }, out);
+                    in_query |= head.query().is_some();
+                    continue;
+                }
+                Part::Param(index) => params.get(*index, head),
+                Part::Path => head.path(),
+                Part::Host => head.host(),
+            };
+            if in_query { push_value(part, out) } else { out.extend_from_slice(part) }
         }
         single_leading_slash(out, start);
     }
@@ -109,7 +120,7 @@ impl Rewrite {
             }
         };
         if keeps_query {
-            write_query(head, out);
+            write_query(head, b'?', out);
         }
     }
 
@@ -124,15 +135,15 @@ impl Rewrite {
         let keeps_query = regex.write_checked(head.path(), &mut out)?;
         single_leading_slash(&mut out, 0);
         if keeps_query {
-            write_query(head, &mut out);
+            write_query(head, b'?', &mut out);
         }
         Ok(Some(out))
     }
 }
 
-fn write_query(head: &Head<'_>, out: &mut Vec<u8>) {
+fn write_query(head: &Head<'_>, mark: u8, out: &mut Vec<u8>) {
     if let Some(query) = head.query() {
-        out.push(b'?');
+        out.push(mark);
         out.extend_from_slice(query);
     }
 }

@@ -11,6 +11,7 @@ use super::clock::now;
 use super::key::key;
 use super::start::start;
 use super::turns::Turns;
+use crate::admit::ClientAddress;
 use crate::config::{Balance, HashBy, HashTable};
 
 /// The time in which a latency loses half its weight. Ten seconds: an endpoint that was slow is tried again before people
@@ -33,6 +34,7 @@ const TIERS_MAX: usize = 10;
 pub(super) struct Balancer {
     kind: Kind,
     weights: Box<[u32]>,
+    client: ClientAddress,
     slow_start: Option<SlowStart>,
     /// The tier of each endpoint; empty where there is one only.
     priorities: Box<[u8]>,
@@ -67,6 +69,7 @@ impl Balancer {
         weights: Box<[u32]>,
         priorities: Box<[u8]>,
         slow_start_ms: Option<u64>,
+        client: ClientAddress,
         steady: bool,
     ) -> Self {
         let slow_start = slow_start_ms.and_then(|ms| SlowStart::new(Duration::from_millis(ms), SLOW_START_LEAST).ok());
@@ -77,6 +80,7 @@ impl Balancer {
         Self {
             kind,
             weights,
+            client,
             slow_start,
             priorities: if tiers { priorities } else { Box::default() },
             tiers: RefCell::default(),
@@ -143,7 +147,7 @@ impl Balancer {
                 usable.get(position as usize).copied()
             }
             Kind::Hash(by, table, places, weighted) => {
-                let Some(key) = key(x, by) else { return turn(weighted, &usable) };
+                let Some(key) = key(x, by, self.client) else { return turn(weighted, &usable) };
                 let place = |index: usize| places.get(index).copied();
                 let usable = |index: usize| place(index).is_some_and(&usable);
                 let index = match table {
@@ -230,7 +234,7 @@ impl Kind {
         let turns = || Self::Turns(Turns::new(weights, start()));
         let weighted = || Weighted::new(weights.len()).ok().map(|made| RefCell::new(begun(made, weights)));
         match balance {
-            Balance::RoundRobin if steady => turns(),
+            Balance::RoundRobin if steady && Turns::fits(weights) => turns(),
             Balance::RoundRobin => weighted().map_or_else(turns, Self::Weighted),
             Balance::LeastRequest => Self::LeastRequest,
             Balance::PeakEwma => match PeakEwma::new(HALF_LIFE, FIRST) {

@@ -16,6 +16,8 @@ pub(crate) struct Held<'a> {
     permit: Cell<Option<Permit>>,
     /// What lets it be under way, until the response's head.
     slot: Cell<Option<Slot>>,
+    /// How long a response was waited for in vain.
+    waited: Cell<Duration>,
     is_told: Cell<bool>,
 }
 
@@ -27,7 +29,15 @@ impl<'a> Held<'a> {
         if let Some(cells) = &seat.cells {
             cells.under_way.up();
         }
-        Self { upstream, seat, at, permit: Cell::new(permit), slot: Cell::new(None), is_told: Cell::new(false) }
+        Self {
+            upstream,
+            seat,
+            at,
+            permit: Cell::new(permit),
+            slot: Cell::new(None),
+            waited: Cell::default(),
+            is_told: Cell::new(false),
+        }
     }
 
     /// The try is one of those that are counted as under way.
@@ -51,6 +61,9 @@ impl<'a> Held<'a> {
 
     /// The head of a response came at `now`. What follows it says little of the endpoint, and may take for ever.
     pub(crate) fn answered(&self, status: u16, took: Duration, now: Instant) {
+        if self.is_told.get() {
+            return;
+        }
         self.upstream.took(took);
         if self.is_watched() {
             if let Some(slot) = self.slot.take() {
@@ -62,6 +75,7 @@ impl<'a> Held<'a> {
 
     /// A response was waited for so long in vain: it takes at least that.
     pub(crate) fn gave_up(&self, waited: Duration) {
+        self.waited.set(waited);
         if let Some(slot) = self.slot.take() {
             slot.answered(waited);
         }
@@ -71,7 +85,7 @@ impl<'a> Held<'a> {
     pub(crate) fn failed(&self, reason: Reason) {
         let is_its_fault = reason.blame() == leat_message::Blame::Upstream && reason != Reason::UpstreamPool;
         if is_its_fault && self.is_watched() {
-            self.tell(true, Duration::ZERO, Instant::now());
+            self.tell(true, self.waited.get(), Instant::now());
         }
     }
 

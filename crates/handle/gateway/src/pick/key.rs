@@ -1,21 +1,20 @@
-use leat_message::{Address, Exchange, Fields, Name};
+use leat_message::{Exchange, Fields, Name};
 use leat_policy::balance::hash;
 
+use crate::admit::ClientAddress;
 use crate::config::HashBy;
 
-/// The hash of the part of a request that decides where it goes; `None` where it has no such part. No allocation.
-pub(super) fn key<X: Exchange>(x: &X, by: &HashBy) -> Option<u64> {
+/// The hash of the part of a request that decides where it goes; `None` where it has no such part. `client` says whose it is.
+/// No allocation.
+pub(super) fn key<X: Exchange>(x: &X, by: &HashBy, client: ClientAddress) -> Option<u64> {
     let request = x.request();
     match by {
         HashBy::Header(name) => request.fields().get_named(name.as_bytes()).map(hash),
         HashBy::Cookie(name) => cookie(request.fields(), name).map(hash),
-        HashBy::Address => match &x.peer().remote {
-            Address::Ip(address) => Some(match address.ip().to_canonical() {
-                std::net::IpAddr::V4(ip) => hash(&ip.octets()),
-                std::net::IpAddr::V6(ip) => hash(&ip.octets()),
-            }),
-            Address::Unix => None,
-        },
+        HashBy::Address => client.of(request, x.peer()).map(|ip| match ip {
+            std::net::IpAddr::V4(ip) => hash(&ip.octets()),
+            std::net::IpAddr::V6(ip) => hash(&ip.octets()),
+        }),
         HashBy::Path => Some(hash(request.path())),
     }
 }

@@ -13,6 +13,7 @@ use super::balancer::Balancer;
 use super::clock::at;
 use super::gate::{Entry, Place, Slot};
 use super::{Group, Held, Tried, now};
+use crate::admit::ClientAddress;
 use crate::config::{self, Retries};
 
 /// A group of servers that answer the same requests, on one core.
@@ -49,12 +50,14 @@ pub(crate) struct Seat {
 }
 
 impl Upstream {
-    /// `seats` are those of the upstream's endpoints, in their order; `group` is what all cores know of them.
+    /// `seats` are those of the upstream's endpoints, in their order; `group` is what all cores know of them, `client` says whose a
+    /// request is.
     pub(crate) fn new(
         upstream: &config::Upstream,
         mut seats: Vec<Seat>,
         group: Option<Arc<Group>>,
         pools: Rc<Pools>,
+        client: ClientAddress,
         core: &Core,
     ) -> Self {
         for seat in &mut seats {
@@ -73,6 +76,7 @@ impl Upstream {
             weights,
             priorities,
             policies.slow_start_ms(),
+            client,
             group.is_none(),
         );
         Self {

@@ -112,7 +112,7 @@ pub(crate) async fn forward<X: Exchange>(
                 }
                 (reason, again.or_else(|| tries.after_failure(x, &call, reason)))
             }
-            Err(Fault { reason, detail }) => {
+            Err((Fault { reason, detail }, waited)) => {
                 x.record().detail = detail;
                 if let Some(tried) = tried {
                     tried.ended(x, observer.core(), seat, tries.number, 0, Some(reason));
@@ -121,7 +121,7 @@ pub(crate) async fn forward<X: Exchange>(
                 if reason != Reason::UpstreamTotalTime {
                     held.failed(reason);
                 }
-                (reason, tries.after_lease(reason))
+                (reason, tries.after_lease(reason, waited))
             }
         };
         let Some(wait) = wait else { return Err(reason.into()) };
@@ -138,8 +138,8 @@ pub(crate) async fn forward<X: Exchange>(
     }
 }
 
-/// A pooled connection at once, or a new one, which is waited for: it says so. Gives up when the client does, or when the time of the try or of the
-/// exchange is over.
+/// A pooled connection at once, or a new one, which is waited for: it says so, and so does the failure. Gives up when the client does, or when
+/// the time of the try or of the exchange is over.
 #[inline]
 async fn lease<X: Exchange>(
     x: &mut X,
@@ -147,7 +147,7 @@ async fn lease<X: Exchange>(
     endpoint: &Rc<Endpoint>,
     deadline_ms: u64,
     try_deadline_ms: u64,
-) -> Result<(Call, bool), Fault> {
+) -> Result<(Call, bool), (Fault, bool)> {
     if let Some(call) = pools.try_lease(endpoint) {
         return Ok((call, false));
     }
@@ -159,10 +159,12 @@ async fn lease<X: Exchange>(
     };
     // Boxed: connecting is rare, and its future (a TLS handshake is in it) is the largest part of an exchange.
     let mut leasing = Box::pin(pools.lease(endpoint));
-    let call = poll_fn(|cx| {
+    let mut waited = false;
+    let leased = poll_fn(|cx| {
         if let Poll::Ready(leased) = leasing.as_mut().poll(cx) {
             return Poll::Ready(leased);
         }
+        waited = true;
         if end_ms != NEVER {
             timer.set(end_ms);
             if timer.poll_due(cx).is_ready() {
@@ -171,7 +173,8 @@ async fn lease<X: Exchange>(
         }
         x.poll_gone(cx).map(|reason| Err(reason.into()))
     })
-    .await?;
+    .await;
+    let call = leased.map_err(|fault| (fault, waited))?;
     x.record().connect_us = u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX);
     Ok((call, true))
 }

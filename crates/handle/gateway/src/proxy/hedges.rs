@@ -19,8 +19,8 @@ use crate::pick::{Held, Upstream};
 pub(super) struct Hedges<'u> {
     upstream: &'u Upstream,
     legs: Vec<Leg<'u>>,
-    /// Why the first try has no answer, where it is over and a hedge may still have one.
-    first_failed: Option<Reason>,
+    /// How the first try has ended, where it is over and a hedge may still have a better answer.
+    first: Option<Result<u16, Reason>>,
 }
 
 /// One of them. Dropped, its connection is closed (HTTP/2: the stream is reset with CANCEL).
@@ -56,7 +56,7 @@ pub(super) struct Sending<'a, 'u, X> {
 
 impl<'u> Hedges<'u> {
     pub(super) fn new(upstream: &'u Upstream) -> Self {
-        Self { upstream, legs: Vec::new(), first_failed: None }
+        Self { upstream, legs: Vec::new(), first: None }
     }
 
     /// Begins one at an endpoint that is held for it.
@@ -66,18 +66,24 @@ impl<'u> Hedges<'u> {
         self.legs.push(Leg { held, started: Instant::now(), state });
     }
 
-    /// The first try is over without an answer. The hedges that are under way may still have one.
-    pub(super) fn first_failed(&mut self, reason: Reason) {
-        self.first_failed = Some(reason);
+    /// The first try is over without an answer, or with one that only tells of a failure. The hedges that are under way may still
+    /// have another.
+    pub(super) fn first_ended(&mut self, end: Result<u16, Reason>) {
+        self.first = Some(end);
     }
 
     pub(super) fn is_first_over(&self) -> bool {
-        self.first_failed.is_some()
+        self.first.is_some()
     }
 
-    /// Why there will be no answer, where that is so.
-    pub(super) fn failed(&self) -> Option<Reason> {
-        self.first_failed.filter(|_| self.legs.is_empty())
+    /// Whether any is under way.
+    pub(super) fn is_any(&self) -> bool {
+        !self.legs.is_empty()
+    }
+
+    /// What the first try has brought, where it is over and no hedge is left.
+    pub(super) fn left(&self) -> Option<Result<u16, Reason>> {
+        self.first.filter(|_| self.legs.is_empty())
     }
 
     /// The first that has the head of a response. One that fails, or that has only a failure to tell, ends there: it was to

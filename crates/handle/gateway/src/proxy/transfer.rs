@@ -75,6 +75,8 @@ pub(super) struct Transfer<'a, 'u> {
     /// When a second try begins beside this one.
     hedge_due_ms: u64,
     hedges: Option<Box<Hedges<'u>>>,
+    /// Until when the latest of those must have brought a response's head.
+    hedge_deadline_ms: u64,
     moved_ms: u64,
     /// What it is called if nothing moves for too long: it depends on who has to act.
     standstill: Reason,
@@ -119,6 +121,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
             total_deadline_ms,
             hedge_due_ms: NEVER,
             hedges: None,
+            hedge_deadline_ms: NEVER,
             moved_ms: now_ms(),
             standstill: Reason::UpstreamIdleTime,
         }
@@ -322,7 +325,16 @@ impl<'a, 'u> Transfer<'a, 'u> {
                 (Poll::Pending, _) => {}
                 (Poll::Ready(Err(reason)), Some(hedges)) => {
                     self.held.failed(reason);
-                    hedges.first_failed(reason);
+                    hedges.first_ended(Err(reason));
+                    self.try_deadline_ms = self.hedge_deadline_ms;
+                }
+                (Poll::Ready(Ok(status)), Some(hedges))
+                    if hedges.is_any() && self.tries.upstream().is_failure(status) =>
+                {
+                    let now = Instant::now();
+                    self.held.answered(status, now.saturating_duration_since(self.waited), now);
+                    hedges.first_ended(Ok(status));
+                    self.try_deadline_ms = self.hedge_deadline_ms;
                 }
                 (ready, _) => {
                     if matches!(ready, Poll::Ready(Ok(status)) if status >= 200) {
@@ -338,8 +350,13 @@ impl<'a, 'u> Transfer<'a, 'u> {
             if let Some(held) = self.tries.hedge(x) {
                 x.record().attempts = self.tries.number;
                 let upstream = self.tries.upstream();
-                self.hedges.get_or_insert_with(|| Box::new(Hedges::new(upstream))).begin(held);
+                let hedges = self.hedges.get_or_insert_with(|| Box::new(Hedges::new(upstream)));
+                hedges.begin(held);
                 self.hedge_due_ms = self.tries.hedge_due_ms();
+                self.hedge_deadline_ms = self.tries.try_deadline_ms();
+                if hedges.is_first_over() {
+                    self.try_deadline_ms = self.hedge_deadline_ms;
+                }
             }
         }
         let Some(hedges) = &mut self.hedges else { return Poll::Pending };
@@ -354,10 +371,11 @@ impl<'a, 'u> Transfer<'a, 'u> {
         if let Some(won) = hedges.poll(cx, &sending) {
             return Poll::Ready(Ok(self.take_over(won, x, call)));
         }
-        match hedges.failed() {
-            Some(reason) => {
+        match hedges.left() {
+            Some(end) => {
                 self.hedges = None;
-                Poll::Ready(Err(reason))
+                self.hedge_due_ms = NEVER;
+                Poll::Ready(end)
             }
             None => Poll::Pending,
         }
@@ -426,6 +444,18 @@ impl<'a, 'u> Transfer<'a, 'u> {
         Ok(())
     }
 
+    /// The time of the try is over. Those beside it have times of their own.
+    #[cold]
+    fn end_try(&mut self) -> Result<(), Reason> {
+        let reason = Reason::UpstreamResponseTime;
+        let Some(hedges) = self.hedges.as_mut().filter(|hedges| !hedges.is_first_over()) else { return Err(reason) };
+        self.held.gave_up(self.started.elapsed());
+        self.held.failed(reason);
+        hedges.first_ended(Err(reason));
+        self.try_deadline_ms = self.hedge_deadline_ms;
+        Ok(())
+    }
+
     /// Ready with `Ok` where a deadline passed that only moves the exchange on.
     fn poll_deadlines(&mut self, cx: &mut Context<'_>) -> Result<Poll<()>, Reason> {
         let now = now_ms();
@@ -435,7 +465,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
             return Err(Reason::UpstreamTotalTime);
         }
         if self.try_deadline_ms <= now {
-            return Err(Reason::UpstreamResponseTime);
+            return self.end_try().map(Poll::Ready);
         }
         deadline = deadline.min(self.try_deadline_ms).min(self.hedge_due_ms);
         // The clock of the response runs while we wait for nothing but the upstream.

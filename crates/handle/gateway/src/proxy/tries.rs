@@ -125,9 +125,12 @@ impl<'a> Tries<'a> {
         }
     }
 
-    /// The wait before another try, after no connection was had.
-    pub(super) fn after_lease(&self, reason: Reason) -> Option<Duration> {
+    /// The wait before another try, after no connection was had; `waited` says whether one was waited for.
+    pub(super) fn after_lease(&self, reason: Reason, waited: bool) -> Option<Duration> {
+        let has_other = || self.number < TRIES_MAX && self.upstream.has_other(self.tried);
         let outcome = match reason {
+            // Our own queue is full: nobody was asked, so that no policy is. Who has waited there has waited long enough.
+            Reason::UpstreamPool => return (!waited && has_other()).then_some(Duration::ZERO),
             Reason::UpstreamResolve | Reason::UpstreamConnect | Reason::UpstreamConnectTime | Reason::UpstreamTls => {
                 Outcome::NotSent
             }
@@ -136,8 +139,7 @@ impl<'a> Tries<'a> {
             _ => return None,
         };
         if self.upstream.retries().is_none() {
-            let goes_on = outcome == Outcome::NotSent && self.number < TRIES_MAX && self.upstream.has_other(self.tried);
-            return goes_on.then_some(Duration::ZERO);
+            return (outcome == Outcome::NotSent && has_other()).then_some(Duration::ZERO);
         }
         self.by_policy(outcome, None)
     }

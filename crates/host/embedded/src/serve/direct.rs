@@ -80,6 +80,10 @@ impl Handler for Direct {
         self.0.script.refused(reason, peer)
     }
 
+    fn reads_off(&self) -> bool {
+        self.0.script.reads_off()
+    }
+
     fn ended(&self, ended: Ended<'_>) {
         self.0.script.ended(ended);
     }

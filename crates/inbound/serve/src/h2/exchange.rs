@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use leat_h2::Body;
 use leat_message::{
-    BodyLimits, BreakOff, Ended, Exchange, Fault, Fields, Fixed, Handler, Head, Length, Peer, Piece, Reason, Record,
-    Reply, Step,
+    BodyLimits, BreakOff, Ended, Exchange, Fault, Fields, Fixed, Handler, Head, Length, Limits, Method, Peer, Piece,
+    Reason, Record, Reply, Step,
 };
 use leat_stream::Timer;
 
@@ -18,6 +18,20 @@ use super::reply::H2Reply;
 use crate::refusal::write_problem;
 use crate::service::{OnError, Site};
 use crate::wait::Wait;
+
+/// What is read off of a body that nobody wants.
+struct Rest {
+    timer: Timer,
+    left: u64,
+}
+
+impl Rest {
+    fn new(limits: &Limits) -> Self {
+        let mut timer = Timer::default();
+        timer.set_after(limits.drain_time_ms);
+        Self { timer, left: limits.drain_bytes_max }
+    }
+}
 
 /// One stream: its request, its reply, and the handler that brings them together.
 pub(super) struct H2Exchange<H> {
@@ -113,6 +127,11 @@ impl<H: Handler> H2Exchange<H> {
         self.reply.link.look(|h2| h2.has_ended(self.reply.key))
     }
 
+    /// Whether something of the request is on its way that nobody wants.
+    fn is_unread(&self) -> bool {
+        !self.has_ended() && !self.continue_owed
+    }
+
     /// Takes the next bytes of the body into the chunk.
     fn poll_chunk(&mut self, cx: &Context<'_>) -> Poll<Body> {
         let (link, key) = (&self.reply.link, self.reply.key);
@@ -136,7 +155,7 @@ impl<H: Handler> H2Exchange<H> {
     pub(super) fn go_on(&mut self, raw: Result<Step<H::Plan>, Reason>) -> Begun<H::Plan> {
         let (complete, drains) = match raw {
             Ok(Step::Exchange(plan)) => return Begun::Exchange(plan),
-            Ok(Step::Done) => (self.complete(), !self.has_ended() && !self.continue_owed),
+            Ok(Step::Done) => (self.complete(), self.is_unread()),
             Err(reason) => (self.fail(reason), false),
         };
         if complete && drains {
@@ -159,50 +178,71 @@ impl<H: Handler> H2Exchange<H> {
                 Err(fault) => self.fail(fault.reason),
             };
             match complete {
-                true => self.end_running().await,
+                true => {
+                    let is_tunnel = self.head.view().method() == Method::Connect;
+                    let drains = self.site.handler.reads_off() && self.is_unread() && !is_tunnel;
+                    self.end_running(drains).await;
+                }
                 false => self.finish(false),
             }
         }
     }
 
-    /// Reads off a body that the raw step left unread, under the limits for that: as long as its stream lives, frames that
-    /// arrive for it can be told from those in error, and those in error be answered. The reply has left before: a client may
-    /// wait for it before it ends its side.
+    /// Reads off a body that the raw step left unread.
     pub(super) async fn run_draining(mut self) {
-        let mut timer = Timer::default();
-        timer.set_after(self.site.limits.drain_time_ms);
-        let mut left = self.site.limits.drain_bytes_max;
-        poll_fn(|cx| {
-            while left > 0 {
-                match self.poll_chunk(cx) {
-                    Poll::Ready(Body::Data) => {
-                        left = left.saturating_sub(self.chunk.len() as u64);
-                        self.let_go(self.chunk.len());
-                    }
-                    Poll::Ready(_) => break,
-                    Poll::Pending => return timer.poll_due(cx),
-                }
-            }
-            self.chunk = Vec::new();
-            Poll::Ready(())
-        })
-        .await;
-        self.end_running().await;
+        self.end_running(true).await;
     }
 
     /// Waits until the client took what is left of a reply that the handler has ended.
     pub(super) async fn run_ending(mut self) {
-        self.end_running().await;
+        self.end_running(false).await;
     }
 
-    async fn end_running(&mut self) {
+    /// Sends what is left of the reply. `drains`: reads the rest of the body off meanwhile and afterwards, under the limits for that. As
+    /// long as its stream lives, frames that arrive for it can be told from those in error, and those in error be answered; and
+    /// some clients throw a reply away that is followed by a reset at once (RFC 9113 section 8.1 forbids it).
+    async fn end_running(&mut self, drains: bool) {
+        let mut rest = drains.then(|| Rest::new(&self.site.limits)).filter(|rest| rest.left > 0);
+        if drains {
+            self.let_go(self.lent().len());
+        }
         let mut complete = true;
         if !self.reply.is_done()
-            && let Err(reason) = poll_fn(|cx| self.poll_push(cx)).await
+            && let Err(reason) = poll_fn(|cx| {
+                let _ = self.poll_drain(cx, &mut rest);
+                self.poll_push(cx)
+            })
+            .await
         {
             complete = self.fail(reason);
         }
         self.finish(complete);
+        if complete {
+            poll_fn(|cx| self.poll_drain(cx, &mut rest)).await;
+        }
+    }
+
+    /// Ready when nothing more is read off, and `rest` is `None` then.
+    fn poll_drain(&mut self, cx: &mut Context<'_>, rest: &mut Option<Rest>) -> Poll<()> {
+        while let Some(Rest { timer, left }) = rest {
+            match self.poll_chunk(cx) {
+                Poll::Ready(Body::Data) => {
+                    *left = left.saturating_sub(self.chunk.len() as u64);
+                    let is_over = *left == 0;
+                    self.let_go(self.chunk.len());
+                    if is_over {
+                        *rest = None;
+                    }
+                }
+                Poll::Ready(_) => *rest = None,
+                Poll::Pending => {
+                    ready!(timer.poll_due(cx));
+                    *rest = None;
+                }
+            }
+        }
+        self.chunk = Vec::new();
+        Poll::Ready(())
     }
 
     async fn run_handler(&mut self, plan: H::Plan) -> Result<(), Fault> {

@@ -155,7 +155,15 @@ pub(super) fn network(reader: &Reader, text: Text<'_>) -> Option<Network> {
         );
         return None;
     }
-    Some(network)
+    Some(plain(network))
+}
+
+/// A network of IPv4 addresses that are written as IPv6 ones (RFC 4291 section 2.5.5.2), as what it is: so clients are looked at.
+fn plain(network: Network) -> Network {
+    match (network.address.to_canonical(), network.bits.checked_sub(96)) {
+        (address @ IpAddr::V4(_), Some(bits)) if network.address.is_ipv6() => Network { address, bits },
+        _ => network,
+    }
 }
 
 fn masked(address: IpAddr, bits: u8) -> IpAddr {

@@ -13,7 +13,10 @@ const METHODS: &[(&str, &str)] = &[
 const HASH_BY: &[(&str, &str)] = &[
     ("header", "the first field of the name"),
     ("cookie", "the cookie of the name"),
-    ("address", "the client's IP address, as the socket or a trusted PROXY header says"),
+    (
+        "address",
+        "the client's address, as `access` has it: that of the connection, or the one that trusted proxies tell",
+    ),
     ("path", "the path, without the query"),
 ];
 

@@ -25,19 +25,19 @@ pub(super) static CORS: Section = Section::new(
         Key::optional(
             "methods",
             Kind::List { of: &METHOD, one: true },
-            "The methods that pages may use. Without it: GET, HEAD, POST, PUT, PATCH and DELETE.",
+            "The methods that pages may use; `*` for all. Without it: GET, HEAD, POST, PUT, PATCH and DELETE.",
         )
         .aka(&["allow_methods"]),
         Key::optional(
             "headers",
             Kind::List { of: &NAME, one: true },
-            "The fields that pages may send. Without it: whatever they ask for.",
+            "The fields that pages may send. Without it, and with `*`: whatever they ask for.",
         )
         .aka(&["allow_headers", "fields"]),
         Key::optional(
             "expose",
             Kind::List { of: &NAME, one: true },
-            "The fields of a reply that pages may read, beside the few that they always may.",
+            "The fields of a reply that pages may read, beside the few that they always may; `*` for all, without `credentials`.",
         )
         .aka(&["expose_headers", "exposed_headers"]),
         Key::default("credentials", Kind::Flag, "false", "Whether browsers send cookies along; not with `origins: \"*\"`.")
@@ -82,11 +82,18 @@ pub(super) fn read_cors(open: &Open<'_>) -> Option<Cors> {
         let names = open.texts(key).into_iter().filter_map(|text| name(open.reader, text));
         open.place_of(key).map(|_| names.collect::<Vec<_>>())
     };
+    if let (Some(text), true) = (open.texts("expose").iter().find(|text| text.value == "*"), credentials) {
+        open.reader.problem_help(
+            text.place,
+            "`*` is a field's name to browsers where `credentials` are sent",
+            "list the fields that pages may read",
+        );
+    }
     let cors = Cors {
         origins,
-        methods_list: methods.names().join(", "),
+        methods_list: (!methods.is_any()).then(|| methods.names().join(", ")),
         methods,
-        fields: list("headers"),
+        fields: list("headers").filter(|names| !names.iter().any(|name| name == "*")),
         exposed: list("expose").map(|names| names.join(", ")),
         credentials,
         private_network: open.flag("private_network"),
@@ -97,7 +104,11 @@ pub(super) fn read_cors(open: &Open<'_>) -> Option<Cors> {
 
 fn read_methods(open: &Open<'_>) -> Methods {
     let mut methods = Methods::any();
-    for text in open.texts("methods") {
+    let texts = open.texts("methods");
+    if texts.iter().any(|text| text.value == "*") {
+        return methods;
+    }
+    for text in texts {
         if let Err(error) = methods.add(text.value) {
             let help = match error {
                 MethodError::Case => format!("write `{}`", text.value.to_ascii_uppercase()),

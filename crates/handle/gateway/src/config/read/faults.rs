@@ -16,7 +16,7 @@ pub(super) static FAULT: Section = Section::new(
             "percent",
             Kind::Text { what: "a share of the requests", example: "2.5" },
             "100",
-            "How many of a hundred requests, with up to four decimals.",
+            "How many of a hundred requests: more than 0, with up to four decimals.",
         )
         .aka(&["percentage", "probability", "rate"]),
         Key::optional(

@@ -8,7 +8,7 @@ use crate::config::table::{Key, Kind, Open, Section, units};
 pub(super) static HEDGE: Section = Section::new(
     "hedge",
     "the `hedge` section",
-    "Sends a request to another endpoint as well when the first has not begun to answer in time; the first head of a response wins, and the other try is cancelled. Only where doing it twice is the same as doing it once (GET, HEAD, OPTIONS, TRACE, PUT, DELETE) and the body fits `retry`'s `body_bytes_max`. Each takes a token of `retry`'s budget and counts as a try. A hedge that is answered with one of `failure_statuses` never wins.",
+    "Sends a request to another endpoint as well when the first has not begun to answer in time; the first head of a response wins, and the other try is cancelled. Only where doing it twice is the same as doing it once (GET, HEAD, OPTIONS, TRACE, PUT, DELETE) and the body fits `retry`'s `body_bytes_max`. Each takes a token of `retry`'s budget and counts as a try. An answer with one of `failure_statuses` wins only where no other try is left: then it is the first try's.",
     &[
         Key::default(
             "after",

@@ -445,8 +445,11 @@ fn read_rate(reader: &Reader, text: Text<'_>) -> Option<(u64, Duration)> {
     };
     let count = count.trim();
     let digits = !count.is_empty() && count.bytes().all(|b| b.is_ascii_digit());
-    let Some(quota) = count.parse::<u64>().ok().filter(|quota| digits && *quota <= UNITS_MAX) else {
+    if !digits {
         return wrong("does not start with a number of requests");
+    }
+    let Some(quota) = count.parse::<u64>().ok().filter(|quota| *quota <= UNITS_MAX) else {
+        return wrong("is of more than 2^40 requests");
     };
     if quota == 0 {
         reader.problem_help(

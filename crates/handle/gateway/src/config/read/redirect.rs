@@ -20,7 +20,7 @@ pub(super) static REDIRECT: Section = Section::new(
         Key::required(
             "to",
             Kind::Text { what: "a URL or a path", example: "https://example.org{path}{query}" },
-            "A URL or a path. `{path}`, `{query}` (with its `?`), `{host}` and the parameters of the route's path are filled in.",
+            "A URL or a path. `{path}`, `{query}` (with its `?`, or `&` behind one), `{host}` and the parameters of the route's path are filled in; behind a `?` a parameter or a path is one value, whatever is in it.",
         )
         .aka(&["url", "location", "target"]),
         Key::default("status", Kind::Choice(STATUSES), "308", "The status.").aka(&["code"]),

@@ -161,6 +161,12 @@ fn read_server(open: &Open<'_>) -> Option<Server> {
     let deadline_ms = open.time("deadline");
     let section = open.section("tls");
     let tls = ["ca", "certificate", "key", "server_name"].map(|key| section.text(key));
+    for (key, help) in [("sentinels", "[redis://10.0.0.1:26379]"), ("cluster", "[redis://10.0.0.1:6379]")] {
+        if let Some(place) = open.empty_list(key) {
+            reader.problem_help(place, format!("`{key}` is empty"), format!("write for example `{key}: {help}`"));
+            return None;
+        }
+    }
     for key in ["master", "sentinel_username", "sentinel_password_file"] {
         if let (true, Some(place)) = (sentinels.is_empty(), open.place_of(key)) {
             reader.problem_help(

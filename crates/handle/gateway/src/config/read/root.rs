@@ -189,7 +189,8 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
 fn read_listeners(open: &Open<'_>) -> Vec<Listener> {
     let sections = open.sections("listeners");
     if sections.is_empty() {
-        if let Some(place) = open.empty_list("listeners") {
+        // A section without a line has its defaults.
+        if let Some(place) = open.empty_list("listeners").filter(|_| !open.is_left_empty("listeners")) {
             open.reader.problem_help(place, "`listeners` is empty", "leave it out to listen on `127.0.0.1:8080`");
         }
         let address = Bind::Tcp(([127, 0, 0, 1], 8080).into());

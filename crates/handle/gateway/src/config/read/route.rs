@@ -57,7 +57,7 @@ pub(super) static ROUTE: Section = Section::new(
         Key::optional(
             "rewrite",
             Kind::Text { what: "a path", example: "/internal/{id}" },
-            "Replaces the path, for `proxy` and `files`; parameters of the matched path and `{path}` are filled in. The query stays unless the text has its own.",
+            "Replaces the path, for `proxy` and `files`; parameters of the matched path and `{path}` are filled in; behind a `?` each is one value, whatever is in it. The query stays unless the text has its own.",
         ),
         Key::optional("rewrite_regex", Kind::Section(&REWRITE_REGEX), "Replaces the path by what a regular expression finds in it, for `proxy` and `files`.")
             .aka(&["regex_rewrite", "rewrite_path"]),

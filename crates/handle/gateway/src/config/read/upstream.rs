@@ -70,7 +70,7 @@ pub(super) static UPSTREAM: Section = Section::new(
             "queue_max",
             Kind::Number { min: 0, max: 1_000_000 },
             "1024",
-            "Requests of one core that wait for a connection to one endpoint; 503 above it.",
+            "Requests of one core that wait for a connection to one endpoint. Above it another endpoint is asked, and 503 is the answer where there is none.",
         ),
         Key::default("queue_time", TIME, "5s", "How long a request waits for a connection; 503 after it."),
         Key::default(
