@@ -16,6 +16,7 @@ mod faults;
 mod head_limits;
 mod limit;
 mod maintenance;
+mod own_fields;
 
 pub(crate) use admission::{Admission, Verdict};
 pub(crate) use admitted::{Admitted, FieldLines};
@@ -23,3 +24,4 @@ pub(crate) use client::ClientAddress;
 pub(crate) use cors::{CORS_FIELDS, answer_preflight, preflight};
 pub use limit::Ledger;
 pub(crate) use limit::{Counted, Left, compile as compile_limits, look_at};
+pub(crate) use own_fields::OwnFields;

@@ -15,10 +15,21 @@ use crate::plugin::{
 };
 
 impl<P: PluginHost> Gateway<P> {
-    /// Shows a request to the plug-ins of its route, if it has some.
-    pub(super) fn plug_in(&self, route: usize, request: Head<'_>) -> Option<P::Run> {
+    /// Shows a request to the plug-ins of its route, if it has some: as the route's authentication leaves it, so that they take
+    /// nobody's word on who the client is but its own.
+    pub(super) fn plug_in(&self, route: usize, request: Head<'_>, admitted: Option<&Admitted>) -> Option<P::Run> {
         let set = self.config.routes().get(route)?.plugins()?;
-        Some(self.plugins.as_ref()?.begin(set, request))
+        let plugins = self.plugins.as_ref()?;
+        match (self.own_fields.get(route).filter(|own| !own.is_empty()), admitted) {
+            (Some(own), Some(admitted)) => {
+                let mut shown = self.rewritten.borrow_mut().pop().unwrap_or_default();
+                shown.identify(request, own, &admitted.upstream);
+                let run = plugins.begin(set, shown.head());
+                self.reuse_rewritten(Some(shown));
+                Some(run)
+            }
+            _ => Some(plugins.begin(set, request)),
+        }
     }
 
     /// Ends a run that wants another head of the request and nothing else: what it holds is the next request's at once. Where bodies are

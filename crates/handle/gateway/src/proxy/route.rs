@@ -6,7 +6,7 @@ use leat_policy::Random;
 use leat_rpc::transcode::Transcoder;
 
 use super::{Edits, ForwardedPolicy};
-use crate::admit::CORS_FIELDS;
+use crate::admit::{CORS_FIELDS, OwnFields};
 use crate::config::{self, ProxyHost, QueryEdits, Rewrite, SplitWhen};
 use crate::error::GatewayError;
 use crate::mirror::Mirror;
@@ -42,7 +42,7 @@ pub(crate) struct ProxyRoute {
     /// Changes to the request's fields.
     pub(super) request_edits: Edits,
     /// Names of fields that no client may send past the route's authentication.
-    pub(super) own_fields: Vec<Box<[u8]>>,
+    pub(super) own_fields: OwnFields,
     /// Changes to the response's fields.
     pub(super) response_edits: Edits,
     /// What makes gRPC of other protocols' requests.
@@ -50,13 +50,10 @@ pub(crate) struct ProxyRoute {
 }
 
 impl ProxyRoute {
-    /// Whether the field is the authentication's. `_` is read as `-`: to servers that turn fields into variables (RFC 3875
-    /// section 4.1.18) both are the same.
+    /// Whether the field is the authentication's.
     #[inline]
     pub(super) fn owns(&self, name: &[u8]) -> bool {
-        let plain = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
-        let is_same = |own: &[u8]| own.len() == name.len() && own.iter().zip(name).all(|(a, b)| plain(*a) == plain(*b));
-        self.own_fields.iter().any(|own| is_same(own))
+        self.own_fields.has(name)
     }
 
     pub(crate) fn new(
@@ -86,7 +83,7 @@ impl ProxyRoute {
             forwarded,
             transcoder: proxy.transcoder().map(Arc::clone),
             request_edits: Edits::new(route.request_fields()),
-            own_fields: own_fields(route, schemes),
+            own_fields: OwnFields::of(route, schemes),
             response_edits: match route.cors() {
                 Some(_) => Edits::new(route.response_fields()).taking_out(&CORS_FIELDS),
                 None => Edits::new(route.response_fields()),
@@ -127,10 +124,4 @@ impl ProxyRoute {
     pub(crate) fn with_upstream(&self, upstream: Rc<Upstream>) -> Self {
         Self { upstream, splits: Vec::new(), ..self.clone() }
     }
-}
-
-/// The fields of all schemes that the route names, whichever of them knows the client.
-fn own_fields(route: &config::Route, schemes: &[config::AuthScheme]) -> Vec<Box<[u8]>> {
-    let named = route.auth().into_iter().flat_map(|auth| &auth.schemes).filter_map(|&index| schemes.get(index));
-    named.flat_map(|scheme| scheme.own_fields()).map(|name| name.as_bytes().into()).collect()
 }

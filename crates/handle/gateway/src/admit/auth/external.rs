@@ -2,14 +2,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use leat_dial::{Call, Endpoint, Pools};
-use leat_message::{Address, Exchange, Reason};
+use leat_message::{Exchange, Reason};
 
 use super::ask::{Question, ask};
 use super::identity::Identity;
 use super::scheme::Found;
+use crate::admit::ClientAddress;
 use crate::config::{ExternalRules, OnFailure};
 
-/// The longest answer that is read, in bytes: only its head says something.
+/// How much of an answer's body is read, in bytes, so that its connection can be used again: only the head says something.
 const BYTES_MAX: usize = 64 * 1_024;
 
 /// Asks another service, with the head of the request and without its body.
@@ -18,6 +19,7 @@ pub(super) struct ExternalCheck {
     endpoint: Rc<Endpoint>,
     authority: Box<str>,
     pools: Rc<Pools>,
+    client: ClientAddress,
     response_fields: Vec<Rc<str>>,
 }
 
@@ -29,10 +31,10 @@ struct Answer {
 }
 
 impl ExternalCheck {
-    pub(super) fn new(rules: ExternalRules, endpoint: Endpoint, pools: Rc<Pools>) -> Self {
+    pub(super) fn new(rules: ExternalRules, endpoint: Endpoint, pools: Rc<Pools>, client: ClientAddress) -> Self {
         let response_fields = rules.response_fields.iter().map(|name| Rc::from(&**name)).collect();
         let authority = rules.endpoint.authority().into();
-        Self { rules, endpoint: Rc::new(endpoint), authority, pools, response_fields }
+        Self { rules, endpoint: Rc::new(endpoint), authority, pools, client, response_fields }
     }
 
     /// 2xx lets the request in, 401 and 403 and every other 4xx do not. Everything else, and no answer in time, is a failure
@@ -40,15 +42,13 @@ impl ExternalCheck {
     pub(super) async fn wait<X: Exchange>(&self, x: &mut X) -> Found {
         let answer = {
             let head = x.request();
-            let remote = match x.peer().remote {
-                Address::Ip(address) => address.ip().to_canonical().to_string(),
-                Address::Unix => "unknown".to_owned(),
-            };
+            let client = self.client.of(head, x.peer());
+            let client = client.map_or_else(|| "unknown".to_owned(), |address| address.to_string());
             let mut fields: Vec<(&[u8], &[u8])> = vec![
                 (b"x-forwarded-method", head.method_bytes()),
                 (b"x-forwarded-uri", head.target()),
                 (b"x-forwarded-host", head.authority()),
-                (b"x-forwarded-for", remote.as_bytes()),
+                (b"x-forwarded-for", client.as_bytes()),
             ];
             for (_, name, value) in head.fields() {
                 if self.rules.request_fields.iter().any(|wanted| wanted.as_bytes().eq_ignore_ascii_case(name)) {
@@ -61,6 +61,7 @@ impl ExternalCheck {
                 target: self.rules.path.as_bytes(),
                 fields: &fields,
                 bytes_max: BYTES_MAX,
+                head_says_all: true,
             };
             let time = Duration::from_millis(self.rules.time_ms);
             tokio::time::timeout(time, ask(&self.pools, &self.endpoint, &question, |call, _| self.read(call))).await

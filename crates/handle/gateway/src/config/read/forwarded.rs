@@ -59,7 +59,7 @@ pub(super) fn read_forwarded(open: &Open<'_>) -> Option<Forwarded> {
     });
     let request_id = open.text("request_id").and_then(|text| match text.value {
         "off" => Some(None),
-        _ => edits::name(open.reader, text).map(|field| Some(RequestId { field })),
+        _ => edits::editable(open.reader, text, edits::Way::Request).map(|field| Some(RequestId { field })),
     });
     Some(Forwarded { trusted_hops: trusted_hops? as u32, style: style?, via: via?, request_id: request_id? })
 }
