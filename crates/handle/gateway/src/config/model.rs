@@ -381,6 +381,9 @@ pub struct Forwarded {
     pub(super) request_id: Option<RequestId>,
 }
 
+/// The most proxies that may be trusted.
+pub(crate) const TRUSTED_HOPS_MAX: usize = 32;
+
 impl Forwarded {
     /// How many proxies in front of this one are trusted: so many entries from the end of what arrives are believed.
     pub fn trusted_hops(&self) -> u32 {
