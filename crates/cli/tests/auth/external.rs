@@ -47,11 +47,18 @@ fn what_the_service_says_is_done() {
 
 #[test]
 fn the_services_own_challenge_is_passed_on() {
-    let judge = service("HTTP/1.1 401 No\r\nWWW-Authenticate: Bearer realm=\"judge\"\r\ncontent-length: 0\r\n\r\n");
-    let leat = gateway(Folder::new(), &scheme(&judge, ""), "judge");
-    let response = get(&mut leat.connect(), "");
-    assert_eq!(outcome(&response), (401, "auth.credentials".to_owned()));
-    assert_eq!(response.field("www-authenticate"), Some("Bearer realm=\"judge\""));
+    for (said, wanted) in [
+        ("WWW-Authenticate: Bearer realm=\"a\"\r\n", "Bearer realm=\"a\""),
+        ("WWW-Authenticate: Bearer\r\nx: y\r\nwww-authenticate: Basic realm=b\r\n", "Bearer, Basic realm=b"),
+        // Every 401 has one (RFC 9110 section 15.5.2).
+        ("", "External realm=\"judge\""),
+    ] {
+        let judge = service(&format!("HTTP/1.1 401 No\r\n{said}content-length: 0\r\n\r\n"));
+        let leat = gateway(Folder::new(), &scheme(&judge, ""), "judge");
+        let response = get(&mut leat.connect(), "");
+        assert_eq!(outcome(&response), (401, "auth.credentials".to_owned()));
+        assert_eq!(response.fields_named("www-authenticate"), [wanted], "{said}");
+    }
 }
 
 #[test]

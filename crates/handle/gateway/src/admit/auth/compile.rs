@@ -81,7 +81,7 @@ fn compile(
         AuthKind::Certificate(rules) => Scheme::Certificate(CertificateCheck::new(rules.clone())),
         AuthKind::External(rules) => {
             let endpoint = single(&rules.endpoint, rules.ca.as_deref()).map_err(failed)?;
-            Scheme::External(ExternalCheck::new(rules.clone(), endpoint, Rc::clone(pools), client))
+            Scheme::External(ExternalCheck::new(rules.clone(), endpoint, Rc::clone(pools), client, scheme.name()))
         }
     })
 }

@@ -21,20 +21,30 @@ pub(super) struct ExternalCheck {
     pools: Rc<Pools>,
     client: ClientAddress,
     response_fields: Vec<Rc<str>>,
+    /// For a 401 of the service's that brings none, since every 401 has one (RFC 9110 section 15.5.2).
+    challenge: Box<[u8]>,
 }
 
 /// What the service said.
 struct Answer {
     status: u16,
-    challenge: Option<Box<[u8]>>,
+    /// All of its challenges, as one list.
+    challenge: Vec<u8>,
     fields: Vec<(Rc<str>, Vec<u8>)>,
 }
 
 impl ExternalCheck {
-    pub(super) fn new(rules: ExternalRules, endpoint: Endpoint, pools: Rc<Pools>, client: ClientAddress) -> Self {
+    pub(super) fn new(
+        rules: ExternalRules,
+        endpoint: Endpoint,
+        pools: Rc<Pools>,
+        client: ClientAddress,
+        realm: &str,
+    ) -> Self {
         let response_fields = rules.response_fields.iter().map(|name| Rc::from(&**name)).collect();
         let authority = rules.endpoint.authority().into();
-        Self { rules, endpoint: Rc::new(endpoint), authority, pools, client, response_fields }
+        let challenge = format!("External realm=\"{realm}\"").into_bytes().into();
+        Self { rules, endpoint: Rc::new(endpoint), authority, pools, client, response_fields, challenge }
     }
 
     /// 2xx lets the request in, 401 and 403 and every other 4xx do not. Everything else, and no answer in time, is a failure
@@ -72,8 +82,9 @@ impl ExternalCheck {
                 answer.fields.iter().for_each(|(name, value)| identity.tell(name, value));
                 Found::Known(Rc::new(identity))
             }
-            Ok(Ok(Answer { status: 401, challenge: Some(challenge), .. })) => Found::Challenged(challenge),
-            Ok(Ok(Answer { status: 401, .. })) => Found::Refused(Reason::AuthCredentials),
+            Ok(Ok(Answer { status: 401, challenge, .. })) => {
+                Found::Challenged(if challenge.is_empty() { self.challenge.clone() } else { challenge.into() })
+            }
             Ok(Ok(Answer { status: 400..500, .. })) => Found::Refused(Reason::AuthDenied),
             _ => match self.rules.on_failure {
                 OnFailure::Refuse => Found::Refused(Reason::AuthServiceFailed),
@@ -89,7 +100,9 @@ impl ExternalCheck {
             let value = response.fields().get_named(name.as_bytes())?;
             Some((Rc::clone(name), value.to_vec()))
         });
-        let challenge = response.fields().get_named(b"www-authenticate").map(Box::from);
+        let is_challenge = |name: &[u8]| name.eq_ignore_ascii_case(b"www-authenticate");
+        let challenges = response.fields().iter().filter(|(_, name, _)| is_challenge(name)).map(|(.., value)| value);
+        let challenge = challenges.collect::<Vec<_>>().join(&b", "[..]);
         Answer { status: response.status(), challenge, fields: fields.collect() }
     }
 }

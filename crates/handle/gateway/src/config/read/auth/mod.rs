@@ -53,7 +53,8 @@ pub(super) static AUTH_SCHEME: Section = Section::new(
         ),
     ],
 )
-.groups(&[Group { keys: &["jwt", "api_keys", "basic", "client_certificate", "external"], required: true }]);
+.groups(&[Group { keys: &["jwt", "api_keys", "basic", "client_certificate", "external"], required: true }])
+.secret();
 
 /// Reads all schemes; those that are wrong are `None`, so that routes that name them are fine all the same.
 pub(super) struct Schemes {
