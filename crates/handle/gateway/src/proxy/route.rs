@@ -6,11 +6,11 @@ use leat_policy::Random;
 use leat_rpc::transcode::Transcoder;
 
 use super::{Edits, ForwardedPolicy};
-use crate::admit::{CORS_FIELDS, OwnFields};
+use crate::admit::{Admitted, CORS_FIELDS, OwnFields};
 use crate::config::{self, ProxyHost, QueryEdits, Rewrite, SplitWhen};
 use crate::error::GatewayError;
 use crate::mirror::Mirror;
-use crate::pick::{Upstream, cookie};
+use crate::pick::{Asking, Upstream, cookie};
 
 /// A `proxy` route, compiled for one core.
 #[derive(Clone)]
@@ -50,6 +50,12 @@ pub(crate) struct ProxyRoute {
 }
 
 impl ProxyRoute {
+    /// A request that asks for a place by this route.
+    #[inline]
+    pub(crate) fn asking<'a, X: Exchange>(&'a self, x: &'a X, admitted: Option<&'a Admitted>) -> Asking<'a, X> {
+        Asking::new(x, &self.own_fields, admitted)
+    }
+
     /// Whether the field is the authentication's.
     #[inline]
     pub(super) fn owns(&self, name: &[u8]) -> bool {
@@ -103,20 +109,19 @@ impl ProxyRoute {
     }
 
     /// Where this request goes.
-    pub(super) fn upstream_of<X: Exchange>(&self, x: &X) -> &Upstream {
-        let taken = self.splits.iter().find(|(when, _)| self.takes(when, x));
+    pub(super) fn upstream_of<X: Exchange>(&self, asking: Asking<'_, X>) -> &Upstream {
+        let taken = self.splits.iter().find(|(when, _)| self.takes(when, asking));
         taken.map_or(&self.upstream, |(_, upstream)| upstream)
     }
 
-    fn takes<X: Exchange>(&self, when: &SplitWhen, x: &X) -> bool {
+    fn takes<X: Exchange>(&self, when: &SplitWhen, asking: Asking<'_, X>) -> bool {
         let is = |found: Option<&[u8]>, value: &Option<String>| {
             found.is_some_and(|found| value.as_ref().is_none_or(|value| value.as_bytes() == found))
         };
-        let fields = || x.request().fields();
         match when {
             SplitWhen::Percent(percent) => self.upstream.random().borrow_mut().below(100) < *percent,
-            SplitWhen::Header { name, value } => is(fields().get_named(name.as_bytes()), value),
-            SplitWhen::Cookie { name, value } => is(cookie(fields(), name), value),
+            SplitWhen::Header { name, value } => is(asking.field(name), value),
+            SplitWhen::Cookie { name, value } => is(cookie(asking.request().fields(), name), value),
         }
     }
 
