@@ -28,7 +28,7 @@ use crate::mock::{MockPlan, MockRoute};
 use crate::observe::{TimingPolicy, mark};
 use crate::observer::Observer;
 use crate::pick::Upstream;
-use crate::plugin::{NoPlugins, Opening, PluginHost, PluginRun, Rewritten, Spare, opening};
+use crate::plugin::{NoPlugins, Opening, OwnPaths, PluginHost, PluginRun, Rewritten, Spare, opening};
 use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, answer_as_last, forward, forwards_left};
 use crate::refuse::{refuse, refuse_as, says_so};
 use crate::transcode::{forward_transcoded, refuse_call};
@@ -55,6 +55,8 @@ pub struct Gateway<P: PluginHost = NoPlugins> {
     plugins: Option<P>,
     /// Fields that plug-ins see as authentication leaves them, by route number.
     own_fields: Vec<OwnFields>,
+    /// Paths that a plug-in may put.
+    own_paths: OwnPaths,
     plugged: RefCell<Vec<Spare>>,
     /// Boxes, for the same reason.
     #[expect(clippy::vec_box, reason = "the box is what is kept for reuse")]
@@ -154,6 +156,7 @@ impl<P: PluginHost> Gateway<P> {
         let routes_of = config.routes().iter();
         let admissions = routes_of.map(|route| Admission::new(route, &config, &limits, &schemes)).collect();
         let own_fields = config.routes().iter().map(|route| OwnFields::of(route, config.auth())).collect();
+        let own_paths = OwnPaths::of(&config);
         let (params, admitted) = (RefCell::default(), RefCell::default());
         let no_edits = Edits::default();
         Ok(Self {
@@ -168,6 +171,7 @@ impl<P: PluginHost> Gateway<P> {
             no_edits,
             plugins,
             own_fields,
+            own_paths,
             plugged: RefCell::default(),
             rewritten: RefCell::default(),
             chosen: RefCell::default(),
@@ -228,7 +232,7 @@ impl<P: PluginHost> Gateway<P> {
     fn begin<R: Reply>(
         &self,
         route: usize,
-        params: Params,
+        mut params: Params,
         (request, body): (Head<'_>, Option<&[u8]>),
         peer: &Peer,
         reply: &mut R,
@@ -262,8 +266,14 @@ impl<P: PluginHost> Gateway<P> {
                     return Step::Done;
                 }
                 Opening::Goes => {
-                    let (run, rewritten) = self.restated(route, request, run);
-                    return Step::Exchange(Plan { run, rewritten, ..Plan::of(route, params, admitted) });
+                    match self.restated(route, request, run, &mut params) {
+                        Ok((run, rewritten)) => {
+                            return Step::Exchange(Plan { run, rewritten, ..Plan::of(route, params, admitted) });
+                        }
+                        Err(reason) => refuse(reply, reason, added.into_iter().flat_map(FieldLines::iter)),
+                    }
+                    self.reuse(params, admitted);
+                    return Step::Done;
                 }
                 Opening::Unchanged => {}
             }
@@ -448,7 +458,7 @@ impl<P: PluginHost> Handler for Gateway<P> {
     }
 
     async fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> Result<(), Fault> {
-        let Plan { route, params, mut admitted, waits, mut run, mut rewritten, called } = plan;
+        let Plan { route, mut params, mut admitted, waits, mut run, mut rewritten, called } = plan;
         if waits
             && let (Some(Some(admission)), Some(notes)) = (self.admissions.get(route), &mut admitted)
             // Boxed: its future would make that of every exchange larger.
@@ -471,7 +481,7 @@ impl<P: PluginHost> Handler for Gateway<P> {
         if waits {
             let request = exchange.request();
             if let Some(begun) = self.plug_in(route, request, admitted.as_deref()) {
-                (run, rewritten) = self.restated(route, request, begun);
+                (run, rewritten) = self.restated(route, request, begun, &mut params)?;
                 mark(exchange, Phase::Plugin);
             }
         }

@@ -220,6 +220,7 @@ fn read_route(
     Some(Route {
         name,
         named,
+        path: matched.map(|matched| matched.path.clone()).unwrap_or_default(),
         request_fields,
         response_fields,
         request_query,
