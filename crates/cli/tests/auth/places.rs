@@ -56,3 +56,25 @@ fn a_hash_of_a_field_of_authentication_takes_no_clients_word() {
         assert_eq!(get(&mut client, &format!("{forged}x-api-key: k1\r\n")).text(), first, "{forged}");
     }
 }
+
+#[test]
+fn a_credential_that_goes_no_further_may_still_say_where() {
+    let (one, two) = (named("one"), named("two"));
+    let config = format!(
+        "listeners: 127.0.0.1:0
+workers: 1
+auth: {{ programs: {{ hide_credentials: true, api_keys: {{ keys: {{ shop: {} }} }} }} }}
+routes: [{{ auth: programs, proxy: up }}]
+upstreams: {{ up: {{ endpoints: [\"http://{}\", \"http://{}\"], balance: {{ hash: {{ by: header, name: x-api-key }} }} }} }}
+",
+        sha256("k1"),
+        one.address(),
+        two.address()
+    );
+    let leat = Leat::gateway_in(Folder::new(), &config, 1);
+    let mut client = leat.connect();
+    let first = get(&mut client, "x-api-key: k1\r\n").text().to_owned();
+    for _ in 0..4 {
+        assert_eq!(get(&mut client, "x-api-key: k1\r\n").text(), first);
+    }
+}

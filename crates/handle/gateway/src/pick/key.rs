@@ -34,7 +34,7 @@ impl<'a, X: Exchange> Asking<'a, X> {
     /// choose where it goes.
     pub(crate) fn field(&self, name: &str) -> Option<&'a [u8]> {
         let name = name.as_bytes();
-        match self.known.filter(|(own, _)| own.has(name)) {
+        match self.known.filter(|(own, _)| own.tells(name)) {
             Some((_, told)) => told.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value),
             None => self.x.request().fields().get_named(name),
         }

@@ -167,12 +167,12 @@ fn read_scheme(open: &Open<'_>, name: &str, place: Place) -> Option<AuthScheme> 
     let basic = open.section_if("basic").map(|section| basic::read(&section, name));
     let certificate = open.section_if("client_certificate").map(|section| certificate::read(&section));
     let external = open.section_if("external").map(|section| external::read(&section));
-    let (kind, mut own_fields) =
-        [jwt, api_keys, basic, certificate, external].into_iter().flatten().next().flatten()?;
+    let (kind, told_fields) = [jwt, api_keys, basic, certificate, external].into_iter().flatten().next().flatten()?;
+    let mut hidden_field = None;
     if hides {
         match &kind {
-            AuthKind::Jwt(_) | AuthKind::Basic(_) => own_fields.push("authorization".to_owned()),
-            AuthKind::ApiKeys(keys) => own_fields.push(keys.header.clone()),
+            AuthKind::Jwt(_) | AuthKind::Basic(_) => hidden_field = Some("authorization".to_owned()),
+            AuthKind::ApiKeys(keys) => hidden_field = Some(keys.header.clone()),
             AuthKind::Certificate(_) | AuthKind::External(_) => open.reader.warn(
                 open.place_of("hide_credentials").unwrap_or(place),
                 "`hide_credentials` does nothing in this scheme",
@@ -180,7 +180,7 @@ fn read_scheme(open: &Open<'_>, name: &str, place: Place) -> Option<AuthScheme> 
             ),
         }
     }
-    Some(AuthScheme { name: name.to_owned(), kind, own_fields, place })
+    Some(AuthScheme { name: name.to_owned(), kind, told_fields, hidden_field, place })
 }
 
 /// The name of a field that a scheme sets, in lower case.
