@@ -1,4 +1,4 @@
-//! Which upstream and which endpoint a request goes to, where that follows from who the client is.
+//! Which upstream and which endpoint a request goes to, and under which limit, where that follows from who the client is.
 
 use leat_testkit::{Folder, Leat, Peer, Script};
 
@@ -76,5 +76,28 @@ upstreams: {{ up: {{ endpoints: [\"http://{}\", \"http://{}\"], balance: {{ hash
     let first = get(&mut client, "x-api-key: k1\r\n").text().to_owned();
     for _ in 0..4 {
         assert_eq!(get(&mut client, "x-api-key: k1\r\n").text(), first);
+    }
+}
+
+#[test]
+fn a_limit_by_a_field_of_authentication_counts_whom_that_has_found() {
+    // The service knows the client by its cookie.
+    let replies = ["ann", "ann", "bob", "ann"]
+        .map(|name| format!("HTTP/1.1 200 OK\r\nx-user: {name}\r\ncontent-length: 0\r\n\r\n"));
+    let judge =
+        Peer::listen([replies.iter().fold(Script::new(), |script, reply| script.expect_head().send(reply.clone()))]);
+    let config = format!(
+        "listeners: 127.0.0.1:0
+workers: 1
+auth: {{ judge: {{ external: {{ url: \"http://{}/\", response_headers: x-user }} }} }}
+rate_limits: {{ users: {{ rate: 2/h, key: \"header:X-User\" }} }}
+routes: [{{ auth: judge, rate_limits: users, respond: {{ body: in }} }}]
+",
+        judge.address()
+    );
+    let leat = Leat::gateway(&config, 1);
+    let mut client = leat.connect();
+    for (forged, wanted) in [("a", 200), ("b", 200), ("ann", 200), ("c", 429)] {
+        assert_eq!(get(&mut client, &format!("x-user: {forged}\r\n")).status, wanted, "{forged}");
     }
 }
