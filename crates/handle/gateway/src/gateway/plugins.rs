@@ -14,6 +14,9 @@ use crate::plugin::{
     BodyRule, Decision, Patch, Plugged, PluginHost, PluginRun, RequestBody, Restated, Rewritten, only_restates, respond,
 };
 
+/// What goes along with a request that plug-ins were shown: the run, or the head that it came to.
+type Going<R> = (Option<R>, Option<Box<Rewritten>>);
+
 impl<P: PluginHost> Gateway<P> {
     /// Shows a request to the plug-ins of its route, if it has some: as the route's authentication leaves it, so that they take
     /// nobody's word on who the client is but its own.
@@ -43,7 +46,7 @@ impl<P: PluginHost> Gateway<P> {
         request: Head<'_>,
         run: P::Run,
         params: &mut Params,
-    ) -> Result<(Option<P::Run>, Option<Box<Rewritten>>), Reason> {
+    ) -> Result<Going<P::Run>, Reason> {
         if self.is_layered(route) || !only_restates(&run) {
             return Ok((Some(run), None));
         }
