@@ -30,6 +30,11 @@ impl OwnFields {
         self.tells(name) || is_among(&self.hidden, name)
     }
 
+    /// The names by which the upstream is told of the client.
+    pub(crate) fn told(&self) -> impl Iterator<Item = &[u8]> {
+        self.told.iter().map(|name| &**name)
+    }
+
     /// Whether it is one by which the upstream is told of the client.
     #[inline]
     pub(crate) fn tells(&self, name: &[u8]) -> bool {

@@ -72,6 +72,7 @@ impl ProxyRoute {
         mirror: Option<Rc<Mirror>>,
     ) -> Result<Self, GatewayError> {
         let find = |number: usize| upstreams.get(number).map(Rc::clone).ok_or(GatewayError::Upstream(number));
+        let own_fields = OwnFields::of(route, schemes);
         let splits = proxy.splits().iter().map(|split| Ok((split.when().clone(), find(split.upstream())?)));
 
         Ok(Self {
@@ -88,8 +89,8 @@ impl ProxyRoute {
             host: proxy.host().clone(),
             forwarded,
             transcoder: proxy.transcoder().map(Arc::clone),
-            request_edits: Edits::new(route.request_fields()),
-            own_fields: OwnFields::of(route, schemes),
+            request_edits: Edits::new(route.request_fields()).yielding_to(&own_fields),
+            own_fields,
             response_edits: match route.cors() {
                 Some(_) => Edits::new(route.response_fields()).taking_out(&CORS_FIELDS),
                 None => Edits::new(route.response_fields()),

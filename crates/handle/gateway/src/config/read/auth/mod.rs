@@ -15,6 +15,7 @@ use super::edits;
 use super::rate_limit::Known;
 use super::route::upstream_or_route_name;
 use crate::config::auth::{AuthKind, AuthScheme, RouteAuth};
+use crate::config::fields::FieldEdits;
 use crate::config::model::Listener;
 use crate::config::problem::Place;
 use crate::config::table::{Group, Key, Kind, Open, Section, Text};
@@ -113,6 +114,23 @@ impl Schemes {
             () if auth.schemes.iter().any(|index| self.is_jwt(*index)) => Known::Claims,
             () if auth.schemes.iter().all(is_external) => Known::Admitted,
             () => Known::Names,
+        }
+    }
+
+    /// Warns of changes to fields that a route's schemes tell of the client by, who have the last word.
+    pub(super) fn warn_told(&self, open: &Open<'_>, auth: &RouteAuth, edits: &FieldEdits) {
+        for (name, _) in edits.set().iter().chain(edits.add()) {
+            let tells = |scheme: &&AuthScheme| scheme.told_fields.iter().any(|told| told.eq_ignore_ascii_case(name));
+            let schemes = auth.schemes.iter().filter_map(|&index| self.read.get(index)?.as_ref());
+            let Some(scheme) = schemes.into_iter().find(tells) else { continue };
+            open.reader.warn(
+                open.place_of("request_headers").unwrap_or(open.place()),
+                format!(
+                    "`{name}` is what the scheme `{}` tells of the client: what is put here goes nowhere",
+                    scheme.name
+                ),
+                "leave it out, or choose another name",
+            );
         }
     }
 
