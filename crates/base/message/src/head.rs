@@ -329,7 +329,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Every value of a known name.
-    pub fn get_all(&self, id: Name) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+    pub fn get_all(&self, id: Name) -> impl DoubleEndedIterator<Item = &'a [u8]> + use<'a> {
         let bytes = self.bytes;
         self.list.iter().filter(move |field| field.id == id).map(move |field| field.value.of(bytes))
     }

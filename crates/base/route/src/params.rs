@@ -12,6 +12,8 @@ pub struct Params {
     /// Ranges in the request's path.
     spans: [Span; PARAMS_MAX],
     count: usize,
+    /// The path that the ranges are in, where that is not the request's.
+    kept: Option<Box<[u8]>>,
     allow: Vec<u8>,
     pub(crate) scratch: Scratch,
 }
@@ -37,13 +39,24 @@ impl Params {
 
     /// The value of a parameter by its number, in the order of [`crate::Path::names`]; `head` is the request that was
     /// looked up. Empty for a number that is too large.
-    pub fn get<'h>(&self, index: usize, head: &Head<'h>) -> &'h [u8] {
+    pub fn get<'h>(&'h self, index: usize, head: &Head<'h>) -> &'h [u8] {
         self.get_in(index, head.path())
     }
 
     /// As [`Params::get`], from the request's path alone.
-    pub fn get_in<'h>(&self, index: usize, path: &'h [u8]) -> &'h [u8] {
+    pub fn get_in<'h>(&'h self, index: usize, path: &'h [u8]) -> &'h [u8] {
+        let path = self.kept.as_deref().unwrap_or(path);
         self.spans.get(index).map_or(&[], |span| span.of(path))
+    }
+
+    /// Keeps the values that they have in this path, which was looked up: the request gets another one that says nothing of them.
+    pub fn keep(&mut self, path: &[u8]) {
+        self.kept = Some(path.into());
+    }
+
+    /// Whether the request's path is another one than that which was looked up.
+    pub fn is_kept(&self) -> bool {
+        self.kept.is_some()
     }
 
     /// The methods to be listed in the `Allow` field of a 405; empty unless the look-up said so.
@@ -54,6 +67,7 @@ impl Params {
     pub(crate) fn clear(&mut self) {
         self.spans = [Span::default(); PARAMS_MAX];
         self.count = 0;
+        self.kept = None;
         self.allow.clear();
     }
 

@@ -183,6 +183,12 @@ fn the_configuration_is_shown_with_its_lines_and_without_its_secrets() {
             { "path": "routes[0].proxy", "line": 6, "column": 12, "value": "http://127.0.0.1:9" },
         ])
     );
+    // As the reference writes it, and as browsers send it.
+    let proxy = get(&mut leat, "/config?path=routes[0].proxy");
+    assert_eq!(
+        proxy["settings"],
+        json!([{ "path": "routes[0].proxy", "line": 6, "column": 12, "value": "http://127.0.0.1:9" }])
+    );
     let yaml = send(&mut leat, "GET", "/config?format=yaml", "host: localhost\r\n", "");
     assert_eq!(yaml.field("content-type"), Some("application/yaml"));
     assert!(yaml.text().contains("    proxy: http://127.0.0.1:9\n"), "{}", yaml.text());

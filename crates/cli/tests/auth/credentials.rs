@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use leat_testkit::Folder;
+use leat_testkit::{Folder, Leat};
 
 use crate::support::{gateway, get, htpasswd, lines_of, outcome, proxy, sha256, upstream};
 
@@ -126,5 +126,30 @@ fn any_scheme_or_all_of_them() {
         assert_eq!(outcome(&response), (wanted, code.to_owned()), "{route} {fields}");
         // The connection lives, and the next request is judged alone.
         assert_eq!(get(&mut client, "").status, 401);
+    }
+}
+
+#[test]
+fn what_is_told_of_a_client_is_told_once() {
+    for (told, changes) in [
+        ("x-client", "set: { X-Client: configured }"),
+        ("x-client", "add: { x-client: configured }"),
+        ("x-client", "remove: x-client"),
+        // Fields that the gateway puts by itself.
+        ("x-forwarded-for", "set: { x-other: a }"),
+        ("x-request-id", "set: { x-other: a }"),
+        ("via", "set: { x-other: a }"),
+    ] {
+        let peer = upstream(1);
+        let config = format!(
+            "listeners: 127.0.0.1:0\nworkers: 1\nauth: {{ programs: {{ api_keys: {{ owner_header: {told}, keys: {{ shop: {} }} }} }} }}\n\
+             routes: [{{ auth: programs, request_headers: {{ {changes} }}, proxy: \"http://{}\" }}]\n",
+            sha256("k1"),
+            peer.address()
+        );
+        let leat = Leat::gateway_in(Folder::new(), &config, 1);
+        assert_eq!(get(&mut leat.connect(), &format!("{told}: forged\r\nx-api-key: k1\r\n")).status, 200);
+        drop(leat);
+        assert_eq!(lines_of(&peer.finish().concat(), told), [format!("{told}: shop")], "{changes}");
     }
 }

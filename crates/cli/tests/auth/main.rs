@@ -7,6 +7,8 @@ mod credentials;
 mod external;
 mod fetched_keys;
 mod issuer;
+mod places;
+mod plugins;
 mod secrets;
 mod support;
 mod tokens;

@@ -99,6 +99,13 @@ fn a_wrong_configuration_says_what_is_wrong_and_shows_no_secret() {
             vec![("k", "a:very-secret-key")],
             "line 1 of the file `k`: this is not a SHA-256",
         ),
+        ("a secret in place of a scheme", format!("u: {SECRET}"), vec![], "a text that is not shown"),
+        (
+            "a key in place of owners",
+            format!("u: {{ api_keys: {{ keys: {SECRET} }} }}"),
+            vec![],
+            "a text that is not shown",
+        ),
         ("no keys", "u: { api_keys: {} }".into(), vec![], "nobody would be let in"),
         (
             "plain passwords",

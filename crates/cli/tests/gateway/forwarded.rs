@@ -134,3 +134,39 @@ fn a_clients_connection_field_takes_nothing_away_that_upstreams_rely_on() {
     ];
     assert_eq!(lines, wanted);
 }
+
+#[test]
+fn a_host_that_a_proxy_has_quoted_is_no_word_of_the_proxys_own() {
+    // Such a host is a legal one (RFC 3986 section 3.2.2), and a proxy may well write it down.
+    let by_proxy = "for=2.2.2.2;host=\"a,for=9.9.9.9;b=\"";
+    let (lines, ..) = passed(
+        "style: forwarded, trusted_hops: 1, via: off, request_id: off",
+        &format!("forwarded: for=\"x, {by_proxy}\r\n"),
+    );
+    assert_eq!(lines, [format!("forwarded: {by_proxy}, for=127.0.0.1;host=\"leat.test\";proto=http")]);
+
+    let route = "access: { allow: 2.2.2.2 }";
+    let root = "forwarded: { style: forwarded, trusted_hops: 1 }";
+    let peer = Peer::listen([answers(OK, 2)]);
+    let leat = Leat::gateway(&config(url(&peer), root, "", route, ""), 1);
+    let mut client = leat.connect();
+    for (value, status) in [
+        (by_proxy, 200),
+        ("host=\";for=2.2.2.2;\";for=9.9.9.9", 403),
+        ("for=9.9.9.9;host=\"a,for=2.2.2.2;b=\"", 403),
+        ("for=9.9.9.9, for=\"2.2.2.2:80\"", 200),
+    ] {
+        client.send(format!("GET / HTTP/1.1\r\nhost: h\r\nforwarded: {value}\r\n\r\n"));
+        assert_eq!(client.response().status, status, "{value}");
+    }
+}
+
+#[test]
+fn no_other_spelling_passes_for_what_the_gateway_tells() {
+    let sent = "X_Forwarded_For: 6.6.6.6\r\nx-forwarded_for: 6.6.6.6\r\nx_forwarded_proto: https\r\nx_forwarded-host: a\r\n\
+                x_forwarded_port: 1\r\nx_forwarded_by: kept\r\n";
+    for trusted in ["", ", trusted_hops: 1"] {
+        let (lines, ..) = passed(&format!("style: off, via: off, request_id: off{trusted}"), sent);
+        assert_eq!(lines, ["x_forwarded_by: kept"]);
+    }
+}

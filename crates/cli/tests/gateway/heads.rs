@@ -182,3 +182,40 @@ fn connect_goes_to_no_route_that_does_not_name_it() {
     assert_eq!((response.status, response.field("connection")), (405, Some("close")));
     assert_eq!(peer.connections(), 0);
 }
+
+#[test]
+fn a_trace_or_options_comes_as_far_as_it_may() {
+    for (method, sent, wanted) in [
+        ("OPTIONS", "Max-Forwards: 10\r\n", vec!["Max-Forwards: 9"]),
+        ("TRACE", "max-forwards: 1\r\n", vec!["max-forwards: 0"]),
+        ("TRACE", "max-forwards: 18446744073709551616\r\n", vec!["max-forwards: 18446744073709551614"]),
+        ("TRACE", "x: y\r\n", vec!["x: y"]),
+        // Nothing that can be counted, and methods that it says nothing of (RFC 9110 section 7.6.2).
+        ("OPTIONS", "max-forwards: ten\r\n", vec!["max-forwards: ten"]),
+        ("OPTIONS", "max-forwards: 0\r\nmax-forwards: 1\r\n", vec!["max-forwards: 0", "max-forwards: 1"]),
+        ("GET", "max-forwards: 0\r\n", vec!["max-forwards: 0"]),
+    ] {
+        let peer = Peer::listen([answers(OK, 1)]);
+        let leat = bare(&peer);
+        let mut client = leat.connect();
+        client.send(format!("{method} / HTTP/1.1\r\nhost: h\r\n{sent}\r\n"));
+        assert_eq!(client.response().status, 200, "{method} {sent}");
+        drop(client);
+        assert_eq!(lines(&peer.finish()[0]).split_off(1), wanted, "{method} {sent}");
+    }
+}
+
+#[test]
+fn a_trace_or_options_that_may_go_no_further_is_answered_here() {
+    let leat =
+        Leat::gateway(&config("http://127.0.0.1:9", BARE, "", "match: { method: [OPTIONS, TRACE, PUT] }", ""), 1);
+    let mut client = leat.connect();
+    let asked = client.send("OPTIONS / HTTP/1.1\r\nhost: h\r\nmax-forwards: 0\r\n\r\n").response();
+    assert_eq!((asked.status, asked.field("allow")), (204, Some("PUT, OPTIONS, TRACE")));
+    client.send(
+        "TRACE /a?b HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\ncookie: c\r\nauthorization: Basic eDp5\r\nx: y\r\n\r\n",
+    );
+    let traced = client.response();
+    assert_eq!((traced.status, traced.field("content-type")), (200, Some("message/http")));
+    assert_eq!(traced.text(), "TRACE /a?b HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\nx: y\r\n\r\n");
+}

@@ -257,6 +257,8 @@ fn what_goes_wrong_is_answered_with_its_reason_and_told() {
             "TypeError: later",
         ),
         ("onRequest: () => ({ headers: { 'x-a': 'a\\r\\nb: c' } })", "", 500, "plugin.failed", "can't be sent"),
+        ("onRequest: () => ({ headers: { host: 'a b' } })", "", 500, "plugin.failed", "`host`"),
+        ("onRequest: () => ({ headers: { host: ['a', 'b'] } })", "", 500, "plugin.failed", "`host`"),
         ("onRequest() { const deep = () => deep() + 1; deep(); }", "", 500, "plugin.failed", "stack"),
         ("onRequest() { for (;;); }", "turn_time: 50ms", 503, "plugin.turn_time", "ran for more than 50 ms"),
         (

@@ -1,7 +1,7 @@
 use leat_message::{Head, Peer, Reason};
 use leat_route::{Found, Params};
 
-use crate::admit::ClientAddress;
+use crate::admit::{Asker, ClientAddress, OwnFields};
 use crate::config::{Action, Config, FaultEnd, Place, ProxyHost, RateLimit, Route, SplitWhen, Upstream};
 
 /// What would act on a request, in its order.
@@ -95,7 +95,9 @@ impl Explanation {
             .iter()
             .filter_map(|named| Some((config.rate_limits().get(named.limit())?, named.cost())))
             .collect();
-        let auth_first = limits.iter().any(|(limit, _)| limit.counts_users());
+        let own = OwnFields::of(route, config.auth());
+        let asker = Asker::new(route, ClientAddress::new(config.forwarded()), own);
+        let auth_first = limits.iter().any(|(limit, _)| asker.has_to_know(limit));
         if auth_first {
             self.auth(config, route);
         }

@@ -12,7 +12,10 @@ use leat_route::{Found, Params};
 use leat_rpc::transcode::Transcoder;
 
 use crate::admit::auth::Schemes;
-use crate::admit::{Admission, Admitted, ClientAddress, Counted, Verdict, answer_preflight, compile_limits, preflight};
+use crate::admit::{
+    Admission, Admitted, ClientAddress, Counted, FieldLines, OwnFields, Verdict, answer_preflight, compile_limits,
+    preflight,
+};
 use crate::buffer::Buffered;
 use crate::compress::Compressed;
 use crate::config::{self, Action, Config, Redirect, Rewrite};
@@ -26,8 +29,8 @@ use crate::mock::{MockPlan, MockRoute};
 use crate::observe::{TimingPolicy, mark};
 use crate::observer::Observer;
 use crate::pick::Upstream;
-use crate::plugin::{NoPlugins, Opening, PluginHost, PluginRun, Rewritten, Spare, opening};
-use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, forward};
+use crate::plugin::{NoPlugins, Opening, OwnPaths, PluginHost, PluginRun, Rewritten, Spare, opening};
+use crate::proxy::{Edits, ForwardedPolicy, ProxyRoute, answer_as_last, forward, forwards_left};
 use crate::refuse::{refuse, refuse_as, says_so};
 use crate::transcode::{forward_transcoded, refuse_call};
 
@@ -51,6 +54,10 @@ pub struct Gateway<P: PluginHost = NoPlugins> {
     /// Of `respond` routes, whose own changes are in their reply.
     no_edits: Edits,
     plugins: Option<P>,
+    /// Fields that plug-ins see as authentication leaves them, by route number.
+    own_fields: Vec<OwnFields>,
+    /// Paths that a plug-in may put.
+    own_paths: OwnPaths,
     plugged: RefCell<Vec<Spare>>,
     /// Boxes, for the same reason.
     #[expect(clippy::vec_box, reason = "the box is what is kept for reuse")]
@@ -147,9 +154,11 @@ impl<P: PluginHost> Gateway<P> {
             });
         }
         let limits = compile_limits(&config, &lasting.ledger, &lasting.servers, observer.core());
-        let schemes = Schemes::new(config.auth(), &lasting.auth, pools).map_err(GatewayError::Auth)?;
+        let schemes = Schemes::new(&config, &lasting.auth, pools).map_err(GatewayError::Auth)?;
         let routes_of = config.routes().iter();
         let admissions = routes_of.map(|route| Admission::new(route, &config, &limits, &schemes)).collect();
+        let own_fields = config.routes().iter().map(|route| OwnFields::of(route, config.auth())).collect();
+        let own_paths = OwnPaths::of(&config);
         let (params, admitted) = (RefCell::default(), RefCell::default());
         let no_edits = Edits::default();
         Ok(Self {
@@ -163,6 +172,8 @@ impl<P: PluginHost> Gateway<P> {
             admitted,
             no_edits,
             plugins,
+            own_fields,
+            own_paths,
             plugged: RefCell::default(),
             rewritten: RefCell::default(),
             chosen: RefCell::default(),
@@ -223,7 +234,7 @@ impl<P: PluginHost> Gateway<P> {
     fn begin<R: Reply>(
         &self,
         route: usize,
-        params: Params,
+        mut params: Params,
         (request, body): (Head<'_>, Option<&[u8]>),
         peer: &Peer,
         reply: &mut R,
@@ -248,7 +259,7 @@ impl<P: PluginHost> Gateway<P> {
             }
         }
         let added = admitted.as_deref().map(|admitted| &admitted.reply).filter(|fields| !fields.is_empty());
-        if let Some(run) = self.plug_in(route, request) {
+        if let Some(run) = self.plug_in(route, request, admitted.as_deref()) {
             let opened = opening(&run, &mut Edited::new(reply, &self.no_edits, added));
             mark(reply, Phase::Plugin);
             match opened {
@@ -257,8 +268,14 @@ impl<P: PluginHost> Gateway<P> {
                     return Step::Done;
                 }
                 Opening::Goes => {
-                    let (run, rewritten) = self.restated(route, request, run);
-                    return Step::Exchange(Plan { run, rewritten, ..Plan::of(route, params, admitted) });
+                    match self.restated(route, request, run, &mut params) {
+                        Ok((run, rewritten)) => {
+                            return Step::Exchange(Plan { run, rewritten, ..Plan::of(route, params, admitted) });
+                        }
+                        Err(reason) => refuse(reply, reason, added.into_iter().flat_map(FieldLines::iter)),
+                    }
+                    self.reuse(params, admitted);
+                    return Step::Done;
                 }
                 Opening::Unchanged => {}
             }
@@ -315,6 +332,10 @@ impl<P: PluginHost> Gateway<P> {
     ) -> Result<(), Fault> {
         let added = admitted.map(|admitted| &admitted.reply);
         match (self.routes.get(route), self.config.routes().get(route).map(config::Route::action)) {
+            (Some(Compiled::Proxy(_)), _) if forwards_left(exchange.request()) == Some(0) => {
+                self.answer_as_last(exchange, added);
+                Ok(())
+            }
             (Some(Compiled::Proxy(proxy)), _) if upstream.is_some() => {
                 let chosen = upstream.and_then(|upstream| self.chosen(route, proxy, upstream));
                 let chosen = chosen.ok_or(Reason::PluginFailed)?;
@@ -350,6 +371,15 @@ impl<P: PluginHost> Gateway<P> {
             }
             _ => Err(Reason::HandlerFailed.into()),
         }
+    }
+
+    /// Answers a request that may go no further, with the methods that its path takes.
+    #[cold]
+    fn answer_as_last<X: Exchange>(&self, exchange: &mut X, added: Option<&FieldLines>) {
+        let mut params = Params::default();
+        // No route takes CONNECT unless it names it, so the table says what it takes instead.
+        self.config.table().find_for(&exchange.request(), b"CONNECT", &mut params);
+        answer_as_last(&mut Edited::new(exchange, &self.no_edits, added), params.allow());
     }
 
     /// What makes gRPC of the requests of a route, if something does.
@@ -430,7 +460,7 @@ impl<P: PluginHost> Handler for Gateway<P> {
     }
 
     async fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> Result<(), Fault> {
-        let Plan { route, params, mut admitted, waits, mut run, mut rewritten, called } = plan;
+        let Plan { route, mut params, mut admitted, waits, mut run, mut rewritten, called } = plan;
         if waits
             && let (Some(Some(admission)), Some(notes)) = (self.admissions.get(route), &mut admitted)
             // Boxed: its future would make that of every exchange larger.
@@ -452,8 +482,8 @@ impl<P: PluginHost> Handler for Gateway<P> {
         }
         if waits {
             let request = exchange.request();
-            if let Some(begun) = self.plug_in(route, request) {
-                (run, rewritten) = self.restated(route, request, begun);
+            if let Some(begun) = self.plug_in(route, request, admitted.as_deref()) {
+                (run, rewritten) = self.restated(route, request, begun, &mut params)?;
                 mark(exchange, Phase::Plugin);
             }
         }

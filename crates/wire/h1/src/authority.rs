@@ -39,6 +39,11 @@ impl<'a> Authority<'a> {
     }
 }
 
+/// Whether this is a host with a port or without (RFC 9110 section 7.2), as a Host field has it.
+pub fn is_authority(bytes: &[u8]) -> bool {
+    Authority::parse(bytes, Profile::Compatible).is_ok()
+}
+
 /// Whether `host` is a name or an IPv4 address of at most 64 bytes without percent-encoding, with no port or a sound one: the
 /// usual case, at a fraction of the cost of [`Authority::parse`]. False means no more than that a closer look is needed.
 #[inline(always)]

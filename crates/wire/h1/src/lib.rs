@@ -24,6 +24,7 @@ mod scan;
 mod target;
 mod trailers;
 
+pub use authority::is_authority;
 pub use decoder::{BodyDecoder, Decoded};
 pub use encoder::{BodyEncoder, EncodeError, Framed};
 pub use leat_message::{

@@ -44,10 +44,7 @@ impl<'n> Open<'n> {
             (Value::Null, None) => {}
             (Value::Null, Some(_)) | (_, None) => {
                 complete = false;
-                let found = match &node.value {
-                    Value::Plain(_) | Value::Quoted(_) if section.secret => "a text that is not shown".to_owned(),
-                    _ => show(node),
-                };
+                let found = if section.secret { kept_back(node) } else { show(node) };
                 reader.problem_help(
                     node.place,
                     format!("expected {}, found {found}", section.what),
@@ -173,7 +170,9 @@ impl<'n> Open<'n> {
     }
 
     fn wrong(&self, key: &Key, node: &Node, wrong: Wrong) {
-        let found = show(node);
+        // What stands in place of a mapping may be what its values would be.
+        let may_be_secret = self.section.secret && matches!(key.kind, Kind::Map { .. });
+        let found = if may_be_secret { kept_back(node) } else { show(node) };
         match wrong {
             Wrong::Kind => {
                 let message = format!("`{}` must be {}, found {found}", key.name, key.kind.expected());
@@ -445,6 +444,14 @@ pub fn show(node: &Node) -> String {
         Value::Plain(text) | Value::Quoted(text) => format!("`{}`", shorten(text)),
         Value::List(_) => "a list".to_owned(),
         Value::Map(_) => "a mapping".to_owned(),
+    }
+}
+
+/// The same where it may be a secret.
+fn kept_back(node: &Node) -> String {
+    match &node.value {
+        Value::Plain(_) | Value::Quoted(_) => "a text that is not shown".to_owned(),
+        _ => show(node),
     }
 }
 

@@ -10,9 +10,10 @@ use super::coding::CodingCheck;
 use super::cors;
 use super::faults::FaultsCheck;
 use super::head_limits::HeadCheck;
-use super::limit::{Counted, LeasedCheck, LimitCheck, RedisCheck};
+use super::limit::{Asker, Counted, LeasedCheck, LimitCheck, RedisCheck};
 use super::maintenance::MaintenanceCheck;
-use crate::config::{Action, Config, Cors, RateLimit, Route};
+use super::own_fields::OwnFields;
+use crate::config::{Action, Config, Cors, Route, RouteLimit};
 use crate::observe::mark;
 
 /// What a check says of a request.
@@ -126,17 +127,16 @@ impl Admission {
             checks.push(Check::Maintenance(MaintenanceCheck::new(maintenance.clone(), client)));
         }
         let auth = route.auth().map(|auth| Check::Auth(schemes.check(auth)));
-        let counts_users = route
-            .rate_limits()
-            .iter()
-            .any(|named| config.rate_limits().get(named.limit()).is_some_and(RateLimit::counts_users));
+        let asker = Asker::new(route, client, OwnFields::of(route, config.auth()));
+        let named = |named: &RouteLimit| config.rate_limits().get(named.limit());
+        let counts_users = route.rate_limits().iter().filter_map(named).any(|limit| asker.has_to_know(limit));
         // Behind the limits, which bound how often somebody may guess; but who counts users has to know them.
         let (before, behind) = if counts_users { (auth, None) } else { (None, auth) };
         checks.extend(before);
         // Those of this process first: what they refuse costs nobody a round trip.
-        checks.extend(LimitCheck::new(route, limits, client).map(Check::Limit));
-        checks.extend(LeasedCheck::new(route, limits, client).map(Check::Leased));
-        checks.extend(RedisCheck::of_route(route, limits, client).into_iter().map(Check::Redis));
+        checks.extend(LimitCheck::new(route, limits, &asker).map(Check::Limit));
+        checks.extend(LeasedCheck::new(route, limits, &asker).map(Check::Leased));
+        checks.extend(RedisCheck::of_route(route, limits, &asker).into_iter().map(Check::Redis));
         checks.extend(behind);
         // Behind `auth`: a stranger need not know what is taken here.
         let decoding = route.decompression().filter(|_| matches!(route.action(), Action::Proxy(..)));

@@ -2,6 +2,8 @@ use std::net::IpAddr;
 
 use leat_message::{Address, Head, Name, Peer};
 
+use super::hops::{hops_from_end, pairs};
+
 use crate::config::{Forwarded, ForwardedStyle};
 
 /// Whose request it is: the client in front of the proxies that are trusted.
@@ -35,13 +37,7 @@ impl ClientAddress {
         if self.hops == 0 {
             return own;
         }
-        let entries = || {
-            let values = head.fields();
-            let split = values.get_all(self.field).flat_map(|value| value.split(|&byte| byte == b','));
-            split.map(<[u8]>::trim_ascii).filter(|entry| !entry.is_empty())
-        };
-        let count = entries().count();
-        match entries().nth(count.saturating_sub(self.hops)) {
+        match hops_from_end(head.fields(), self.field).take(self.hops).last() {
             None => own,
             Some(entry) if self.field == Name::Forwarded => forwarded_for(entry),
             Some(entry) => address(entry),
@@ -51,8 +47,7 @@ impl ClientAddress {
 
 /// The `for` parameter of one element of Forwarded (RFC 7239 section 4).
 fn forwarded_for(element: &[u8]) -> Option<IpAddr> {
-    element.split(|&byte| byte == b';').find_map(|pair| {
-        let pair = pair.trim_ascii();
+    pairs(element).find_map(|pair| {
         let (name, value) = pair.split_at_checked(4)?;
         let bare = value.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(value);
         name.eq_ignore_ascii_case(b"for=").then(|| address(bare))?
@@ -95,6 +90,7 @@ mod tests {
             ("for=unknown", None),
             ("by=10.0.0.1", None),
             ("for", None),
+            ("host=\"a;for=6.6.6.6;b\";for=10.0.0.1", Some("10.0.0.1")),
         ] {
             assert_eq!(forwarded_for(element.as_bytes()), wanted.map(|ip| ip.parse().unwrap()), "{element}");
         }

@@ -15,12 +15,16 @@ mod cors;
 mod faults;
 mod hashed;
 mod head_limits;
+mod hops;
 mod limit;
 mod maintenance;
+mod own_fields;
 
 pub(crate) use admission::{Admission, Verdict};
 pub(crate) use admitted::{Admitted, FieldLines};
 pub(crate) use client::ClientAddress;
 pub(crate) use cors::{CORS_FIELDS, answer_preflight, preflight};
+pub(crate) use hops::hops_from_end;
 pub use limit::Ledger;
-pub(crate) use limit::{Counted, Left, compile as compile_limits, look_at};
+pub(crate) use limit::{Asker, Counted, Left, compile as compile_limits, look_at};
+pub(crate) use own_fields::OwnFields;

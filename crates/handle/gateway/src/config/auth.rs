@@ -11,8 +11,10 @@ use crate::endpoints::single;
 pub struct AuthScheme {
     pub(super) name: String,
     pub(super) kind: AuthKind,
-    /// Fields that clients may not send under this scheme: it sets them itself, or they are to go no further.
-    pub(super) own_fields: Vec<String>,
+    /// Fields that tell the upstream of the client.
+    pub(super) told_fields: Vec<String>,
+    /// The field of the credential, where that is to go no further.
+    pub(super) hidden_field: Option<String>,
     pub(super) place: Place,
 }
 
@@ -22,9 +24,14 @@ impl AuthScheme {
         &self.name
     }
 
-    /// Fields that clients may not send past this scheme.
-    pub fn own_fields(&self) -> &[String] {
-        &self.own_fields
+    /// Fields that tell the upstream of the client, which clients may not send past this scheme.
+    pub fn told_fields(&self) -> &[String] {
+        &self.told_fields
+    }
+
+    /// The field of the credential, where that goes no further.
+    pub fn hidden_field(&self) -> Option<&str> {
+        self.hidden_field.as_deref()
     }
 
     /// Where the file speaks of it.

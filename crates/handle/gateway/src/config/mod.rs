@@ -56,6 +56,7 @@ pub use log_level::LogLevel;
 pub use maintenance::Maintenance;
 pub use mirror::Mirror;
 pub use mock::Mock;
+pub(crate) use model::TRUSTED_HOPS_MAX;
 pub use model::{
     Action, Bind, Certificate, ClientCertificates, Config, Drain, Forwarded, ForwardedStyle, Listener, Network,
     OnError, ProxyProtocol, RequestId, Route, ServerTls, TlsVersion, Workers,

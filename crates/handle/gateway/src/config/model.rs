@@ -381,6 +381,9 @@ pub struct Forwarded {
     pub(super) request_id: Option<RequestId>,
 }
 
+/// The most proxies that may be trusted.
+pub(crate) const TRUSTED_HOPS_MAX: usize = 32;
+
 impl Forwarded {
     /// How many proxies in front of this one are trusted: so many entries from the end of what arrives are believed.
     pub fn trusted_hops(&self) -> u32 {
@@ -464,6 +467,7 @@ impl Drain {
 pub struct Route {
     pub(super) name: String,
     pub(super) named: bool,
+    pub(super) path: leat_route::Path,
     pub(super) request_fields: FieldEdits,
     pub(super) response_fields: FieldEdits,
     pub(super) request_query: QueryEdits,
@@ -492,6 +496,11 @@ impl Route {
     /// Whether the file gives it a name.
     pub fn is_named(&self) -> bool {
         self.named
+    }
+
+    /// Which paths it is for.
+    pub fn path(&self) -> &leat_route::Path {
+        &self.path
     }
 
     /// What is changed in the request's fields before they go upstream.

@@ -80,7 +80,7 @@ impl Rewrite {
     /// Appends the path alone, as the files of a directory are looked up by: what a stripped prefix leaves may be empty.
     pub fn write_path_below(&self, head: &Head<'_>, params: &Params, out: &mut Vec<u8>) {
         match self {
-            Self::Strip { segments } if strip(head.path(), *segments).is_empty() => {}
+            Self::Strip { segments } if !params.is_kept() && strip(head.path(), *segments).is_empty() => {}
             _ => self.write_path(head, params, out),
         }
     }
@@ -89,6 +89,8 @@ impl Rewrite {
         let start = out.len();
         match self {
             Self::Keep => out.extend_from_slice(head.path()),
+            // A path that a plug-in has put, and that does not begin as those of the route.
+            Self::Strip { .. } if params.is_kept() => out.extend_from_slice(head.path()),
             Self::Strip { segments } => {
                 let stripped = strip(head.path(), *segments);
                 if !stripped.starts_with(b"/") {

@@ -14,29 +14,50 @@ use crate::plugin::{
     BodyRule, Decision, Patch, Plugged, PluginHost, PluginRun, RequestBody, Restated, Rewritten, only_restates, respond,
 };
 
+/// What goes along with a request that plug-ins were shown: the run, or the head that it came to.
+type Going<R> = (Option<R>, Option<Box<Rewritten>>);
+
 impl<P: PluginHost> Gateway<P> {
-    /// Shows a request to the plug-ins of its route, if it has some.
-    pub(super) fn plug_in(&self, route: usize, request: Head<'_>) -> Option<P::Run> {
+    /// Shows a request to the plug-ins of its route, if it has some: as the route's authentication leaves it, so that they take
+    /// nobody's word on who the client is but its own.
+    pub(super) fn plug_in(&self, route: usize, request: Head<'_>, admitted: Option<&Admitted>) -> Option<P::Run> {
         let set = self.config.routes().get(route)?.plugins()?;
-        Some(self.plugins.as_ref()?.begin(set, request))
+        let plugins = self.plugins.as_ref()?;
+        match (self.own_fields.get(route).filter(|own| !own.is_empty()), admitted) {
+            (Some(own), Some(admitted)) => {
+                let mut shown = self.rewritten.borrow_mut().pop().unwrap_or_default();
+                shown.identify(request, own, &admitted.upstream);
+                let run = plugins.begin(set, shown.head());
+                self.reuse_rewritten(Some(shown));
+                Some(run)
+            }
+            _ => Some(plugins.begin(set, request)),
+        }
     }
 
     /// Ends a run that wants another head of the request and nothing else: what it holds is the next request's at once. Where bodies are
     /// changed on their way, the request that it has to do with is one that is not there yet.
+    ///
+    /// # Errors
+    /// As of [`OwnPaths::read`](crate::plugin::OwnPaths::read).
     pub(super) fn restated(
         &self,
         route: usize,
         request: Head<'_>,
         run: P::Run,
-    ) -> (Option<P::Run>, Option<Box<Rewritten>>) {
+        params: &mut Params,
+    ) -> Result<Going<P::Run>, Reason> {
         if self.is_layered(route) || !only_restates(&run) {
-            return (Some(run), None);
+            return Ok((Some(run), None));
         }
-        let Some(patch) = run.patch() else { return (None, None) };
+        let Some(patch) = run.patch() else { return Ok((None, None)) };
         let mut rewritten = self.rewritten.borrow_mut().pop().unwrap_or_default();
         rewritten.take(request, &patch);
+        if patch.target().is_some() {
+            self.own_paths.read(route, request.path(), &rewritten.head(), params)?;
+        }
         drop(patch);
-        (None, Some(rewritten))
+        Ok((None, Some(rewritten)))
     }
 
     /// Keeps the memory of a request that plug-ins have changed.
@@ -89,9 +110,17 @@ impl<P: PluginHost> Gateway<P> {
         }
         let named = run.patch().and_then(|patch| Some(self.config.upstream_named(patch.upstream()?)));
         let upstream = named.map(|found| found.ok_or(Reason::PluginFailed)).transpose()?;
+        let is_other_path = run.patch().is_some_and(|patch| patch.target().is_some());
+        let before = is_other_path.then(|| (x.request().path().to_vec(), params.clone()));
         let spare = self.plugged.borrow_mut().pop().unwrap_or_default();
         let mut plugged = Plugged::new(x, run, spare, added, (body, rule));
-        let result = self.answer(&mut plugged, route, upstream, params, admitted).await;
+        let read = before.map(|(path, mut params)| {
+            self.own_paths.read(route, &path, &plugged.request(), &mut params).map(|()| params)
+        });
+        let result = match read.transpose() {
+            Ok(read) => self.answer(&mut plugged, route, upstream, read.as_ref().unwrap_or(params), admitted).await,
+            Err(reason) => Err(reason.into()),
+        };
         let (result, spare) = plugged.finish(result).await;
         let mut spares = self.plugged.borrow_mut();
         if spares.len() < SPARE_MAX {

@@ -52,7 +52,7 @@ impl Mirror {
             return None;
         }
         let begun = self.counts.begin(self.settings.in_flight_max());
-        let held = self.upstream.pick(x, Tried::default(), Instant::now()).ok();
+        let held = self.upstream.pick(route.asking(x, admitted), Tried::default(), Instant::now()).ok();
         let (Some(in_flight), Some(held)) = (begun, held) else {
             self.counts.count(End::Dropped);
             return None;

@@ -8,7 +8,7 @@ use leat_policy::balance::{
 use leat_policy::{Instant, SplitMix64};
 
 use super::clock::now;
-use super::key::key;
+use super::key::{Asking, key};
 use super::start::start;
 use super::turns::Turns;
 use crate::admit::ClientAddress;
@@ -95,7 +95,7 @@ impl Balancer {
     /// `came` says since when an endpoint is there, where it was not always.
     pub(super) fn choose<X: Exchange>(
         &self,
-        x: &X,
+        asking: Asking<'_, X>,
         now: Instant,
         came: impl Fn(usize) -> Option<Instant>,
         usable: impl Fn(usize) -> bool,
@@ -108,15 +108,15 @@ impl Balancer {
             }
         };
         if self.priorities.is_empty() {
-            return self.choose_among(x, now, weight, usable);
+            return self.choose_among(asking, now, weight, usable);
         }
         let tier = self.tier(&usable)?;
-        self.choose_among(x, now, weight, |at| self.priorities.get(at) == Some(&tier) && usable(at))
+        self.choose_among(asking, now, weight, |at| self.priorities.get(at) == Some(&tier) && usable(at))
     }
 
     fn choose_among<X: Exchange>(
         &self,
-        x: &X,
+        asking: Asking<'_, X>,
         now: Instant,
         weight: impl Fn(usize) -> u32,
         usable: impl Fn(usize) -> bool,
@@ -147,7 +147,7 @@ impl Balancer {
                 usable.get(position as usize).copied()
             }
             Kind::Hash(by, table, places, weighted) => {
-                let Some(key) = key(x, by, self.client) else { return turn(weighted, &usable) };
+                let Some(key) = key(asking, by, self.client) else { return turn(weighted, &usable) };
                 let place = |index: usize| places.get(index).copied();
                 let usable = |index: usize| place(index).is_some_and(&usable);
                 let index = match table {

@@ -1,15 +1,52 @@
-use leat_message::{Exchange, Fields, Name};
+use leat_message::{Exchange, Fields, Head, Name};
 use leat_policy::balance::hash;
 
-use crate::admit::ClientAddress;
+use crate::admit::{Admitted, ClientAddress, FieldLines, OwnFields};
 use crate::config::HashBy;
+
+/// A request that asks for a place, and what is known of its client.
+pub(crate) struct Asking<'a, X> {
+    x: &'a X,
+    /// Names of fields that are the authentication's, and what it says in them.
+    known: Option<(&'a OwnFields, &'a FieldLines)>,
+}
+
+impl<X> Clone for Asking<'_, X> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<X> Copy for Asking<'_, X> {}
+
+impl<'a, X: Exchange> Asking<'a, X> {
+    #[inline]
+    pub(crate) fn new(x: &'a X, own: &'a OwnFields, admitted: Option<&'a Admitted>) -> Self {
+        let known = admitted.filter(|_| !own.is_empty()).map(|admitted| (own, &admitted.upstream));
+        Self { x, known }
+    }
+
+    pub(crate) fn request(&self) -> Head<'a> {
+        self.x.request()
+    }
+
+    /// The first value of a field, as the upstream will get it where it is the authentication's: a client's own word would let it
+    /// choose where it goes.
+    pub(crate) fn field(&self, name: &str) -> Option<&'a [u8]> {
+        let name = name.as_bytes();
+        match self.known.filter(|(own, _)| own.tells(name)) {
+            Some((_, told)) => told.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value),
+            None => self.x.request().fields().get_named(name),
+        }
+    }
+}
 
 /// The hash of the part of a request that decides where it goes; `None` where it has no such part. `client` says whose it is.
 /// No allocation.
-pub(super) fn key<X: Exchange>(x: &X, by: &HashBy, client: ClientAddress) -> Option<u64> {
-    let request = x.request();
+pub(super) fn key<X: Exchange>(asking: Asking<'_, X>, by: &HashBy, client: ClientAddress) -> Option<u64> {
+    let (x, request) = (asking.x, asking.request());
     match by {
-        HashBy::Header(name) => request.fields().get_named(name.as_bytes()).map(hash),
+        HashBy::Header(name) => asking.field(name).map(hash),
         HashBy::Cookie(name) => cookie(request.fields(), name).map(hash),
         HashBy::Address => client.of(request, x.peer()).map(|ip| match ip {
             std::net::IpAddr::V4(ip) => hash(&ip.octets()),

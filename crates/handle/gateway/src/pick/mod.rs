@@ -19,7 +19,7 @@ pub(crate) use clock::now;
 pub(crate) use gate::{Place, Slot};
 pub(crate) use group::{Group, HedgeEnd};
 pub(crate) use held::Held;
-pub(crate) use key::cookie;
+pub(crate) use key::{Asking, cookie};
 pub(crate) use report::UpstreamReport;
 pub use states::States;
 pub(crate) use tried::Tried;

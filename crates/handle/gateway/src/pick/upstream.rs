@@ -12,6 +12,7 @@ use leat_policy::{Instant, SplitMix64};
 use super::balancer::Balancer;
 use super::clock::at;
 use super::gate::{Entry, Place, Slot};
+use super::key::Asking;
 use super::{Group, Held, Tried, now};
 use crate::admit::ClientAddress;
 use crate::config::{self, Retries};
@@ -149,11 +150,16 @@ impl Upstream {
     /// # Errors
     /// `UpstreamBreaker` where the breakers let nothing through, `UpstreamUnhealthy` where no endpoint is well, `UpstreamDraining`
     /// where those that are well are being drained.
-    pub(crate) fn pick<X: Exchange>(&self, x: &X, tried: Tried, now: std::time::Instant) -> Result<Held<'_>, Reason> {
+    pub(crate) fn pick<X: Exchange>(
+        &self,
+        asking: Asking<'_, X>,
+        tried: Tried,
+        now: std::time::Instant,
+    ) -> Result<Held<'_>, Reason> {
         let Some(group) = &self.group else {
             // Only latencies need the time here: without a group nothing comes and goes.
             let now = if self.balancer.measures() { at(now) } else { Instant::ZERO };
-            let at = self.choose(x, now, tried, |_| true).ok_or(Reason::UpstreamNone)?;
+            let at = self.choose(asking, now, tried, |_| true).ok_or(Reason::UpstreamNone)?;
             return self.hold(at, None);
         };
         let now = at(now);
@@ -162,7 +168,8 @@ impl Upstream {
         for _ in 0..=self.seats.len() {
             let may = |at: usize| !group.is_unwell(at) && !group.is_draining(at) && !group.is_cut(at, now);
             let is_any_in = self.any(|at| may(at) && !group.is_aside(at, now));
-            let Some(at) = self.choose(x, now, tried, |at| may(at) && !(is_any_in && group.is_aside(at, now))) else {
+            let Some(at) = self.choose(asking, now, tried, |at| may(at) && !(is_any_in && group.is_aside(at, now)))
+            else {
                 break;
             };
             match group.ask(at, now) {
@@ -203,10 +210,16 @@ impl Upstream {
     }
 
     /// One that was not tried if there is one. The balancer is asked once, since its turns go on with every question.
-    fn choose<X: Exchange>(&self, x: &X, now: Instant, tried: Tried, usable: impl Fn(usize) -> bool) -> Option<usize> {
+    fn choose<X: Exchange>(
+        &self,
+        asking: Asking<'_, X>,
+        now: Instant,
+        tried: Tried,
+        usable: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let is_any_new = !tried.is_empty() && self.any(|at| !tried.has(at) && usable(at));
         let came = |at: usize| self.group.as_deref().and_then(|group| group.came(at));
-        self.balancer.choose(x, now, came, |at| usable(at) && !(is_any_new && tried.has(at)))
+        self.balancer.choose(asking, now, came, |at| usable(at) && !(is_any_new && tried.has(at)))
     }
 
     fn any(&self, matches: impl Fn(usize) -> bool) -> bool {

@@ -2,6 +2,7 @@ use leat_message::{Field, Head, Length, Method, Name, RequestLines, Span};
 
 use super::Patch;
 use super::changes::takes_coding;
+use crate::admit::{FieldLines, OwnFields};
 
 /// A request's head as plug-ins changed it: a copy in one piece, with what is new behind it. Its memory is used again.
 #[derive(Debug, Default)]
@@ -41,6 +42,17 @@ impl Rewritten {
         }
         if let Some(body) = patch.body() {
             self.measure_body(body);
+        }
+    }
+
+    /// Takes a head over as a route's authentication leaves it: without what the client says under the names that are the
+    /// authentication's, and with what that knows of the client behind all others. Costs a copy of memory.
+    pub(crate) fn identify(&mut self, head: Head<'_>, own: &OwnFields, known: &FieldLines) {
+        self.copy(head);
+        let bytes = &self.bytes;
+        self.lines.fields.retain(|field| !own.has(field.name.of(bytes)));
+        for (name, value) in known.iter() {
+            self.set(None, (Name::from_bytes(name), name), value);
         }
     }
 

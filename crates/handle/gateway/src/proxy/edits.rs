@@ -1,5 +1,6 @@
 use leat_message::Reply;
 
+use crate::admit::OwnFields;
 use crate::config::FieldEdits;
 
 /// A name and a value.
@@ -26,6 +27,14 @@ impl Edits {
     /// The same, and fields of these names are taken out too.
     pub(crate) fn taking_out(mut self, names: &[&[u8]]) -> Self {
         self.out.extend(names.iter().map(|name| Box::from(*name)));
+        self
+    }
+
+    /// The same without a word on fields by which authentication tells of the client: it has the last one, also before the fields that
+    /// the engine puts by itself.
+    pub(crate) fn yielding_to(mut self, own: &OwnFields) -> Self {
+        self.put.retain(|(name, _)| !own.tells(name));
+        self.out.extend(own.told().map(Box::from));
         self
     }
 

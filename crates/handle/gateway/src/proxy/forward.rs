@@ -38,7 +38,7 @@ pub(crate) async fn forward<X: Exchange>(
     }
     let target = route.rewrite.prepare(&x.request())?;
     x.limit_body(body);
-    let upstream = route.upstream_of(x);
+    let upstream = route.upstream_of(route.asking(x, admitted));
     // Before a connection is taken and written to: whoever else is ready reads its request first.
     others_first().await;
     let mut started = Instant::now();
@@ -67,7 +67,7 @@ pub(crate) async fn forward<X: Exchange>(
                 }
             },
         };
-        let mut held = upstream.pick(x, tries.tried, started)?;
+        let mut held = upstream.pick(route.asking(x, admitted), tries.tried, started)?;
         if slot.is_some() {
             held.occupy(slot);
         }

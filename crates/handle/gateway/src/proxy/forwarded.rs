@@ -5,6 +5,7 @@ use leat_message::{Address, Exchange, Fields, Head, Name, Peer, Scheme, Version,
 
 use super::Edits;
 use super::request_id::{accepted_id, request_id};
+use crate::admit::hops_from_end;
 use crate::config::{self, ForwardedStyle};
 use crate::observe::TimingPolicy;
 
@@ -61,6 +62,7 @@ impl ForwardedPolicy {
         match id {
             Name::XForwardedFor | Name::Forwarded => true,
             Name::XForwardedProto | Name::XForwardedHost | Name::XForwardedPort => !self.believes_x_forwarded(),
+            Name::Other if is_disguised(name) => true,
             Name::XRequestId | Name::Other => !keeps_id && self.is_request_id(name),
             _ => false,
         }
@@ -174,13 +176,10 @@ impl ForwardedPolicy {
 
     /// The last `trusted_hops` entries of what earlier hops said: older ones could be anybody's invention.
     fn earlier(&self, fields: Fields<'_>, id: Name, out: &mut Vec<u8>) {
-        if self.trusted_hops == 0 {
-            return;
-        }
-        let count = fields.get_all(id).map(|value| value.split(|&b| b == b',').count()).sum::<usize>();
-        let skip = count.saturating_sub(self.trusted_hops as usize);
-        let entries = fields.get_all(id).flat_map(|value| value.split(|&b| b == b',')).skip(skip);
-        for entry in entries.map(<[u8]>::trim_ascii).filter(|entry| !entry.is_empty()) {
+        let mut believed = [&b""[..]; config::TRUSTED_HOPS_MAX];
+        let from_end = hops_from_end(fields, id).take(self.trusted_hops as usize);
+        let count = believed.iter_mut().zip(from_end).map(|(place, entry)| *place = entry).count();
+        for entry in believed.iter().take(count).rev() {
             if out.len() + entry.len() > VALUE_BYTES_MAX {
                 out.clear();
                 return;
@@ -189,6 +188,19 @@ impl ForwardedPolicy {
             out.extend_from_slice(b", ");
         }
     }
+}
+
+/// Whether servers that turn fields into variables (RFC 3875 section 4.1.18) would take a field for one of ours: `_` is as good as
+/// `-` to them. Who wrote it is not known, so nobody is believed.
+#[inline]
+fn is_disguised(name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 4] = [b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-host", b"x-forwarded-port"];
+    let is_same = |own: &&[u8]| own.len() == name.len() && own.iter().zip(name).all(|(&a, &b)| is_like(a, b));
+    (15..=17).contains(&name.len()) && name.contains(&b'_') && NAMES.iter().any(is_same)
+}
+
+fn is_like(own: u8, byte: u8) -> bool {
+    own == byte.to_ascii_lowercase() || own == b'-' && byte == b'_'
 }
 
 fn client_ip(peer: &Peer) -> Option<IpAddr> {

@@ -1,9 +1,10 @@
 use leat_dial::Call;
-use leat_message::{Exchange, Fields, Head, Length, Method, Name, Trace};
+use leat_message::{Exchange, Fields, Head, Length, Method, Name, Trace, decimal};
 use leat_observe::trace_context::{TRACESTATE, write_traceparent};
 use leat_route::Params;
 
 use super::connection_tokens::ConnectionTokens;
+use super::last_hop::{counts_forwards, forwards_left};
 use super::route::ProxyRoute;
 use crate::admit::Admitted;
 use crate::config::ProxyHost;
@@ -112,6 +113,7 @@ pub(crate) fn write_request<X: Exchange>(
     if fields.get(Name::Host).is_none() {
         call.field(b"host", authority);
     }
+    let forwards_left = forwards_left(head);
     let tokens = ConnectionTokens::of(fields);
     let upgrade = call.may_switch() && may_upgrade(head);
     for (id, name, value) in fields {
@@ -129,8 +131,16 @@ pub(crate) fn write_request<X: Exchange>(
             id if id.is_hop_by_hop() || route.forwarded.takes_out(id, name, keeps_id) => false,
             _ => !tokens.contain(name) || route.forwarded.protects(id, name),
         };
-        if keep && !route.request_edits.takes_out(name) && !route.owns(name) {
-            call.field(name, value);
+        if !keep || route.request_edits.takes_out(name) || route.owns(name) {
+            continue;
+        }
+        match forwards_left {
+            Some(left) if counts_forwards(id, name) => {
+                scratch.clear();
+                decimal(left.saturating_sub(1), scratch);
+                call.field(name, scratch);
+            }
+            _ => call.field(name, value),
         }
     }
     let trailers = wants_trailers(fields);

@@ -6,11 +6,11 @@ use leat_policy::Random;
 use leat_rpc::transcode::Transcoder;
 
 use super::{Edits, ForwardedPolicy};
-use crate::admit::CORS_FIELDS;
+use crate::admit::{Admitted, CORS_FIELDS, OwnFields};
 use crate::config::{self, ProxyHost, QueryEdits, Rewrite, SplitWhen};
 use crate::error::GatewayError;
 use crate::mirror::Mirror;
-use crate::pick::{Upstream, cookie};
+use crate::pick::{Asking, Upstream, cookie};
 
 /// A `proxy` route, compiled for one core.
 #[derive(Clone)]
@@ -42,7 +42,7 @@ pub(crate) struct ProxyRoute {
     /// Changes to the request's fields.
     pub(super) request_edits: Edits,
     /// Names of fields that no client may send past the route's authentication.
-    pub(super) own_fields: Vec<Box<[u8]>>,
+    pub(super) own_fields: OwnFields,
     /// Changes to the response's fields.
     pub(super) response_edits: Edits,
     /// What makes gRPC of other protocols' requests.
@@ -50,13 +50,16 @@ pub(crate) struct ProxyRoute {
 }
 
 impl ProxyRoute {
-    /// Whether the field is the authentication's. `_` is read as `-`: to servers that turn fields into variables (RFC 3875
-    /// section 4.1.18) both are the same.
+    /// A request that asks for a place by this route.
+    #[inline]
+    pub(crate) fn asking<'a, X: Exchange>(&'a self, x: &'a X, admitted: Option<&'a Admitted>) -> Asking<'a, X> {
+        Asking::new(x, &self.own_fields, admitted)
+    }
+
+    /// Whether the field is the authentication's.
     #[inline]
     pub(super) fn owns(&self, name: &[u8]) -> bool {
-        let plain = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
-        let is_same = |own: &[u8]| own.len() == name.len() && own.iter().zip(name).all(|(a, b)| plain(*a) == plain(*b));
-        self.own_fields.iter().any(|own| is_same(own))
+        self.own_fields.has(name)
     }
 
     pub(crate) fn new(
@@ -69,6 +72,7 @@ impl ProxyRoute {
         mirror: Option<Rc<Mirror>>,
     ) -> Result<Self, GatewayError> {
         let find = |number: usize| upstreams.get(number).map(Rc::clone).ok_or(GatewayError::Upstream(number));
+        let own_fields = OwnFields::of(route, schemes);
         let splits = proxy.splits().iter().map(|split| Ok((split.when().clone(), find(split.upstream())?)));
 
         Ok(Self {
@@ -85,8 +89,8 @@ impl ProxyRoute {
             host: proxy.host().clone(),
             forwarded,
             transcoder: proxy.transcoder().map(Arc::clone),
-            request_edits: Edits::new(route.request_fields()),
-            own_fields: own_fields(route, schemes),
+            request_edits: Edits::new(route.request_fields()).yielding_to(&own_fields),
+            own_fields,
             response_edits: match route.cors() {
                 Some(_) => Edits::new(route.response_fields()).taking_out(&CORS_FIELDS),
                 None => Edits::new(route.response_fields()),
@@ -106,20 +110,19 @@ impl ProxyRoute {
     }
 
     /// Where this request goes.
-    pub(super) fn upstream_of<X: Exchange>(&self, x: &X) -> &Upstream {
-        let taken = self.splits.iter().find(|(when, _)| self.takes(when, x));
+    pub(super) fn upstream_of<X: Exchange>(&self, asking: Asking<'_, X>) -> &Upstream {
+        let taken = self.splits.iter().find(|(when, _)| self.takes(when, asking));
         taken.map_or(&self.upstream, |(_, upstream)| upstream)
     }
 
-    fn takes<X: Exchange>(&self, when: &SplitWhen, x: &X) -> bool {
+    fn takes<X: Exchange>(&self, when: &SplitWhen, asking: Asking<'_, X>) -> bool {
         let is = |found: Option<&[u8]>, value: &Option<String>| {
             found.is_some_and(|found| value.as_ref().is_none_or(|value| value.as_bytes() == found))
         };
-        let fields = || x.request().fields();
         match when {
             SplitWhen::Percent(percent) => self.upstream.random().borrow_mut().below(100) < *percent,
-            SplitWhen::Header { name, value } => is(fields().get_named(name.as_bytes()), value),
-            SplitWhen::Cookie { name, value } => is(cookie(fields(), name), value),
+            SplitWhen::Header { name, value } => is(asking.field(name), value),
+            SplitWhen::Cookie { name, value } => is(cookie(asking.request().fields(), name), value),
         }
     }
 
@@ -127,10 +130,4 @@ impl ProxyRoute {
     pub(crate) fn with_upstream(&self, upstream: Rc<Upstream>) -> Self {
         Self { upstream, splits: Vec::new(), ..self.clone() }
     }
-}
-
-/// The fields of all schemes that the route names, whichever of them knows the client.
-fn own_fields(route: &config::Route, schemes: &[config::AuthScheme]) -> Vec<Box<[u8]>> {
-    let named = route.auth().into_iter().flat_map(|auth| &auth.schemes).filter_map(|&index| schemes.get(index));
-    named.flat_map(|scheme| scheme.own_fields()).map(|name| name.as_bytes().into()).collect()
 }

@@ -347,7 +347,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
         }
         if self.hedge_due_ms <= now_ms() {
             self.hedge_due_ms = NEVER;
-            if let Some(held) = self.tries.hedge(x) {
+            if let Some(held) = self.tries.hedge(self.route.asking(&*x, self.admitted)) {
                 x.record().attempts = self.tries.number;
                 let upstream = self.tries.upstream();
                 let hedges = self.hedges.get_or_insert_with(|| Box::new(Hedges::new(upstream)));

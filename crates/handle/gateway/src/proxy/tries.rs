@@ -9,7 +9,7 @@ use leat_stream::clock::{NEVER, now_ms};
 
 use super::replay::Replay;
 use crate::mirror::Copying;
-use crate::pick::{HedgeEnd, Held, Tried, Upstream, now};
+use crate::pick::{Asking, HedgeEnd, Held, Tried, Upstream, now};
 
 /// Tries for one request without a policy of its own: the first, and two more where a pooled connection turned out to be
 /// dead or an endpoint could not be reached. Never more, so that a failing upstream is not hit harder.
@@ -93,7 +93,7 @@ impl<'a> Tries<'a> {
     }
 
     /// An endpoint for a hedge, one that was not tried, with room and budget for it. It counts as a try.
-    pub(super) fn hedge<X: Exchange>(&mut self, x: &X) -> Option<Held<'a>> {
+    pub(super) fn hedge<X: Exchange>(&mut self, asking: Asking<'_, X>) -> Option<Held<'a>> {
         let policy = self.upstream.hedge()?;
         let (_, group) = self.upstream.retries()?;
         if !self.upstream.has_other(self.tried) {
@@ -103,7 +103,8 @@ impl<'a> Tries<'a> {
             group.count_hedge(HedgeEnd::Denied);
             return None;
         };
-        let held = self.upstream.pick(x, self.tried, Instant::now()).ok().filter(|held| !self.tried.has(held.at()))?;
+        let held =
+            self.upstream.pick(asking, self.tried, Instant::now()).ok().filter(|held| !self.tried.has(held.at()))?;
         held.occupy(slot);
         let body = if self.replay.is_whole() { Body::Whole } else { Body::Consumed };
         let asked = Asked { hedges: self.hedges, idempotency: self.idempotency, body };

@@ -44,7 +44,7 @@ pub(super) struct Known {
     pub(super) id: Name,
     /// A string in lower case: others are no headers.
     is_field: bool,
-    /// One that may be set, and whose place among others is that of its first setting.
+    /// One that may be set to any value, and whose place among others is that of its first setting.
     pub(super) is_plain: bool,
 }
 
@@ -149,7 +149,8 @@ impl Known {
             let is_field = is_string && !text.iter().any(u8::is_ascii_uppercase);
             // Numbers come before all other properties; `__proto__` is no property to set.
             let is_number = text.iter().all(u8::is_ascii_digit);
-            let is_plain = is_field && !is_number && &*text != b"__proto__" && super::patch::may_set(&text, id).is_ok();
+            let has_any_value = id != Name::Host && super::patch::may_set(&text, id).is_ok();
+            let is_plain = is_field && !is_number && &*text != b"__proto__" && has_any_value;
             Some(Self { atom, text, id, is_field, is_plain })
         }
     }

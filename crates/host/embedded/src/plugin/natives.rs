@@ -144,6 +144,9 @@ fn edit<'js>(ctx: Ctx<'js>, run: u32, name: String, value: Value<'js>) -> Result
         let message = format!("the header `{name}` is a string, a list of strings, or null, which takes it away");
         return Err(Exception::throw_type(&ctx, &message));
     };
+    if list.len() > 1 && name == "host" {
+        return Err(Exception::throw_type(&ctx, "a request has one `host` (RFC 9112 section 3.2): write a string"));
+    }
     // Whoever reads it may run a getter of the list's.
     drop(patch);
     for each in list.iter::<String>() {

@@ -1,6 +1,7 @@
 //! What plug-ins want changed of a head, or their reply.
 
 use leat_h1::encode::is_field;
+use leat_h1::is_authority;
 use leat_message::{Name, Span};
 
 /// Field lines that one step of a run may set or remove, at most.
@@ -191,8 +192,15 @@ impl Patch {
         if self.edits.len() >= EDITS_MAX {
             return Err(format!("a plug-in changes at most {EDITS_MAX} headers of a message"));
         }
+        let is_host = Name::from_bytes(name.as_bytes()) == Name::Host;
         let name = self.put(name.as_bytes());
         let value = value.map(|value| self.put_value(value)).transpose()?;
+        // What is no host says something else to each reader, and to a careful one nothing at all.
+        if is_host && value.is_some_and(|value| !is_authority(value.of(&self.text))) {
+            return Err(
+                "the header `host` is a host, with a port or without: `app.example` or `app.example:8080`".to_owned()
+            );
+        }
         self.edits.push((name, value));
         Ok(())
     }

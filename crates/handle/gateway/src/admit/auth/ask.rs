@@ -11,8 +11,10 @@ pub(super) struct Question<'q> {
     pub(super) scheme: &'q str,
     pub(super) target: &'q [u8],
     pub(super) fields: &'q [(&'q [u8], &'q [u8])],
-    /// The longest answer that is read, in bytes.
+    /// The longest body of an answer that is read, in bytes.
     pub(super) bytes_max: usize,
+    /// Whether an answer is good whatever its body is. The connection of one that is too long is closed.
+    pub(super) head_says_all: bool,
 }
 
 /// Sends a GET and reads the whole answer. The caller limits the time. A pooled connection that turns out to be dead is
@@ -47,14 +49,16 @@ async fn once(call: &mut Call, question: &Question<'_>) -> Result<Vec<u8>, Reaso
     call.length(Length::None);
     // An interim response comes before the final one.
     while poll_fn(|cx| call.poll_response(cx)).await? < 200 {}
-    let mut body = Vec::new();
+    let (mut body, mut read) = (Vec::new(), 0);
     loop {
         let step = poll_fn(|cx| match call.poll_body(cx) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Err(reason)) => Poll::Ready(Err(reason)),
             Poll::Ready(Ok(Piece::End)) => Poll::Ready(Ok(0)),
             Poll::Ready(Ok(Piece::Data(bytes))) => {
-                body.extend_from_slice(bytes);
+                if !question.head_says_all {
+                    body.extend_from_slice(bytes);
+                }
                 Poll::Ready(Ok(bytes.len()))
             }
         });
@@ -63,8 +67,9 @@ async fn once(call: &mut Call, question: &Question<'_>) -> Result<Vec<u8>, Reaso
             return Ok(body);
         }
         call.consume(count);
-        if body.len() > question.bytes_max {
-            return Err(Reason::UpstreamInvalid);
+        read += count;
+        if read > question.bytes_max {
+            return if question.head_says_all { Ok(body) } else { Err(Reason::UpstreamInvalid) };
         }
     }
 }

@@ -11,7 +11,8 @@ use super::external::ExternalCheck;
 use super::password_check::PasswordCheck;
 use super::scheme::Scheme;
 use super::state::AuthState;
-use crate::config::{AuthKind, AuthScheme, JwtKeys, RouteAuth};
+use crate::admit::ClientAddress;
+use crate::config::{AuthKind, AuthScheme, Config, JwtKeys, RouteAuth};
 use crate::endpoints::single;
 
 /// The schemes of a configuration, compiled for one core.
@@ -22,8 +23,10 @@ impl Schemes {
     ///
     /// # Errors
     /// What is wrong with the TLS settings of an endpoint, and the scheme it is of.
-    pub(crate) fn new(schemes: &[AuthScheme], state: &Arc<AuthState>, pools: &Rc<Pools>) -> Result<Self, SchemeError> {
-        schemes.iter().map(|scheme| compile(scheme, state, pools).map(Rc::new)).collect::<Result<_, _>>().map(Self)
+    pub(crate) fn new(config: &Config, state: &Arc<AuthState>, pools: &Rc<Pools>) -> Result<Self, SchemeError> {
+        let client = ClientAddress::new(config.forwarded());
+        let compiled = config.auth().iter().map(|scheme| compile(scheme, state, pools, client).map(Rc::new));
+        compiled.collect::<Result<_, _>>().map(Self)
     }
 
     /// The check of a route.
@@ -47,7 +50,12 @@ impl std::fmt::Display for SchemeError {
 
 impl std::error::Error for SchemeError {}
 
-fn compile(scheme: &AuthScheme, state: &Arc<AuthState>, pools: &Rc<Pools>) -> Result<Scheme, SchemeError> {
+fn compile(
+    scheme: &AuthScheme,
+    state: &Arc<AuthState>,
+    pools: &Rc<Pools>,
+    client: ClientAddress,
+) -> Result<Scheme, SchemeError> {
     let failed = |problem| SchemeError { scheme: scheme.name().to_owned(), problem };
     Ok(match scheme.kind() {
         AuthKind::Jwt(jwt) => {
@@ -73,7 +81,7 @@ fn compile(scheme: &AuthScheme, state: &Arc<AuthState>, pools: &Rc<Pools>) -> Re
         AuthKind::Certificate(rules) => Scheme::Certificate(CertificateCheck::new(rules.clone())),
         AuthKind::External(rules) => {
             let endpoint = single(&rules.endpoint, rules.ca.as_deref()).map_err(failed)?;
-            Scheme::External(ExternalCheck::new(rules.clone(), endpoint, Rc::clone(pools)))
+            Scheme::External(ExternalCheck::new(rules.clone(), endpoint, Rc::clone(pools), client, scheme.name()))
         }
     })
 }

@@ -2,14 +2,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use leat_dial::{Call, Endpoint, Pools};
-use leat_message::{Address, Exchange, Reason};
+use leat_message::{Exchange, Reason};
 
 use super::ask::{Question, ask};
 use super::identity::Identity;
 use super::scheme::Found;
+use crate::admit::ClientAddress;
 use crate::config::{ExternalRules, OnFailure};
 
-/// The longest answer that is read, in bytes: only its head says something.
+/// How much of an answer's body is read, in bytes, so that its connection can be used again: only the head says something.
 const BYTES_MAX: usize = 64 * 1_024;
 
 /// Asks another service, with the head of the request and without its body.
@@ -18,21 +19,32 @@ pub(super) struct ExternalCheck {
     endpoint: Rc<Endpoint>,
     authority: Box<str>,
     pools: Rc<Pools>,
+    client: ClientAddress,
     response_fields: Vec<Rc<str>>,
+    /// For a 401 of the service's that brings none, since every 401 has one (RFC 9110 section 15.5.2).
+    challenge: Box<[u8]>,
 }
 
 /// What the service said.
 struct Answer {
     status: u16,
-    challenge: Option<Box<[u8]>>,
+    /// All of its challenges, as one list.
+    challenge: Vec<u8>,
     fields: Vec<(Rc<str>, Vec<u8>)>,
 }
 
 impl ExternalCheck {
-    pub(super) fn new(rules: ExternalRules, endpoint: Endpoint, pools: Rc<Pools>) -> Self {
+    pub(super) fn new(
+        rules: ExternalRules,
+        endpoint: Endpoint,
+        pools: Rc<Pools>,
+        client: ClientAddress,
+        realm: &str,
+    ) -> Self {
         let response_fields = rules.response_fields.iter().map(|name| Rc::from(&**name)).collect();
         let authority = rules.endpoint.authority().into();
-        Self { rules, endpoint: Rc::new(endpoint), authority, pools, response_fields }
+        let challenge = format!("External realm=\"{realm}\"").into_bytes().into();
+        Self { rules, endpoint: Rc::new(endpoint), authority, pools, client, response_fields, challenge }
     }
 
     /// 2xx lets the request in, 401 and 403 and every other 4xx do not. Everything else, and no answer in time, is a failure
@@ -40,15 +52,13 @@ impl ExternalCheck {
     pub(super) async fn wait<X: Exchange>(&self, x: &mut X) -> Found {
         let answer = {
             let head = x.request();
-            let remote = match x.peer().remote {
-                Address::Ip(address) => address.ip().to_canonical().to_string(),
-                Address::Unix => "unknown".to_owned(),
-            };
+            let client = self.client.of(head, x.peer());
+            let client = client.map_or_else(|| "unknown".to_owned(), |address| address.to_string());
             let mut fields: Vec<(&[u8], &[u8])> = vec![
                 (b"x-forwarded-method", head.method_bytes()),
                 (b"x-forwarded-uri", head.target()),
                 (b"x-forwarded-host", head.authority()),
-                (b"x-forwarded-for", remote.as_bytes()),
+                (b"x-forwarded-for", client.as_bytes()),
             ];
             for (_, name, value) in head.fields() {
                 if self.rules.request_fields.iter().any(|wanted| wanted.as_bytes().eq_ignore_ascii_case(name)) {
@@ -61,6 +71,7 @@ impl ExternalCheck {
                 target: self.rules.path.as_bytes(),
                 fields: &fields,
                 bytes_max: BYTES_MAX,
+                head_says_all: true,
             };
             let time = Duration::from_millis(self.rules.time_ms);
             tokio::time::timeout(time, ask(&self.pools, &self.endpoint, &question, |call, _| self.read(call))).await
@@ -71,8 +82,9 @@ impl ExternalCheck {
                 answer.fields.iter().for_each(|(name, value)| identity.tell(name, value));
                 Found::Known(Rc::new(identity))
             }
-            Ok(Ok(Answer { status: 401, challenge: Some(challenge), .. })) => Found::Challenged(challenge),
-            Ok(Ok(Answer { status: 401, .. })) => Found::Refused(Reason::AuthCredentials),
+            Ok(Ok(Answer { status: 401, challenge, .. })) => {
+                Found::Challenged(if challenge.is_empty() { self.challenge.clone() } else { challenge.into() })
+            }
             Ok(Ok(Answer { status: 400..500, .. })) => Found::Refused(Reason::AuthDenied),
             _ => match self.rules.on_failure {
                 OnFailure::Refuse => Found::Refused(Reason::AuthServiceFailed),
@@ -88,7 +100,9 @@ impl ExternalCheck {
             let value = response.fields().get_named(name.as_bytes())?;
             Some((Rc::clone(name), value.to_vec()))
         });
-        let challenge = response.fields().get_named(b"www-authenticate").map(Box::from);
+        let is_challenge = |name: &[u8]| name.eq_ignore_ascii_case(b"www-authenticate");
+        let challenges = response.fields().iter().filter(|(_, name, _)| is_challenge(name)).map(|(.., value)| value);
+        let challenge = challenges.collect::<Vec<_>>().join(&b", "[..]);
         Answer { status: response.status(), challenge, fields: fields.collect() }
     }
 }

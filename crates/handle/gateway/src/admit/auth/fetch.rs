@@ -109,6 +109,7 @@ async fn fetch(source: &KeySource, pools: &Rc<Pools>) -> Result<KeySet, String> 
         target: settings.path().as_bytes(),
         fields: &[(b"accept", b"application/jwk-set+json, application/json")],
         bytes_max: BYTES_MAX,
+        head_says_all: false,
     };
     let answer = ask(pools, &endpoint, &question, |call, body| (call.response().status(), body.to_vec()));
     match answer.await {

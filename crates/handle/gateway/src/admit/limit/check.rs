@@ -5,11 +5,10 @@ use leat_policy::Instant;
 use leat_policy::limit::{Cell, Claim, Joint, Verdict, admit_all};
 
 use super::counted::Counted;
-use super::key::Asked;
+use super::key::{Asked, Asker};
 use super::told;
 use crate::admit::admission;
 use crate::admit::admitted::Admitted;
-use crate::admit::client::ClientAddress;
 use crate::config::{ROUTE_LIMITS_MAX, Route};
 
 /// A limit, and what one request of the route costs under it.
@@ -17,8 +16,7 @@ type Priced = (Rc<Counted>, u64);
 
 /// The rate limits of one route on one core that this process counts.
 pub(crate) struct LimitCheck {
-    route: Box<str>,
-    client: ClientAddress,
+    asker: Asker,
     /// Those that refuse. All are debited, or none is.
     enforced: Box<[Priced]>,
     /// Those that only count whom they would refuse, each for itself.
@@ -29,7 +27,7 @@ pub(crate) struct LimitCheck {
 
 impl LimitCheck {
     /// Those that a route names among the limits of its configuration; `None` for a route without.
-    pub(crate) fn new(route: &Route, limits: &[Rc<Counted>], client: ClientAddress) -> Option<Self> {
+    pub(crate) fn new(route: &Route, limits: &[Rc<Counted>], asker: &Asker) -> Option<Self> {
         let named = route.rate_limits().iter().take(ROUTE_LIMITS_MAX);
         let priced = named.filter_map(|named| Some((Rc::clone(limits.get(named.limit())?), named.cost())));
         let here = priced.filter(|(limit, _)| limit.server.is_none());
@@ -38,14 +36,13 @@ impl LimitCheck {
             return None;
         }
         let policy = told::policies(enforced.iter().map(|(limit, _)| &**limit));
-        Some(Self { route: route.name().into(), client, policy, enforced: enforced.into(), shadow: shadow.into() })
+        Some(Self { asker: asker.clone(), policy, enforced: enforced.into(), shadow: shadow.into() })
     }
 
     /// Asks the limits and debits them, and notes what the client is told. No allocation of its own; one look at the clock,
     /// and a hash, a look-up and an atomic for each limit.
     pub(crate) fn ask(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
-        let asked =
-            Asked { head, client: self.client.of(head, peer), route: &self.route, identities: &admitted.identities };
+        let asked = self.asker.asked(head, peer, &admitted.identities);
         let Some((any, _)) = self.enforced.first().or_else(|| self.shadow.first()) else {
             return admission::Verdict::Admit;
         };

@@ -1,10 +1,12 @@
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use leat_message::Head;
+use leat_message::{Head, Peer};
 
+use crate::admit::OwnFields;
 use crate::admit::auth::Identity;
-use crate::config::{KeyPart, RateLimit};
+use crate::admit::client::ClientAddress;
+use crate::config::{KeyPart, RateLimit, Route};
 
 /// What tells a limit's requests apart, as bytes: equal for requests that count together, different for all others.
 ///
@@ -14,6 +16,31 @@ pub(crate) struct Key {
     parts: Box<[KeyPart]>,
     ipv4_bits: u8,
     ipv6_bits: u8,
+}
+
+/// How the limits of a route look at its requests.
+#[derive(Clone)]
+pub(crate) struct Asker {
+    route: Box<str>,
+    client: ClientAddress,
+    own: Rc<OwnFields>,
+}
+
+impl Asker {
+    pub(crate) fn new(route: &Route, client: ClientAddress, own: OwnFields) -> Self {
+        Self { route: route.name().into(), client, own: Rc::new(own) }
+    }
+
+    /// What keys of a request may be made from. `identities`: who it is from; empty before `auth` has said so.
+    pub(super) fn asked<'a>(&'a self, head: Head<'a>, peer: &Peer, identities: &'a [Rc<Identity>]) -> Asked<'a> {
+        Asked { head, client: self.client.of(head, peer), route: &self.route, identities, own: &self.own }
+    }
+
+    /// Whether a limit looks at who the client is, so that `auth` has to come before it.
+    pub(crate) fn has_to_know(&self, limit: &RateLimit) -> bool {
+        let is_told = |part: &KeyPart| matches!(part, KeyPart::Header(name) if self.own.tells(name.as_bytes()));
+        limit.counts_users() || limit.key().iter().any(is_told)
+    }
 }
 
 /// What a key may be made from.
@@ -27,6 +54,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) route: &'a str,
     /// Who it is from; empty before `auth` has said so.
     pub(crate) identities: &'a [Rc<Identity>],
+    /// Fields of the route's authentication: what the client says under their names is nobody's word.
+    own: &'a OwnFields,
 }
 
 impl Key {
@@ -60,6 +89,13 @@ impl Key {
                     Some(value) => put(out, b'j', value.to_string().as_bytes()),
                     None => put(out, b'-', &[]),
                 },
+                KeyPart::Header(name) if asked.own.tells(name.as_bytes()) => {
+                    let mut told = asked.identities.iter().flat_map(|identity| identity.fields());
+                    match told.find(|(own, _)| own.eq_ignore_ascii_case(name.as_bytes())) {
+                        Some((_, value)) => put(out, b'f', value),
+                        None => put(out, b'-', &[]),
+                    }
+                }
                 KeyPart::Header(name) => {
                     let mut there = false;
                     let named = |field: &[u8]| field.eq_ignore_ascii_case(name.as_bytes());

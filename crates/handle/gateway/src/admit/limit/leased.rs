@@ -10,18 +10,16 @@ use leat_redis::{Client, Failure, Numbers, Question};
 
 use super::asking::{Asking, SCRIPT, verdict_of};
 use super::counted::Counted;
-use super::key::Asked;
+use super::key::{Asked, Asker};
 use super::leases::Leases;
 use super::told;
 use crate::admit::admission;
 use crate::admit::admitted::{Admitted, FieldLines};
-use crate::admit::client::ClientAddress;
 use crate::config::{ROUTE_LIMITS_MAX, Route, StoreError};
 
 /// The rate limits of a route whose units this process takes from Redis before it spends them.
 pub(crate) struct LeasedCheck {
-    route: Box<str>,
-    client: ClientAddress,
+    asker: Asker,
     limits: Box<[Leased]>,
     /// `RateLimit-Policy` and its value; empty where clients are not told.
     policy: Box<[u8]>,
@@ -57,18 +55,17 @@ struct Taking<'a> {
 
 impl LeasedCheck {
     /// Those that a route names among the limits of its configuration; `None` for a route without.
-    pub(crate) fn new(route: &Route, limits: &[Rc<Counted>], client: ClientAddress) -> Option<Self> {
+    pub(crate) fn new(route: &Route, limits: &[Rc<Counted>], asker: &Asker) -> Option<Self> {
         let named = route.rate_limits().iter().take(ROUTE_LIMITS_MAX);
         let leased = named.filter_map(|named| Leased::new(limits.get(named.limit())?, named.cost()));
         let limits: Box<[Leased]> = leased.collect();
         let policy = told::policies(limits.iter().map(|leased| &*leased.asking.limit));
-        (!limits.is_empty()).then(|| Self { route: route.name().into(), client, limits, policy })
+        (!limits.is_empty()).then(|| Self { asker: asker.clone(), limits, policy })
     }
 
     /// Spends what there is. No allocation, unless the next lease has to be asked for.
     pub(crate) fn ask(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
-        let asked =
-            Asked { head, client: self.client.of(head, peer), route: &self.route, identities: &admitted.identities };
+        let asked = self.asker.asked(head, peer, &admitted.identities);
         let mut taking = Taking::default();
         self.spend(&mut taking, &asked, &mut admitted.reply).unwrap_or_else(|_| {
             self.give_back(&taking, &asked);
@@ -78,8 +75,7 @@ impl LeasedCheck {
 
     /// Spends what there is, and asks for what there is not: one round trip for each such limit.
     pub(crate) async fn wait(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
-        let asked =
-            Asked { head, client: self.client.of(head, peer), route: &self.route, identities: &admitted.identities };
+        let asked = self.asker.asked(head, peer, &admitted.identities);
         let mut taking = Taking::default();
         loop {
             let ask = match self.spend(&mut taking, &asked, &mut admitted.reply) {

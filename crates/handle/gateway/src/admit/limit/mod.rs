@@ -15,6 +15,7 @@ mod told;
 
 pub(crate) use check::LimitCheck;
 pub(crate) use counted::{Counted, compile};
+pub(crate) use key::Asker;
 pub(crate) use leased::LeasedCheck;
 pub use ledger::Ledger;
 pub(crate) use look::{Left, look_at};

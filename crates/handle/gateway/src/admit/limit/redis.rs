@@ -8,11 +8,10 @@ use leat_redis::{Client, Failure, Numbers, Question, slot};
 
 use super::asking::{Asking, SCRIPT, Tag, verdict_of};
 use super::counted::Counted;
-use super::key::Asked;
+use super::key::{Asked, Asker};
 use super::told;
 use crate::admit::admission;
 use crate::admit::admitted::{Admitted, FieldLines};
-use crate::admit::client::ClientAddress;
 use crate::config::{ROUTE_LIMITS_MAX, Route, StoreError};
 
 /// Questions that are kept for the next requests.
@@ -20,8 +19,7 @@ const QUESTIONS_MAX: usize = 64;
 
 /// The rate limits of a route that one Redis server or cluster counts.
 pub(crate) struct RedisCheck {
-    route: Box<str>,
-    client: ClientAddress,
+    asker: Asker,
     redis: Client,
     /// Those that refuse. All are debited, or none is.
     enforced: Box<[Asking]>,
@@ -37,7 +35,7 @@ type Keyed<'a> = (&'a Asking, Tag);
 
 impl RedisCheck {
     /// The limits of a route that Redis counts: a check for each server.
-    pub(crate) fn of_route(route: &Route, limits: &[Rc<Counted>], client: ClientAddress) -> Vec<Self> {
+    pub(crate) fn of_route(route: &Route, limits: &[Rc<Counted>], asker: &Asker) -> Vec<Self> {
         let named = route.rate_limits().iter().take(ROUTE_LIMITS_MAX);
         let mut rest: Vec<_> = named.filter_map(|named| Some((limits.get(named.limit())?, named.cost()))).collect();
         rest.retain(|(limit, _)| limit.server.is_some() && limit.leasing.is_none());
@@ -49,8 +47,7 @@ impl RedisCheck {
             let asking = of_server.into_iter().map(|(limit, cost)| Asking::new(limit, cost));
             let (shadow, enforced): (Vec<_>, Vec<_>) = asking.partition(|one| one.limit.is_shadow);
             checks.push(Self {
-                route: route.name().into(),
-                client,
+                asker: asker.clone(),
                 redis: Client::shared(&server, SCRIPT),
                 policy: told::policies(enforced.iter().map(|one| &*one.limit)),
                 enforced: enforced.into(),
@@ -63,7 +60,7 @@ impl RedisCheck {
 
     /// Whether anything has to be asked.
     pub(crate) fn ask(&self, head: Head<'_>, peer: &Peer) -> admission::Verdict {
-        let client = self.client.of(head, peer);
+        let client = self.asker.asked(head, peer, &[]).client;
         match self.enforced.iter().chain(&self.shadow).any(|one| one.limit.applies_to(client)) {
             true => admission::Verdict::Wait,
             false => admission::Verdict::Admit,
@@ -73,8 +70,7 @@ impl RedisCheck {
     /// Asks the server: one round trip, and one more for each limit in shadow mode. In a cluster one for each slot: limits
     /// with equal keys and values have the same one.
     pub(crate) async fn wait(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
-        let asked =
-            Asked { head, client: self.client.of(head, peer), route: &self.route, identities: &admitted.identities };
+        let asked = self.asker.asked(head, peer, &admitted.identities);
         let mut rest: Vec<Keyed<'_>> = self.applying(&self.enforced, &asked).collect();
         let mut tightest = None;
         while let Some((_, first)) = rest.first() {

@@ -1,5 +1,5 @@
 use super::edits;
-use crate::config::model::{Forwarded, ForwardedStyle, RequestId};
+use crate::config::model::{Forwarded, ForwardedStyle, RequestId, TRUSTED_HOPS_MAX};
 use crate::config::table::{Key, Kind, Open, Section};
 
 const STYLES: &[(&str, &str)] = &[
@@ -16,7 +16,7 @@ pub(super) static FORWARDED: Section = Section::new(
     &[
         Key::default(
             "trusted_hops",
-            Kind::Number { min: 0, max: 32 },
+            Kind::Number { min: 0, max: TRUSTED_HOPS_MAX as u64 },
             "0",
             "How many proxies in front of this one are trusted: so many entries from the end of `X-Forwarded-For` or `Forwarded` are believed, and a request id is kept. 0 believes nothing and removes what arrives.",
         ),
@@ -59,7 +59,7 @@ pub(super) fn read_forwarded(open: &Open<'_>) -> Option<Forwarded> {
     });
     let request_id = open.text("request_id").and_then(|text| match text.value {
         "off" => Some(None),
-        _ => edits::name(open.reader, text).map(|field| Some(RequestId { field })),
+        _ => edits::editable(open.reader, text, edits::Way::Request).map(|field| Some(RequestId { field })),
     });
     Some(Forwarded { trusted_hops: trusted_hops? as u32, style: style?, via: via?, request_id: request_id? })
 }

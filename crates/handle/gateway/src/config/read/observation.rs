@@ -1,3 +1,5 @@
+use leat_message::Name;
+
 use super::address::network;
 use super::auth::{secret, url};
 use super::share::{SHARE, read_share};
@@ -166,6 +168,10 @@ fn read_headers(open: &Open<'_>) -> Vec<(String, Hidden)> {
     for (pair, section) in open.section_pairs("headers") {
         let text = Text { value: &pair.key, place: pair.place };
         let name = edits::editable(open.reader, text, edits::Way::Request);
+        if matches!(Name::from_bytes(pair.key.as_bytes()), Name::ContentType | Name::ContentEncoding) {
+            let message = format!("the field `{}` is that of the messages themselves", pair.key);
+            open.reader.problem_help(pair.place, message, "leave it out");
+        }
         let (from_file, from_env) = (section.text("file"), section.text("env"));
         let value = match (from_file, from_env) {
             // Without `file:` in front it may well be the value.

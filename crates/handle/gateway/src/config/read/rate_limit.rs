@@ -75,7 +75,7 @@ pub(super) static RATE_LIMIT: Section = Section::new(
             "key",
             Kind::List { of: &Kind::Text { what: "a part of a key", example: "client" }, one: true },
             "client",
-            "What tells requests apart: `client` (the address), `user` (whom the route's `auth` finds), `claim:NAME` (of the user's token), `header:NAME`, `route`, `host`, `method`, several of them, or `all` for one count of everything. Requests without the claim or header count together.",
+            "What tells requests apart: `client` (the address), `user` (whom the route's `auth` finds), `claim:NAME` (of the user's token), `header:NAME` (of a field that the route's `auth` sets, what that says), `route`, `host`, `method`, several of them, or `all` for one count of everything. Requests without the claim or header count together.",
         )
         .aka(&["by", "keys"]),
         Key::default(

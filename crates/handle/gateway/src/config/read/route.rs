@@ -205,7 +205,10 @@ fn read_route(
     let auth = open.section_if("auth").map(|section| read_route_auth(&section, schemes));
     match &auth {
         None => rate_limits.check_users(open, &named_limits, Known::Nothing),
-        Some(Some(found)) => rate_limits.check_users(open, &named_limits, schemes.known(found)),
+        Some(Some(found)) => {
+            rate_limits.check_users(open, &named_limits, schemes.known(found));
+            schemes.warn_told(open, found, &request_fields);
+        }
         Some(None) => {}
     }
     let action = read_action(open, path, rewrite, &response_fields, upstreams);
@@ -220,6 +223,7 @@ fn read_route(
     Some(Route {
         name,
         named,
+        path: matched.map(|matched| matched.path.clone()).unwrap_or_default(),
         request_fields,
         response_fields,
         request_query,

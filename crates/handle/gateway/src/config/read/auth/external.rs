@@ -1,7 +1,9 @@
+use leat_message::Name;
+
 use super::{Read, own_field, url};
 use crate::config::auth::{AuthKind, ExternalRules, OnFailure};
 use crate::config::read::{edits, file};
-use crate::config::table::{Key, Kind, Open, Section};
+use crate::config::table::{Key, Kind, Open, Section, Text};
 
 const FIELD: Kind = Kind::Text { what: "a field name", example: "cookie" };
 
@@ -13,7 +15,7 @@ const ON_FAILURE: &[(&str, &str)] = &[
 pub(super) static EXTERNAL: Section = Section::new(
     "external",
     "the `external` section",
-    "A service that is asked about every request with GET: method, target, host and address of the request are in `x-forwarded-method`, `-uri`, `-host` and `-for`; bodies are not sent. 2xx lets the request in, 401 is answered with 401, every other 4xx with 403.",
+    "A service that is asked about every request with GET: method, target and host of the request, and the client's address as in `access`, are in `x-forwarded-method`, `-uri`, `-host` and `-for`; bodies are not sent. 2xx lets the request in, 401 is answered with 401, every other 4xx with 403.",
     &[
         Key::required(
             "url",
@@ -59,8 +61,7 @@ pub(super) fn read(open: &Open<'_>) -> Read {
     let ca = open.text("ca").and_then(|text| file::pem(open.reader, text, "CERTIFICATE", "certificate"));
     let time_ms = open.time("time");
     let on_failure = open.choice("on_failure", &[("refuse", OnFailure::Refuse), ("admit", OnFailure::Admit)]);
-    let request_fields =
-        open.texts("request_headers").into_iter().filter_map(|text| edits::name(open.reader, text)).collect();
+    let request_fields = open.texts("request_headers").into_iter().filter_map(|text| askable(open, text)).collect();
     let response_fields: Vec<String> =
         open.texts("response_headers").into_iter().filter_map(|text| own_field(open, text)).collect();
     let (endpoint, path) = url?;
@@ -68,4 +69,18 @@ pub(super) fn read(open: &Open<'_>) -> Read {
     let (time_ms, on_failure) = (time_ms?, on_failure?);
     let rules = ExternalRules { endpoint, path, ca, time_ms, on_failure, request_fields, response_fields };
     Some((AuthKind::External(rules), own))
+}
+
+/// The name of a field that the service may see. Those that frame the request, or say where it goes, are the question's own.
+fn askable(open: &Open<'_>, text: Text<'_>) -> Option<String> {
+    if Name::from_bytes(text.value.as_bytes()) == Name::Host {
+        let help = "leave it out: the service finds it in `x-forwarded-host`";
+        open.reader.problem_help(
+            text.place,
+            format!("the field `{}` is that of the question itself", text.value),
+            help,
+        );
+        return None;
+    }
+    edits::editable(open.reader, text, edits::Way::Request)
 }

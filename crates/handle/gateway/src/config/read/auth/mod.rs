@@ -15,6 +15,7 @@ use super::edits;
 use super::rate_limit::Known;
 use super::route::upstream_or_route_name;
 use crate::config::auth::{AuthKind, AuthScheme, RouteAuth};
+use crate::config::fields::FieldEdits;
 use crate::config::model::Listener;
 use crate::config::problem::Place;
 use crate::config::table::{Group, Key, Kind, Open, Section, Text};
@@ -53,7 +54,8 @@ pub(super) static AUTH_SCHEME: Section = Section::new(
         ),
     ],
 )
-.groups(&[Group { keys: &["jwt", "api_keys", "basic", "client_certificate", "external"], required: true }]);
+.groups(&[Group { keys: &["jwt", "api_keys", "basic", "client_certificate", "external"], required: true }])
+.secret();
 
 /// Reads all schemes; those that are wrong are `None`, so that routes that name them are fine all the same.
 pub(super) struct Schemes {
@@ -115,6 +117,23 @@ impl Schemes {
         }
     }
 
+    /// Warns of changes to fields that a route's schemes tell of the client by, who have the last word.
+    pub(super) fn warn_told(&self, open: &Open<'_>, auth: &RouteAuth, edits: &FieldEdits) {
+        for (name, _) in edits.set().iter().chain(edits.add()) {
+            let tells = |scheme: &&AuthScheme| scheme.told_fields.iter().any(|told| told.eq_ignore_ascii_case(name));
+            let schemes = auth.schemes.iter().filter_map(|&index| self.read.get(index)?.as_ref());
+            let Some(scheme) = schemes.into_iter().find(tells) else { continue };
+            open.reader.warn(
+                open.place_of("request_headers").unwrap_or(open.place()),
+                format!(
+                    "`{name}` is what the scheme `{}` tells of the client: what is put here goes nowhere",
+                    scheme.name
+                ),
+                "leave it out, or choose another name",
+            );
+        }
+    }
+
     /// The scheme whose keys come in this field, where one has it.
     pub(super) fn with_field(&self, field: &str) -> Option<&str> {
         let carries = |scheme: &&AuthScheme| match &scheme.kind {
@@ -166,12 +185,12 @@ fn read_scheme(open: &Open<'_>, name: &str, place: Place) -> Option<AuthScheme> 
     let basic = open.section_if("basic").map(|section| basic::read(&section, name));
     let certificate = open.section_if("client_certificate").map(|section| certificate::read(&section));
     let external = open.section_if("external").map(|section| external::read(&section));
-    let (kind, mut own_fields) =
-        [jwt, api_keys, basic, certificate, external].into_iter().flatten().next().flatten()?;
+    let (kind, told_fields) = [jwt, api_keys, basic, certificate, external].into_iter().flatten().next().flatten()?;
+    let mut hidden_field = None;
     if hides {
         match &kind {
-            AuthKind::Jwt(_) | AuthKind::Basic(_) => own_fields.push("authorization".to_owned()),
-            AuthKind::ApiKeys(keys) => own_fields.push(keys.header.clone()),
+            AuthKind::Jwt(_) | AuthKind::Basic(_) => hidden_field = Some("authorization".to_owned()),
+            AuthKind::ApiKeys(keys) => hidden_field = Some(keys.header.clone()),
             AuthKind::Certificate(_) | AuthKind::External(_) => open.reader.warn(
                 open.place_of("hide_credentials").unwrap_or(place),
                 "`hide_credentials` does nothing in this scheme",
@@ -179,7 +198,7 @@ fn read_scheme(open: &Open<'_>, name: &str, place: Place) -> Option<AuthScheme> 
             ),
         }
     }
-    Some(AuthScheme { name: name.to_owned(), kind, own_fields, place })
+    Some(AuthScheme { name: name.to_owned(), kind, told_fields, hidden_field, place })
 }
 
 /// The name of a field that a scheme sets, in lower case.
