@@ -24,6 +24,9 @@ impl Watched {
         let master = announced(&[])?;
         let (ip, port) = (master.address.ip().to_string(), master.address.port().to_string());
         let replica = announced(&["--replicaof", &format!("{ip} {port}")])?;
+        [&master, &replica].into_iter().for_each(Redis::wait_ready);
+        // Before there are sentinels: they ask about replicas when they begin, and then only every ten seconds.
+        eventually("the replica", || replica.ask("INFO replication").contains("master_link_status:up").then_some(()));
         let sentinel = || {
             let (address, folder) = (own_address(), Folder::new());
             let settings = format!(
@@ -39,10 +42,7 @@ sentinel announce-ip {}
         };
         let sentinels = [sentinel()?, sentinel()?, sentinel()?].into();
         let all = Self { master, replica, sentinels };
-        all.sentinels.iter().chain([&all.master, &all.replica]).for_each(Redis::wait_ready);
-        eventually("the replica", || {
-            all.replica.ask("INFO replication").contains("master_link_status:up").then_some(())
-        });
+        all.sentinels.iter().for_each(Redis::wait_ready);
         eventually("the sentinels", || {
             let knows = |one: &Redis| {
                 let told = one.ask("SENTINEL MASTER leat").replace("\r\n", " ");

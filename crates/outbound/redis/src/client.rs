@@ -28,6 +28,8 @@ pub struct Client {
 struct Inner {
     followed: Arc<Followed>,
     script: Script,
+    /// The topology as the control thread knows it.
+    topologies: RefCell<watch::Receiver<Arc<Topology>>>,
     nodes: RefCell<Nodes>,
     task: RefCell<Option<JoinHandle<()>>>,
 }
@@ -61,11 +63,12 @@ impl Client {
 
     /// Starts to connect. To be called on a core's thread, inside its `LocalSet`.
     pub fn start(followed: &Arc<Followed>, script: Script) -> Self {
-        let mut topologies = followed.subscribe();
-        let nodes = Nodes { topology: Arc::new(Topology::Unknown), list: Vec::new() };
-        let (nodes, task) = (RefCell::new(nodes), RefCell::default());
-        let inner = Rc::new(Inner { followed: Arc::clone(followed), script, nodes, task });
-        inner.apply(&topologies.borrow_and_update());
+        let topologies = followed.subscribe();
+        let nodes = RefCell::new(Nodes { topology: Arc::new(Topology::Unknown), list: Vec::new() });
+        let (followed, task) = (Arc::clone(followed), RefCell::default());
+        let news = RefCell::new(topologies.clone());
+        let inner = Rc::new(Inner { followed, script, topologies: news, nodes, task });
+        inner.update();
         let weak = Rc::downgrade(&inner);
         *inner.task.borrow_mut() = Some(spawn_local(keep_up(weak, topologies)));
         Self { inner }
@@ -161,7 +164,6 @@ impl Client {
             _ = topologies.wait_for(|topology| **topology != Topology::Unknown) => {}
             () = std::future::poll_fn(|cx| timer.poll_due(cx)) => {}
         }
-        self.inner.apply(&topologies.borrow_and_update());
         self.inner.node_of(question).ok_or(Failure::Down)
     }
 }
@@ -174,8 +176,11 @@ enum Next {
 }
 
 impl Inner {
-    /// The server that has the keys.
+    /// The server that has the keys, by what is known now: one that is no master any more may take what is lost then.
     fn node_of(&self, question: &Question) -> Option<Rc<Node>> {
+        if self.topologies.borrow().has_changed().unwrap_or(false) {
+            self.update();
+        }
         let nodes = self.nodes.borrow();
         let place = match &*nodes.topology {
             Topology::Unknown => return None,
@@ -231,8 +236,9 @@ impl Inner {
     }
 
     /// Has a connection to each server of the topology and to no other.
-    fn apply(&self, topology: &Arc<Topology>) {
-        let targets: &[Target] = match &**topology {
+    fn update(&self) {
+        let topology = Arc::clone(&self.topologies.borrow_mut().borrow_and_update());
+        let targets: &[Target] = match &*topology {
             Topology::Unknown => &[],
             Topology::One(target) => std::slice::from_ref(target),
             Topology::Cluster(slots) => slots.masters(),
@@ -244,7 +250,7 @@ impl Inner {
         });
         let list = list.collect();
         // Those that are left over end here, and their calls with them.
-        *nodes = Nodes { topology: Arc::clone(topology), list };
+        *nodes = Nodes { topology, list };
     }
 }
 
@@ -256,10 +262,10 @@ impl Drop for Inner {
     }
 }
 
-/// Follows the topology for as long as somebody holds the client.
+/// Follows the topology for as long as somebody holds the client, whether or not anything is asked.
 async fn keep_up(inner: Weak<Inner>, mut topologies: watch::Receiver<Arc<Topology>>) {
     while topologies.changed().await.is_ok() {
         let Some(inner) = inner.upgrade() else { return };
-        inner.apply(&topologies.borrow_and_update());
+        inner.update();
     }
 }
