@@ -174,11 +174,14 @@ fn a_reload_keeps_the_connection() {
     let mut leat = redis.gateway("", "x: { rate: 100/h, key: all, redis: shared }", "x");
     let mut client = leat.connect();
     assert_eq!(ask(&mut client, "").status, 200);
-    let connections = || {
-        let info = redis.ask("INFO stats");
-        let line = info.lines().find_map(|line| line.strip_prefix("total_connections_received:")).unwrap();
+    let number = |name: &str| {
+        let info = redis.ask("INFO");
+        let line = info.lines().find_map(|line| line.strip_prefix(name)).unwrap();
         line.trim().parse::<u64>().unwrap()
     };
+    let connections = || number("total_connections_received:");
+    // Of both cores, and that of the question itself.
+    eventually("the other core's connection", || (number("connected_clients:") == 3).then_some(()));
     let before = connections();
     leat.reload();
     leat.wait_log("the reload", |line| line.contains("\"event\":\"reloaded\""));
