@@ -3,7 +3,7 @@ const EIGHT_DIGITS: u64 = 100_000_000;
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
 
 /// The digits of the smallest numbers, which most of those in fields and logs are: the first in the lowest byte, and in the highest how many
-/// there are. What is reckoned for all others takes five times the instructions, and each waits for the one before it.
+/// there are. What is reckoned for all others takes some thirty instructions, and each waits for the one before it.
 static SMALL: [u32; 1_000] = small();
 
 const fn small() -> [u32; 1_000] {
