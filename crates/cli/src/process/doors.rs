@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use leat_gateway::Gateway;
-use leat_listen::{Accepted, Gate, Protocol};
+use leat_listen::{Accepted, Gate, Protocol, Stop};
 use leat_serve::{Service, Site};
 use leat_stream::clock;
 use pin_project_lite::pin_project;
@@ -37,8 +37,17 @@ struct OpenDoor {
 
 /// An accept loop that runs. Dropping it ends the loop, once it has taken what waits in its queue.
 struct Accepting {
-    _stop: oneshot::Sender<()>,
+    stop: oneshot::Sender<Stop>,
     task: tokio::task::JoinHandle<()>,
+}
+
+impl Accepting {
+    /// Ends the loop at once: another one takes who waits in the queue. Else a client that connects behind the word of a reload
+    /// could still come in as the old configuration has it.
+    fn hand_over(self) {
+        // The loop may have failed.
+        let _ = self.stop.send(Stop::HandedOver);
+    }
 }
 
 impl Doors {
@@ -88,8 +97,12 @@ impl Doors {
             };
             let accepting = match (old, listener) {
                 (Some(old), None) => old.accepting,
-                // The old loop ends, if there is one: whoever waits in the queue is taken by it or by the new one.
-                (_, Some(listener)) => self.accept(listener, door, &service),
+                (old, Some(listener)) => {
+                    if let Some(old) = old {
+                        old.accepting.hand_over();
+                    }
+                    self.accept(listener, door, &service)
+                }
                 (None, None) => continue,
             };
             self.open.push(OpenDoor { door: door.clone(), service, accepting });
@@ -115,11 +128,9 @@ impl Doors {
         let connections = Rc::clone(&self.connections);
         // The closure lives for as long as a handshake that will call it.
         let open = Counted::new(&self.accepting);
-        let (stop, stopped) = oneshot::channel::<()>();
-        let stopped = async {
-            // An error is the sender's drop, which is the word.
-            let _ = stopped.await;
-        };
+        let (stop, stopped) = oneshot::channel();
+        // An error is the sender's drop, which is the word.
+        let stopped = async { stopped.await.unwrap_or(Stop::Ended) };
         let options = door.options.clone();
         let accepting = leat_listen::serve_until(listener, Arc::clone(&self.gate), options, stopped, move |accepted| {
             let _ = &open;
@@ -134,7 +145,7 @@ impl Doors {
                 event(Level::Error, "accept_failed", &format!("{address}: can't accept: {error}"), &[]);
             }
         });
-        Accepting { _stop: stop, task }
+        Accepting { stop, task }
     }
 
     /// Waits until accepting has stopped and every connection has ended; to be called once the core drains. Handshakes

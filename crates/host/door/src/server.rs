@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use leat_listen::{Accepted, Entrance, Gate, Listener, OnUnshaken, Protocol, ServeOptions, Unshaken};
+use leat_listen::{Accepted, Entrance, Gate, Listener, OnUnshaken, Protocol, ServeOptions, Stop, Unshaken};
 use leat_message::{Address, Handler, Peer};
 use leat_script::{Arrival, Group, Lane, Script};
 use leat_stream::{Plain, Socket};
@@ -65,7 +65,10 @@ impl<H: Handler + AsRef<Script> + Clone> Server<H> {
         tokio::task::spawn_local(async move {
             let asked = Cell::new(None);
             let (gate, options) = (Arc::clone(&server.gate), server.options.clone());
-            let stopped = async { asked.set(stopped.await.ok().flatten()) };
+            let stopped = async {
+                asked.set(stopped.await.ok().flatten());
+                Stop::Ended
+            };
             let telling = server.telling();
             let accepting = leat_listen::serve_telling(
                 listener,

@@ -30,7 +30,7 @@ pub use handover::{Successor, hand_over};
 pub use inherited::{Inherited, ReadySignal};
 pub use listener::Listener;
 pub use proxy::ProxyProtocol;
-pub use serve::{Accepted, Entrance, Protocol, ServeOptions, serve, serve_telling, serve_until};
+pub use serve::{Accepted, Entrance, Protocol, ServeOptions, Stop, serve, serve_telling, serve_until};
 pub use supervisor::Supervisor;
 pub use tls::{CertificateFiles, CertificateText, ClientAuth, PemError, Reloaded, TicketKeys, TlsOptions, TlsSettings};
 pub use tls::{OnUnshaken, TlsProblem, TlsTextError, TlsTextOptions, TlsVersions, Unshaken};

@@ -70,6 +70,15 @@ pub struct Accepted {
     pub permit: Permit,
 }
 
+/// How an accept loop comes to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Nobody accepts here any more: who waits in the queue is still taken.
+    Ended,
+    /// Another loop accepts from the same socket, and takes who waits: they are its clients, under its options.
+    HandedOver,
+}
+
 /// Accepts connections until the core drains; then takes those that wait in the queue still, closes its descriptors and
 /// returns. Runs inside a `LocalSet` on the core's runtime, beside [`clock::run`].
 ///
@@ -86,7 +95,7 @@ where
     serve_until(listener, gate, options, std::future::pending(), on_connection).await
 }
 
-/// As [`serve`], and ends in the same way once `stop` is ready: for a listener that a reload removes.
+/// As [`serve`], and ends as `stop` says once it is ready: for a listener that a reload removes or takes in another way.
 ///
 /// # Errors
 /// As for [`serve`].
@@ -94,7 +103,7 @@ pub async fn serve_until<F>(
     listener: Listener,
     gate: Arc<Gate>,
     options: ServeOptions,
-    stop: impl Future<Output = ()>,
+    stop: impl Future<Output = Stop>,
     on_connection: F,
 ) -> io::Result<()>
 where
@@ -111,7 +120,7 @@ pub async fn serve_telling<F>(
     listener: Listener,
     gate: Arc<Gate>,
     options: ServeOptions,
-    stop: impl Future<Output = ()>,
+    stop: impl Future<Output = Stop>,
     on_connection: F,
     on_unshaken: Option<OnUnshaken>,
 ) -> io::Result<()>
@@ -123,7 +132,10 @@ where
     tokio::select! {
         biased;
         () = drain_begun() => {}
-        () = stop => {}
+        stop = stop => match stop {
+            Stop::Ended => {}
+            Stop::HandedOver => return Ok(()),
+        },
         () = accept_all(&door, &mut incoming) => {}
     }
     for connection in incoming.drain(BACKLOG as usize)? {

@@ -6,7 +6,7 @@ mod support;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use leat_listen::{Accepted, ListenerSet, Protocol, ServeOptions};
+use leat_listen::{Accepted, ListenerSet, Protocol, ServeOptions, Stop};
 use leat_message::{Address, Reason, Scheme};
 use support::{bind, gate, on_core, read, read_to_close, serve, soon, until, until_refused};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -178,5 +178,43 @@ fn a_core_that_drains_already_accepts_no_more_than_what_waits() {
         let first: Accepted = connections.try_recv().unwrap();
         assert_eq!(first.peer.remote, Address::Ip(client.local_addr().unwrap()));
         until(|| connections.is_empty()).await;
+    });
+}
+
+/// Which of two accept loops on one socket takes a client that comes between the word to the first and its next turn.
+async fn taken(stop: Stop) -> &'static str {
+    let (set, address) = listening();
+    let gate = gate(|_| {});
+    let (taken, mut by) = tokio::sync::mpsc::unbounded_channel();
+    let (say, said) = tokio::sync::oneshot::channel();
+    let accept = |name: &'static str, stop: Option<tokio::sync::oneshot::Receiver<Stop>>| {
+        let (listener, gate, taken) = (set.endpoints()[0].listener(0).unwrap(), gate.clone(), taken.clone());
+        let stop = async move {
+            match stop {
+                Some(stop) => stop.await.unwrap(),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::task::spawn_local(async move {
+            let on_connection = move |_| taken.send(name).unwrap();
+            leat_listen::serve_until(listener, gate, ServeOptions::default(), stop, on_connection).await.unwrap();
+        })
+    };
+    let first = accept("the first", Some(said));
+    let _before = TcpStream::connect(address).await.unwrap();
+    assert_eq!(soon(by.recv()).await, Some("the first"));
+    // Nothing of this core runs between these: the client is in the queue when the first loop hears that it ends.
+    say.send(stop).unwrap();
+    let _client = std::net::TcpStream::connect(address).unwrap();
+    soon(first).await.unwrap();
+    let _second = accept("the second", None);
+    soon(by.recv()).await.unwrap()
+}
+
+#[test]
+fn who_waits_when_a_loop_ends_is_taken_by_it_or_by_the_one_that_follows() {
+    on_core(|| async {
+        assert_eq!(taken(Stop::Ended).await, "the first");
+        assert_eq!(taken(Stop::HandedOver).await, "the second");
     });
 }
