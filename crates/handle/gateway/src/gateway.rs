@@ -47,8 +47,10 @@ pub struct Gateway<P: PluginHost = NoPlugins> {
     limits: Vec<Rc<Counted>>,
     upstreams: Vec<Rc<Upstream>>,
     observer: Observer,
-    params: RefCell<Vec<Params>>,
-    /// Boxes, since they move into plans and back.
+    /// Boxes, since they move into plans, futures and back: a quarter of a kilobyte each, a dozen times a request.
+    #[expect(clippy::vec_box, reason = "the box is what is kept for reuse")]
+    params: RefCell<Vec<Box<Params>>>,
+    /// Boxes, for the same reason.
     #[expect(clippy::vec_box, reason = "the box is what is kept for reuse")]
     admitted: RefCell<Vec<Box<Admitted>>>,
     /// Of `respond` routes, whose own changes are in their reply.
@@ -81,13 +83,13 @@ enum Compiled {
 /// What the raw step found: the route and its parameters, and what its checks and plug-ins noted.
 pub struct Plan<R> {
     route: usize,
-    params: Params,
+    params: Box<Params>,
     /// `None` for a route without checks.
     admitted: Option<Box<Admitted>>,
     /// Whether a check has yet to be waited for.
     waits: bool,
     /// Plug-ins that have something to do with the exchange.
-    run: Option<R>,
+    run: Option<Box<R>>,
     /// The request as plug-ins have left it that have nothing more to do with the exchange.
     rewritten: Option<Box<Rewritten>>,
     /// What a mock's raw step found out, where there was one.
@@ -96,7 +98,7 @@ pub struct Plan<R> {
 
 impl<R> Plan<R> {
     /// To go on with what answers.
-    fn of(route: usize, params: Params, admitted: Option<Box<Admitted>>) -> Self {
+    fn of(route: usize, params: Box<Params>, admitted: Option<Box<Admitted>>) -> Self {
         Self { route, params, admitted, waits: false, run: None, rewritten: None, called: None }
     }
 }
@@ -234,7 +236,7 @@ impl<P: PluginHost> Gateway<P> {
     fn begin<R: Reply>(
         &self,
         route: usize,
-        mut params: Params,
+        mut params: Box<Params>,
         (request, body): (Head<'_>, Option<&[u8]>),
         peer: &Peer,
         reply: &mut R,
@@ -259,16 +261,17 @@ impl<P: PluginHost> Gateway<P> {
             }
         }
         let added = admitted.as_deref().map(|admitted| &admitted.reply).filter(|fields| !fields.is_empty());
-        if let Some(run) = self.plug_in(route, request, admitted.as_deref()) {
+        if let Some((run, shown)) = self.plug_in(route, request, admitted.as_deref()) {
             let opened = opening(&run, &mut Edited::new(reply, &self.no_edits, added));
             mark(reply, Phase::Plugin);
             match opened {
                 Opening::Answered => {
+                    self.reuse_rewritten(shown);
                     self.reuse(params, admitted);
                     return Step::Done;
                 }
                 Opening::Goes => {
-                    match self.restated(route, request, run, &mut params) {
+                    match self.restated(route, request, (run, shown), &mut params) {
                         Ok((run, rewritten)) => {
                             return Step::Exchange(Plan { run, rewritten, ..Plan::of(route, params, admitted) });
                         }
@@ -277,7 +280,7 @@ impl<P: PluginHost> Gateway<P> {
                     self.reuse(params, admitted);
                     return Step::Done;
                 }
-                Opening::Unchanged => {}
+                Opening::Unchanged => self.reuse_rewritten(shown),
             }
         }
         match (self.config.routes().get(route).map(config::Route::action), self.routes.get(route)) {
@@ -322,54 +325,60 @@ impl<P: PluginHost> Gateway<P> {
     }
 
     /// Answers with what the route has, or with `upstream` in place of its own.
-    async fn answer<X: Exchange>(
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an `async fn` has room for its arguments twice (docs/design/memory.md)"
+    )]
+    fn answer<X: Exchange>(
         &self,
         exchange: &mut X,
         route: usize,
         upstream: Option<usize>,
         params: &Params,
         admitted: Option<&Admitted>,
-    ) -> Result<(), Fault> {
-        let added = admitted.map(|admitted| &admitted.reply);
-        match (self.routes.get(route), self.config.routes().get(route).map(config::Route::action)) {
-            (Some(Compiled::Proxy(_)), _) if forwards_left(exchange.request()) == Some(0) => {
-                self.answer_as_last(exchange, added);
-                Ok(())
-            }
-            (Some(Compiled::Proxy(proxy)), _) if upstream.is_some() => {
-                let chosen = upstream.and_then(|upstream| self.chosen(route, proxy, upstream));
-                let chosen = chosen.ok_or(Reason::PluginFailed)?;
-                if let Some(transcoder) = chosen.transcoder() {
-                    let observer = &self.observer;
-                    return Box::pin(forward_transcoded(exchange, transcoder, &chosen, params, admitted, observer))
-                        .await;
+    ) -> impl Future<Output = Result<(), Fault>> {
+        async move {
+            let added = admitted.map(|admitted| &admitted.reply);
+            match (self.routes.get(route), self.config.routes().get(route).map(config::Route::action)) {
+                (Some(Compiled::Proxy(_)), _) if forwards_left(exchange.request()) == Some(0) => {
+                    self.answer_as_last(exchange, added);
+                    Ok(())
                 }
-                forward(exchange, &chosen, params, admitted, &self.observer).await
+                (Some(Compiled::Proxy(proxy)), _) if upstream.is_some() => {
+                    let chosen = upstream.and_then(|upstream| self.chosen(route, proxy, upstream));
+                    let chosen = chosen.ok_or(Reason::PluginFailed)?;
+                    if let Some(transcoder) = chosen.transcoder() {
+                        let observer = &self.observer;
+                        return Box::pin(forward_transcoded(exchange, transcoder, &chosen, params, admitted, observer))
+                            .await;
+                    }
+                    forward(exchange, &chosen, params, admitted, &self.observer).await
+                }
+                (Some(Compiled::Proxy(proxy)), _) if proxy.transcoder().is_some() => {
+                    let transcoder = proxy.transcoder().ok_or(Reason::HandlerFailed)?;
+                    Box::pin(forward_transcoded(exchange, transcoder, proxy, params, admitted, &self.observer)).await
+                }
+                (Some(Compiled::Proxy(proxy)), _) => forward(exchange, proxy, params, admitted, &self.observer).await,
+                // Boxed: this future would make the one of every exchange as large as itself (docs/design/memory.md).
+                (Some(Compiled::Files(files, rewrite, edits)), _) => {
+                    let mut edited = Edited::new(exchange, edits, added);
+                    Box::pin(crate::files::serve(&mut edited, files, rewrite, params)).await
+                }
+                (Some(Compiled::Mock(rpc, edits)), _) => {
+                    Box::pin(rpc.answer(&mut Edited::new(exchange, edits, added))).await
+                }
+                (Some(Compiled::Respond), Some(Action::Respond(fixed))) => {
+                    Edited::new(exchange, &self.no_edits, added).fixed(fixed);
+                    Ok(())
+                }
+                (Some(Compiled::Redirect(edits)), Some(Action::Redirect(redirect))) => {
+                    let mut location = Vec::new();
+                    redirect.to().write(&exchange.request(), params, &mut location);
+                    write_redirect(redirect, &location, &mut Edited::new(exchange, edits, added));
+                    Ok(())
+                }
+                _ => Err(Reason::HandlerFailed.into()),
             }
-            (Some(Compiled::Proxy(proxy)), _) if proxy.transcoder().is_some() => {
-                let transcoder = proxy.transcoder().ok_or(Reason::HandlerFailed)?;
-                Box::pin(forward_transcoded(exchange, transcoder, proxy, params, admitted, &self.observer)).await
-            }
-            (Some(Compiled::Proxy(proxy)), _) => forward(exchange, proxy, params, admitted, &self.observer).await,
-            // Boxed: this future would make the one of every exchange as large as itself (docs/design/memory.md).
-            (Some(Compiled::Files(files, rewrite, edits)), _) => {
-                let mut edited = Edited::new(exchange, edits, added);
-                Box::pin(crate::files::serve(&mut edited, files, rewrite, params)).await
-            }
-            (Some(Compiled::Mock(rpc, edits)), _) => {
-                Box::pin(rpc.answer(&mut Edited::new(exchange, edits, added))).await
-            }
-            (Some(Compiled::Respond), Some(Action::Respond(fixed))) => {
-                Edited::new(exchange, &self.no_edits, added).fixed(fixed);
-                Ok(())
-            }
-            (Some(Compiled::Redirect(edits)), Some(Action::Redirect(redirect))) => {
-                let mut location = Vec::new();
-                redirect.to().write(&exchange.request(), params, &mut location);
-                write_redirect(redirect, &location, &mut Edited::new(exchange, edits, added));
-                Ok(())
-            }
-            _ => Err(Reason::HandlerFailed.into()),
         }
     }
 
@@ -405,7 +414,7 @@ impl<P: PluginHost> Gateway<P> {
         &self,
         exchange: &mut X,
         config: &config::Route,
-        mut run: Option<P::Run>,
+        mut run: Option<Box<P::Run>>,
         route: usize,
         params: &Params,
         admitted: Option<&Admitted>,
@@ -433,7 +442,7 @@ impl<P: PluginHost> Gateway<P> {
     }
 
     /// Keeps the memory of a request for another one.
-    fn reuse(&self, params: Params, admitted: Option<Box<Admitted>>) {
+    fn reuse(&self, params: Box<Params>, admitted: Option<Box<Admitted>>) {
         let mut spare = self.params.borrow_mut();
         if spare.len() < SPARE_MAX {
             spare.push(params);
@@ -459,63 +468,66 @@ impl<P: PluginHost> Handler for Gateway<P> {
         self.find(request, Some(body), peer, reply)
     }
 
-    async fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> Result<(), Fault> {
+    // A block and not an `async fn`, which has room for its arguments twice (docs/design/memory.md).
+    fn exchange<X: Exchange>(&self, plan: Self::Plan, exchange: &mut X) -> impl Future<Output = Result<(), Fault>> {
         let Plan { route, mut params, mut admitted, waits, mut run, mut rewritten, called } = plan;
-        if waits
+        async move {
+            if waits
             && let (Some(Some(admission)), Some(notes)) = (self.admissions.get(route), &mut admitted)
             // Boxed: its future would make that of every exchange larger.
             && let Some((reason, status)) = Box::pin(admission.wait(exchange, notes)).await.refusal()
-        {
-            // Without a status the connection just ends.
-            let result = if status == 0 { Err(reason.into()) } else { Ok(()) };
-            if result.is_ok() {
-                match self.transcoder(route) {
-                    None => refuse_as(exchange, reason, status, notes.reply.iter()),
-                    Some(transcoder) => {
-                        let voice = transcoder.voice(exchange.request());
-                        refuse_call(transcoder, voice, exchange, (reason, status), &notes.reply);
+            {
+                // Without a status the connection just ends.
+                let result = if status == 0 { Err(reason.into()) } else { Ok(()) };
+                if result.is_ok() {
+                    match self.transcoder(route) {
+                        None => refuse_as(exchange, reason, status, notes.reply.iter()),
+                        Some(transcoder) => {
+                            let voice = transcoder.voice(exchange.request());
+                            refuse_call(transcoder, voice, exchange, (reason, status), &notes.reply);
+                        }
                     }
                 }
+                self.reuse(params, admitted);
+                return result;
             }
-            self.reuse(params, admitted);
-            return result;
-        }
-        if waits {
-            let request = exchange.request();
-            if let Some(begun) = self.plug_in(route, request, admitted.as_deref()) {
-                (run, rewritten) = self.restated(route, request, begun, &mut params)?;
-                mark(exchange, Phase::Plugin);
+            if waits {
+                let request = exchange.request();
+                if let Some(begun) = self.plug_in(route, request, admitted.as_deref()) {
+                    (run, rewritten) = self.restated(route, request, begun, &mut params)?;
+                    mark(exchange, Phase::Plugin);
+                }
             }
-        }
-        if let (Some(plan), Some(Compiled::Mock(rpc, edits))) = (called, self.routes.get(route)) {
+            if let (Some(plan), Some(Compiled::Mock(rpc, edits))) = (called, self.routes.get(route)) {
+                let added = admitted.as_deref().map(|admitted| &admitted.reply);
+                // Boxed, as all that is not on every exchange's way.
+                let result = Box::pin(rpc.exchange(*plan, &mut Edited::new(exchange, edits, added))).await;
+                self.reuse(params, admitted);
+                return result;
+            }
+            let result = match self.config.routes().get(route).filter(|route| route.is_layered()) {
+                None => {
+                    let changes = (run, rewritten.as_deref_mut());
+                    self.answer_plugged(exchange, changes, route, &params, admitted.as_deref()).await
+                }
+                // Boxed, as all that is not on every exchange's way.
+                Some(config) => {
+                    Box::pin(self.answer_layered(exchange, config, run, route, &params, admitted.as_deref())).await
+                }
+            };
             let added = admitted.as_deref().map(|admitted| &admitted.reply);
-            // Boxed, as all that is not on every exchange's way.
-            let result = Box::pin(rpc.exchange(*plan, &mut Edited::new(exchange, edits, added))).await;
+            let result = match (result, added) {
+                // The engine's own error reply has no word of the checks, which a browser or a limited client waits for.
+                (Err(fault), Some(fields)) if says_so(fault.reason) && !fields.is_empty() && !exchange.head_sent() => {
+                    refuse(exchange, fault.reason, fields.iter());
+                    Ok(())
+                }
+                (result, _) => result,
+            };
             self.reuse(params, admitted);
-            return result;
+            self.reuse_rewritten(rewritten);
+            result
         }
-        let result = match self.config.routes().get(route).filter(|route| route.is_layered()) {
-            None => {
-                let changes = (run, rewritten.as_deref_mut());
-                self.answer_plugged(exchange, changes, route, &params, admitted.as_deref()).await
-            }
-            // Boxed, as all that is not on every exchange's way.
-            Some(config) => {
-                Box::pin(self.answer_layered(exchange, config, run, route, &params, admitted.as_deref())).await
-            }
-        };
-        let added = admitted.as_deref().map(|admitted| &admitted.reply);
-        let result = match (result, added) {
-            // The engine's own error reply has no word of the checks, which a browser or a limited client waits for.
-            (Err(fault), Some(fields)) if says_so(fault.reason) && !fields.is_empty() && !exchange.head_sent() => {
-                refuse(exchange, fault.reason, fields.iter());
-                Ok(())
-            }
-            (result, _) => result,
-        };
-        self.reuse(params, admitted);
-        self.reuse_rewritten(rewritten);
-        result
     }
 
     fn ended(&self, ended: Ended<'_>) {

@@ -82,12 +82,13 @@ impl Observer {
 
     /// What a try tells its endpoint of the trace, and what its span will be made of if it is recorded.
     #[inline]
-    pub(crate) fn begin_try(&self, trace: Option<Trace>) -> (Option<Outgoing>, Option<ClientTry>) {
+    pub(crate) fn begin_try(&self, trace: Option<Trace>) -> (Option<Outgoing>, Option<Box<ClientTry>>) {
         let (Some(trace), Some(tracer)) = (trace, &self.tracer) else { return (None, None) };
         if !tracer.records(&trace) {
             return (Some(Outgoing { trace, span: trace.span }), None);
         }
-        let tried = ClientTry::new(trace);
+        // Boxed, since it is rare and would make the future of every exchange larger.
+        let tried = Box::new(ClientTry::new(trace));
         (Some(tried.outgoing()), Some(tried))
     }
 

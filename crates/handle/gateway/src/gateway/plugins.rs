@@ -15,23 +15,26 @@ use crate::plugin::{
 };
 
 /// What goes along with a request that plug-ins were shown: the run, or the head that it came to.
-type Going<R> = (Option<R>, Option<Box<Rewritten>>);
+type Going<R> = (Option<Box<R>>, Option<Box<Rewritten>>);
 
 impl<P: PluginHost> Gateway<P> {
     /// Shows a request to the plug-ins of its route, if it has some: as the route's authentication leaves it, so that they take
-    /// nobody's word on who the client is but its own.
-    pub(super) fn plug_in(&self, route: usize, request: Head<'_>, admitted: Option<&Admitted>) -> Option<P::Run> {
+    /// nobody's word on who the client is but its own. The head is what they were shown, where it is not the request's.
+    pub(super) fn plug_in(
+        &self,
+        route: usize,
+        request: Head<'_>,
+        admitted: Option<&Admitted>,
+    ) -> Option<(P::Run, Option<Box<Rewritten>>)> {
         let set = self.config.routes().get(route)?.plugins()?;
         let plugins = self.plugins.as_ref()?;
         match (self.own_fields.get(route).filter(|own| !own.is_empty()), admitted) {
             (Some(own), Some(admitted)) => {
                 let mut shown = self.rewritten.borrow_mut().pop().unwrap_or_default();
                 shown.identify(request, own, &admitted.upstream);
-                let run = plugins.begin(set, shown.head());
-                self.reuse_rewritten(Some(shown));
-                Some(run)
+                Some((plugins.begin(set, shown.head()), Some(shown)))
             }
-            _ => Some(plugins.begin(set, request)),
+            _ => Some((plugins.begin(set, request), None)),
         }
     }
 
@@ -44,15 +47,24 @@ impl<P: PluginHost> Gateway<P> {
         &self,
         route: usize,
         request: Head<'_>,
-        run: P::Run,
+        (run, shown): (P::Run, Option<Box<Rewritten>>),
         params: &mut Params,
     ) -> Result<Going<P::Run>, Reason> {
         if self.is_layered(route) || !only_restates(&run) {
-            return Ok((Some(run), None));
+            self.reuse_rewritten(shown);
+            return Ok((Some(Box::new(run)), None));
         }
         let Some(patch) = run.patch() else { return Ok((None, None)) };
-        let mut rewritten = self.rewritten.borrow_mut().pop().unwrap_or_default();
-        rewritten.take(request, &patch);
+        // What they were shown is a copy already; what authentication says is written to the upstream from its own notes in any case.
+        let mut rewritten = match shown {
+            Some(shown) => shown,
+            None => {
+                let mut copy = self.rewritten.borrow_mut().pop().unwrap_or_default();
+                copy.copy(request);
+                copy
+            }
+        };
+        rewritten.change(&patch);
         if patch.target().is_some() {
             self.own_paths.read(route, request.path(), &rewritten.head(), params)?;
         }
@@ -69,18 +81,20 @@ impl<P: PluginHost> Gateway<P> {
     }
 
     /// Answers with what the route has, and with plug-ins where they have something to do with it.
-    pub(super) async fn answer_plugged<X: Exchange>(
+    pub(super) fn answer_plugged<X: Exchange>(
         &self,
         exchange: &mut X,
-        (run, rewritten): (Option<P::Run>, Option<&mut Rewritten>),
+        (run, rewritten): (Option<Box<P::Run>>, Option<&mut Rewritten>),
         route: usize,
         params: &Params,
         admitted: Option<&Admitted>,
-    ) -> Result<(), Fault> {
-        match run {
-            None => self.answer(&mut Restated::new(exchange, rewritten), route, None, params, admitted).await,
-            // Boxed, as all that is not on every exchange's way.
-            Some(run) => Box::pin(self.plugged(exchange, run, route, params, admitted)).await,
+    ) -> impl Future<Output = Result<(), Fault>> {
+        async move {
+            match run {
+                None => self.answer(&mut Restated::new(exchange, rewritten), route, None, params, admitted).await,
+                // Boxed, as all that is not on every exchange's way.
+                Some(run) => Box::pin(self.plugged(exchange, *run, route, params, admitted)).await,
+            }
         }
     }
 

@@ -93,7 +93,8 @@ impl<'a, X: Exchange, R: PluginRun> Plugged<'a, X, R> {
         let patch = if run.decision() == Decision::Changed { run.patch() } else { None };
         let is_rewritten = patch.is_some();
         if let Some(patch) = &patch {
-            spare.0.request.take(inner.request(), patch);
+            spare.0.request.copy(inner.request());
+            spare.0.request.change(patch);
             if let Some(body) = patch.body() {
                 request_body.put(body);
             }

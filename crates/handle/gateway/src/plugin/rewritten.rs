@@ -12,10 +12,9 @@ pub(crate) struct Rewritten {
 }
 
 impl Rewritten {
-    /// Takes a head over with the changes of a patch: a field that is set stands where the first of its name stood, in the spelling that
-    /// the message has; one that is new behind all others. Costs two copies of memory, and a look at each field for each edit.
-    pub(crate) fn take(&mut self, head: Head<'_>, patch: &impl Patch) {
-        self.copy(head);
+    /// Makes the changes of a patch: a field that is set stands where the first of its name stood, in the spelling that
+    /// the message has; one that is new behind all others. Costs a look at each field for each edit.
+    pub(crate) fn change(&mut self, patch: &impl Patch) {
         if let Some(method) = patch.method() {
             self.lines.method = Method::from_bytes(method);
             self.lines.method_span = self.put(method);
@@ -46,7 +45,7 @@ impl Rewritten {
     }
 
     /// Takes a head over as a route's authentication leaves it: without what the client says under the names that are the
-    /// authentication's, and with what that knows of the client behind all others. Costs a copy of memory.
+    /// authentication's, and with what that knows of the client behind all others. Costs as much as a copy.
     pub(crate) fn identify(&mut self, head: Head<'_>, own: &OwnFields, known: &FieldLines) {
         self.copy(head);
         let bytes = &self.bytes;
@@ -65,8 +64,8 @@ impl Rewritten {
         self.lines.expect_continue &= expects;
     }
 
-    /// Its ranges stay what they are.
-    fn copy(&mut self, head: Head<'_>) {
+    /// Takes a head over; its ranges stay what they are. Costs two copies of memory.
+    pub(crate) fn copy(&mut self, head: Head<'_>) {
         self.bytes.clear();
         self.bytes.extend_from_slice(head.bytes());
         let before = head.lines();
@@ -198,7 +197,8 @@ mod tests {
         let (bytes, lines) = request(LINES.split_last().unwrap().1);
         let mut rewritten = Rewritten::default();
         for (edits, wanted) in CASES {
-            rewritten.take(Head::new(&bytes, &lines), &Edits(edits));
+            rewritten.copy(Head::new(&bytes, &lines));
+            rewritten.change(&Edits(edits));
             let head = rewritten.head();
             let told = head.fields().iter().map(|(id, name, value)| {
                 assert_eq!(id, Name::from_bytes(name));
@@ -220,7 +220,8 @@ mod tests {
             (&[("host", None)], "a"),
             (&[("x-one", Some("host"))], "a"),
         ] {
-            rewritten.take(Head::new(&bytes, &lines), &Edits(edits));
+            rewritten.copy(Head::new(&bytes, &lines));
+            rewritten.change(&Edits(edits));
             assert_eq!(rewritten.head().authority(), wanted.as_bytes(), "{edits:?}");
         }
     }

@@ -22,7 +22,7 @@ use crate::observer::Observer;
 ///
 /// # Errors
 /// The reason why there is no complete reply; an `upstream.*` reason becomes 502, 503 or 504.
-// In place: else the future, a kilobyte, is made and then moved to where it runs.
+// In place: else the future is made and then moved to where it runs.
 #[inline]
 pub(crate) async fn forward<X: Exchange>(
     x: &mut X,
@@ -44,10 +44,10 @@ pub(crate) async fn forward<X: Exchange>(
     let mut started = Instant::now();
     upstream.begin(started);
     let mut tries = Tries::new(x, upstream, total_deadline_ms);
-    tries.trace = x.record().trace;
     tries.target = target;
     if let Some(mirror) = &route.mirror {
-        tries.copying = mirror.begin(x, route, params, admitted, tries.trace, tries.target.as_deref());
+        let trace = x.record().trace;
+        tries.copying = mirror.begin(x, route, params, admitted, trace, tries.target.as_deref());
         if tries.copying.as_ref().is_some_and(|copying| copying.is_whole()) {
             tries.send_copy();
         }
@@ -77,7 +77,7 @@ pub(crate) async fn forward<X: Exchange>(
         record.endpoint = Some(seat.index);
         record.attempts = tries.number;
         let (trace, tried) = observer.begin_try(record.trace);
-        let to = Try { seat, trace, request_id: record.request_id, target: tries.target.as_deref() };
+        let request_id = record.request_id;
         let try_deadline_ms = tries.try_deadline_ms();
         let (reason, wait) = match lease(x, &upstream.pools, &seat.endpoint, total_deadline_ms, try_deadline_ms).await {
             Ok((mut call, waited)) => {
@@ -85,11 +85,11 @@ pub(crate) async fn forward<X: Exchange>(
                     started = Instant::now();
                 }
                 let sent = {
+                    let to = Try { seat, trace, request_id, target: tries.target.as_deref() };
                     let scratch = &mut *upstream.scratch.borrow_mut();
                     write_request(x, &mut call, &to, route, params, admitted, scratch)
                 };
                 x.record().request_id = sent.request_id;
-                tries.request_id = sent.request_id;
                 let times = Times { started, try_deadline_ms, total_deadline_ms };
                 let mut transfer = Transfer::new(route, params, admitted, &mut held, &mut tries, times, sent.upgrade);
                 let outcome = transfer.run(x, &mut call).await;

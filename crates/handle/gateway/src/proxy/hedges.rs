@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use leat_dial::Call;
-use leat_message::{Exchange, Fault, Fields, Reason};
+use leat_message::{Exchange, Fault, Fields, Reason, Trace};
 use leat_route::Params;
 
 use super::request::Try;
@@ -51,6 +51,9 @@ pub(super) struct Sending<'a, 'u, X> {
     pub(super) params: &'a Params,
     pub(super) admitted: Option<&'a Admitted>,
     pub(super) tries: &'a Tries<'u>,
+    /// The trace of the request, and the id that it was sent with: a hedge has the same.
+    pub(super) trace: Option<Trace>,
+    pub(super) request_id: Option<[u8; 32]>,
     pub(super) trailers: Option<Fields<'a>>,
 }
 
@@ -132,9 +135,9 @@ impl Leg<'_> {
                     Poll::Pending => return Poll::Pending,
                     Poll::Ready(Err(fault)) => return Poll::Ready(Err(fault.reason)),
                     Poll::Ready(Ok(mut call)) => {
-                        let Sending { x, route, params, admitted, tries, .. } = sending;
+                        let Sending { x, route, params, admitted, tries, trace, request_id, .. } = sending;
                         let scratch = &mut *tries.upstream().scratch.borrow_mut();
-                        let to = Try::beside(self.held.seat(), tries.trace, tries.request_id, tries.target.as_deref());
+                        let to = Try::beside(self.held.seat(), *trace, *request_id, tries.target.as_deref());
                         let sent = write_request(*x, &mut call, &to, route, params, *admitted, scratch);
                         self.started = Instant::now();
                         self.state = State::Running { call, sent, body_sent: 0, is_ended: false };

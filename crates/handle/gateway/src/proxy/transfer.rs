@@ -3,7 +3,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use leat_dial::Call;
-use leat_message::{Exchange, Fields, Length, Piece, Reason};
+use leat_message::{Exchange, Fields, Length, Piece, Reason, Record};
 use leat_route::Params;
 use leat_stream::Timer;
 use leat_stream::clock::{NEVER, now_ms};
@@ -128,7 +128,8 @@ impl<'a, 'u> Transfer<'a, 'u> {
     }
 
     /// Runs until the reply is complete in the client's connection.
-    pub(super) async fn run<X: Exchange>(&mut self, x: &mut X, call: &mut Call) -> Result<(), Reason> {
+    // No `async fn`: that has room for its arguments three times.
+    pub(super) fn run<X: Exchange>(&mut self, x: &mut X, call: &mut Call) -> impl Future<Output = Result<(), Reason>> {
         let head = x.request();
         self.upload = match body_length(head) {
             Length::None => {
@@ -140,7 +141,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
             }
             _ => Upload::Body,
         };
-        poll_fn(|cx| self.poll(cx, x, call)).await
+        poll_fn(move |cx| self.poll(cx, x, call))
     }
 
     /// The wait before another try, where the answer was one that is tried again.
@@ -360,12 +361,15 @@ impl<'a, 'u> Transfer<'a, 'u> {
             }
         }
         let Some(hedges) = &mut self.hedges else { return Poll::Pending };
+        let &mut Record { trace, request_id, .. } = x.record();
         let sending = Sending {
             x: &*x,
             route: self.route,
             params: self.params,
             admitted: self.admitted,
             tries: self.tries,
+            trace,
+            request_id,
             trailers: trailers(x, self.route),
         };
         if let Some(won) = hedges.poll(cx, &sending) {

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use leat_dial::Call;
-use leat_message::{Exchange, Fields, Name, Reason, Trace};
+use leat_message::{Exchange, Fields, Name, Reason};
 use leat_policy::Deadline;
 use leat_policy::hedge::Asked;
 use leat_policy::retry::{Again, Body, Idempotency, Outcome, Stop, Try, parse_retry_after};
@@ -27,9 +27,6 @@ pub(super) struct Tries<'a> {
     hedges: u32,
     /// Its copy, while its body is read.
     pub(super) copying: Option<Box<Copying>>,
-    /// The trace of the request, and the id that it was sent with: a hedge has the same.
-    pub(super) trace: Option<Trace>,
-    pub(super) request_id: Option<[u8; 32]>,
     /// Where all of them ask, if that is known before.
     pub(super) target: Option<Vec<u8>>,
     /// What was read of the body.
@@ -47,8 +44,6 @@ impl<'a> Tries<'a> {
             tried: Tried::default(),
             hedges: 0,
             copying: None,
-            trace: None,
-            request_id: None,
             target: None,
             replay: Replay::new(kept_max),
         }

@@ -305,7 +305,8 @@ impl<H: Handler> Connection<H> {
     /// Polls the handler's future so that a panic ends this exchange alone; costs nothing while there is none.
     pub(super) async fn run_handler(&mut self, plan: H::Plan) -> Result<(), Fault> {
         let site = Rc::clone(&self.site);
-        let mut future = Box::pin(site.handler.exchange(plan, self));
+        // Made where it stays, and not on the stack first: a kilobyte that is not copied.
+        let mut future = Box::into_pin(Box::write(Box::new_uninit(), site.handler.exchange(plan, self)));
         std::future::poll_fn(|cx| {
             catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)))
                 .unwrap_or(Poll::Ready(Err(Fault::from(Reason::HandlerPanic))))
