@@ -104,6 +104,18 @@ fn a_reset_forgets_calls_and_states() {
     for body in ["{what: [calls]}", "{", "calls"] {
         assert_eq!(change(&mut leat, "/mock/reset", body).0, 400, "{body}");
     }
+    for (path, body, known) in [
+        ("/mock/reset", r#"{"x":"a"}"#, "known are `what`, `session`"),
+        ("/mock/scenario", r#"{"scenario":"s","state":"t","x":"a"}"#, "known are `scenario`, `state`, `session`"),
+        ("/mock/rules/extra/remove", r#"{"x":1}"#, "the call takes none"),
+    ] {
+        let (status, problem) = change(&mut leat, path, body);
+        assert_eq!(
+            (status, problem["detail"].as_str().unwrap()),
+            (400, &*format!("unknown key `x`: {known}")),
+            "{path}"
+        );
+    }
     assert_eq!(call(&leat, "Get", "", r#"{"id":"1"}"#).status, 404, "nothing was forgotten");
     assert_eq!(change(&mut leat, "/mock/reset", "").0, 200);
     assert_eq!(message(&leat, "Get", r#"{"id":"1"}"#)["id"], "once");
