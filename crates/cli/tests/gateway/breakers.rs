@@ -119,6 +119,33 @@ fn a_breaker_opens_probes_and_closes() {
     }
 }
 
+/// The time until the next probe, in seconds and rounded up: of the endpoint that is asked first, where each has a breaker.
+#[test]
+fn who_is_turned_away_by_a_breaker_is_told_when_to_come_again() {
+    for (scope, open, wanted) in [
+        ("endpoint", "90s", "90"),
+        ("upstream", "90s", "90"),
+        ("endpoint", "1500ms", "2"),
+        // Shorter than a second, which clients can't be told.
+        ("upstream", "60ms", "1"),
+    ] {
+        let [a, b] = [Backend::start("a", ILL), Backend::start("b", ILL)];
+        let keys = format!("breaker: {{ scope: {scope}, failures: 1, open: {open}, open_max: 90s }}");
+        for (route, checks) in [("", ""), ("cors: { origins: \"*\" }, ", "access-control-allow-origin")] {
+            let config = config(&[&a, &b], "", &keys).replace("proxy: up", &format!("{route}proxy: up"));
+            let leat = Leat::gateway(&config, 1);
+            let mut client = leat.connect();
+            let refused = eventually("the refusal", || {
+                let asked = "GET / HTTP/1.1\r\nhost: h\r\norigin: http://o\r\n\r\n";
+                Some(client.send(asked).response()).filter(|response| response.text().contains("upstream.breaker"))
+            });
+            is_problem(&refused, 503, "upstream.breaker");
+            assert_eq!(refused.fields_named("retry-after"), [wanted], "{scope} {open} {route}");
+            assert_eq!(refused.field(checks).is_some(), !checks.is_empty());
+        }
+    }
+}
+
 #[test]
 fn slowness_and_parts_of_failures_open_a_breaker() {
     let off = "failures: off, calls_min: 8";

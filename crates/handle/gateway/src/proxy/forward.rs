@@ -67,7 +67,11 @@ pub(crate) async fn forward<X: Exchange>(
                 }
             },
         };
-        let mut held = upstream.pick(route.asking(x, admitted), tries.tried, started)?;
+        let picked = upstream.pick(route.asking(x, admitted), tries.tried, started);
+        if picked.as_ref().is_err_and(|reason| *reason == Reason::UpstreamBreaker) {
+            x.record().retry_after_s = upstream.retry_after_s(started);
+        }
+        let mut held = picked?;
         if slot.is_some() {
             held.occupy(slot);
         }
