@@ -423,7 +423,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
     fn take_head<X: Exchange>(&mut self, status: u16, x: &mut X, call: &mut Call) -> Result<(), Reason> {
         let head = call.response();
         if status < 200 && status != 101 {
-            write_interim(x, head);
+            write_interim(x, head, &self.route.response_edits);
             if status == 100 && matches!(self.upload, Upload::AwaitContinue(_)) {
                 self.upload = Upload::Body;
             }
