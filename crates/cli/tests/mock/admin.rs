@@ -176,7 +176,9 @@ fn requests_that_became_no_calls_are_in_the_journal() {
             "{line}"
         );
         assert_eq!(last["metadata"]["x-api-key"], json!(["***"]));
-        assert!(last["unmatched"].is_string() && last["rule"].is_null(), "{last}");
+        let (verb, why) = (line.split(' ').next().unwrap(), last["unmatched"].as_str().unwrap());
+        assert_eq!(why.starts_with(&format!("{verb}: ")), ["http", "rest"].contains(&protocol), "{why}");
+        assert!(last["rule"].is_null(), "{last}");
     }
     let verified = change(&mut leat, "/mock/verify", r#"{"unmatched":0}"#);
     assert_eq!((verified.0, &verified.1["checks"][0]["seen"]), (417, &json!(9)), "{}", verified.1);

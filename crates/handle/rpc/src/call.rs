@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 pub use leat_message::RpcProtocol as Protocol;
-use leat_message::{Peer, Step};
+use leat_message::{Head, Peer, Step};
 pub use leat_rpc_wire::Form;
 use leat_rpc_wire::{Metadata, Status};
 use leat_schema::Method;
@@ -133,8 +133,8 @@ pub struct Refusal<'a> {
     pub method: &'a str,
     /// What the client speaks; `None` where that is HTTP alone.
     pub protocol: Option<Protocol>,
-    /// Its fields.
-    pub metadata: CallMetadata<'a>,
+    /// The request.
+    pub head: Head<'a>,
     /// Who sent it.
     pub peer: &'a Peer,
     /// What the client was told, or would have been in a protocol of RPC.

@@ -114,9 +114,15 @@ pub(super) fn begun(
 
 /// A request that became no call, as the journal has it.
 pub(super) fn refused(refused: &Refusal<'_>, session: Option<&[u8]>, redact: &[String]) -> Begun {
-    let rule = Err(Unmatched { why: refused.status.message.as_str().into(), faked: false });
+    let mut why = refused.status.message.clone();
+    // Of the others it is always the same.
+    if matches!(refused.protocol, None | Some(Protocol::Rest)) {
+        why = format!("{}: {why}", refused.head.method_bytes().escape_ascii());
+    }
+    let rule = Err(Unmatched { why: why.into(), faked: false });
     let protocol = refused.protocol.map_or("http", Protocol::name);
-    seen(refused.method, protocol, &refused.metadata, refused.peer, session, rule, redact)
+    let metadata = CallMetadata::new(refused.head.fields());
+    seen(refused.method, protocol, &metadata, refused.peer, session, rule, redact)
 }
 
 fn seen(

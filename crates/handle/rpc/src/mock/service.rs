@@ -338,7 +338,7 @@ impl Service for MockService {
 
     fn refused(&self, refused: &Refusal<'_>) {
         if self.keeps_calls {
-            let session = self.session_key(&refused.metadata);
+            let session = self.session_key(&CallMetadata::new(refused.head.fields()));
             let begun = noted::refused(refused, session.as_deref(), self.redact());
             let number = self.mock.journal.begin(begun);
             self.mock.journal.end(number, refused.status.clone(), Metadata::new(), 0);

@@ -301,15 +301,14 @@ impl<S: Service> Rpc<S> {
             Unopened::Problem(reason) => (of_path(), None, Cow::Owned(status_of(*reason))),
         };
         let method = method.map_or(path.trim_start_matches('/'), Method::full_name);
-        let metadata = CallMetadata::new(head.fields());
-        self.service.refused(&Refusal { method, protocol, metadata, peer, status: &status });
+        self.service.refused(&Refusal { method, protocol, head, peer, status: &status });
     }
 
     /// The same for one whose message can't be read.
     #[cold]
     fn tell_malformed(&self, (opening, method): (Opening, &Method), head: Head<'_>, peer: &Peer, status: &Status) {
         let (method, protocol) = (method.full_name(), Some(protocol(opening.media)));
-        self.service.refused(&Refusal { method, protocol, metadata: CallMetadata::new(head.fields()), peer, status });
+        self.service.refused(&Refusal { method, protocol, head, peer, status });
     }
 
     /// The same for one that is bound to a method by its path.
@@ -319,9 +318,8 @@ impl<S: Service> Rpc<S> {
             Err(_) => String::from_utf8_lossy(head.path()).into_owned(),
         };
         let method = path.trim_start_matches('/');
-        let metadata = CallMetadata::new(head.fields());
         let status = status_of(reason);
-        self.service.refused(&Refusal { method, protocol: Some(Protocol::Rest), metadata, peer, status: &status });
+        self.service.refused(&Refusal { method, protocol: Some(Protocol::Rest), head, peer, status: &status });
     }
 
     fn origin<'h>(&self, head: Head<'h>) -> Origin<'h> {
