@@ -74,13 +74,14 @@ pub(crate) fn notice(name: &str, message: &str, facts: &[(&str, &str)]) {
     write(Level::Info, name, message, facts);
 }
 
-fn write(level: Level, name: &str, message: &str, facts: &[(&str, &str)]) {
+/// Whether events are written for people, and not as JSON.
+pub(crate) fn is_for_people() -> bool {
     static HUMAN: OnceLock<bool> = OnceLock::new();
-    let line = if *HUMAN.get_or_init(|| std::io::stderr().is_terminal()) {
-        human(level, message, facts)
-    } else {
-        json(level, name, message, facts)
-    };
+    *HUMAN.get_or_init(|| std::io::stderr().is_terminal())
+}
+
+fn write(level: Level, name: &str, message: &str, facts: &[(&str, &str)]) {
+    let line = if is_for_people() { human(level, message, facts) } else { json(level, name, message, facts) };
     // Nobody is left to be told that standard error is gone.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }

@@ -25,6 +25,8 @@ pub struct Record {
     pub request_id: Option<[u8; 32]>,
     /// Tries made upstream.
     pub attempts: u16,
+    /// In how many seconds the client may come again, where the refusal knows; 0 where it doesn't.
+    pub retry_after_s: u32,
     /// The protocol of a call of RPC, as the client speaks it.
     pub rpc: Option<RpcProtocol>,
     /// The trace that it belongs to, where tracing is on.

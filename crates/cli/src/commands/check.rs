@@ -10,7 +10,7 @@ use tokio::task::LocalSet;
 
 use super::BAD_CONFIG;
 use crate::arguments::CheckArguments;
-use crate::event::{say, tell};
+use crate::event::{Level, event, is_for_people, say, tell};
 use crate::process::ConfigSource;
 use crate::process::plugins::CorePlugins;
 use crate::process::watch::Seen;
@@ -82,6 +82,9 @@ fn check_plugins(files: &[PathBuf]) -> bool {
     });
     match loaded {
         Ok(plugins) => {
+            for (_, message) in plugins.take_troubles() {
+                say(format_args!("warning: {message}"));
+            }
             tell(format_args!("{}", plugins.explain()));
             true
         }
@@ -94,7 +97,7 @@ fn check_plugins(files: &[PathBuf]) -> bool {
 
 /// Reads a configuration and prints what is wrong or doubtful; `None` if it can't be run.
 pub(crate) fn check(source: &ConfigSource) -> Option<Arc<Config>> {
-    let (config, _) = read(source, &Lasting::default()).ok()?;
+    let (config, _) = read(source, &Lasting::default(), Telling::Check).ok()?;
     tell(format_args!("{}: good; {}", source.name(), summary(&config)));
     Some(config)
 }
@@ -110,39 +113,68 @@ pub(crate) fn parse(path: &Path) -> Option<Config> {
 /// A configuration, and the files beside it that it was read from, as they were before.
 pub(crate) type Read = (Arc<Config>, Vec<Seen>);
 
+/// To whom it is said what is wrong or doubtful.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Telling {
+    /// To whoever checks a configuration, which nobody runs.
+    Check,
+    /// To whoever starts a process.
+    Start,
+    /// To those who read the log of a process that runs: as its other events.
+    Running,
+}
+
+impl Telling {
+    fn warning(self, warning: impl std::fmt::Display) {
+        match self.has_events() {
+            true => event(Level::Warn, "config_warning", &warning.to_string(), &[]),
+            false => say(format_args!("warning: {warning}")),
+        }
+    }
+
+    fn problems(self, name: &str, problems: &[Problem]) {
+        if !self.has_events() {
+            return report(name, problems);
+        }
+        for problem in problems {
+            event(Level::Error, "config_problem", &problem.to_string(), &[]);
+        }
+    }
+
+    fn has_events(self) -> bool {
+        self == Self::Running && !is_for_people()
+    }
+}
+
 /// Reads a configuration; says on standard error what is wrong or doubtful.
 ///
 /// # Errors
 /// What is wrong, which was said.
-pub(crate) fn read(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec<Problem>> {
-    let looked = look(source, lasting).map_err(|mut problems| {
+pub(crate) fn read(source: &ConfigSource, lasting: &Lasting, telling: Telling) -> Result<Read, Vec<Problem>> {
+    let looked = look(source, lasting, telling).map_err(|mut problems| {
         if let ConfigSource::Text { name, .. } = source {
             // Nobody sees this text: its places would lead nowhere.
             problems.iter_mut().filter(|problem| problem.file() == name).for_each(|problem| problem.place = None);
         }
         problems
     });
-    looked.inspect_err(|problems| report(&source.name(), problems))
+    looked.inspect_err(|problems| telling.problems(&source.name(), problems))
 }
 
-fn look(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec<Problem>> {
+fn look(source: &ConfigSource, lasting: &Lasting, telling: Telling) -> Result<Read, Vec<Problem>> {
     let loaded = match source {
         ConfigSource::File(path) => config::load(path)?,
         ConfigSource::Text { name, text } => config::parse(text, name, Path::new("."))?,
     };
-    for warning in &loaded.warnings {
-        say(format_args!("warning: {warning}"));
-    }
+    loaded.warnings.iter().for_each(|warning| telling.warning(warning));
     // Before any of them is read.
     let mut seen = watched(&loaded.config);
     let file = source.name();
     let Checked { mut problems, warnings } = leat_gateway::check(&loaded.config, &file, lasting);
-    for warning in &warnings {
-        say(format_args!("warning: {warning}"));
-    }
+    warnings.iter().for_each(|warning| telling.warning(warning));
     problems.extend(certificates(&loaded.config, &file));
     let config = Arc::new(loaded.config);
-    let mut sources = match plugins(&config, &file) {
+    let mut sources = match plugins(&config, &file, telling) {
         Ok(sources) => sources,
         Err(problem) => {
             problems.push(problem);
@@ -190,12 +222,16 @@ fn certificates(config: &Config, file: &str) -> Vec<Problem> {
 }
 
 /// Loads the plug-ins into a world of their own, which is gone afterwards, and says which files they are made of. Their top level runs.
-fn plugins(config: &Arc<Config>, file: &str) -> Result<Vec<PathBuf>, Problem> {
+fn plugins(config: &Arc<Config>, file: &str, telling: Telling) -> Result<Vec<PathBuf>, Problem> {
     let Some(first) = config.plugins().list().first() else { return Ok(Vec::new()) };
     let loaded = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => LocalSet::new().block_on(&runtime, async {
-            let loaded = CorePlugins::load(config, &Arc::default())?;
-            Ok(loaded.map(|plugins| plugins.sources()).unwrap_or_default())
+            let Some(loaded) = CorePlugins::load(config, &Arc::default())? else { return Ok(Vec::new()) };
+            // Where they run, each core tells of its own.
+            if telling == Telling::Check {
+                loaded.take_troubles().iter().for_each(|trouble| telling.warning(trouble));
+            }
+            Ok(loaded.sources())
         }),
         Err(error) => Err(error.to_string()),
     };

@@ -20,7 +20,7 @@ use super::signals::{Signals, Wish};
 use super::upgrade::{Invocation, Upgrade};
 use super::watch::Watch;
 use super::{ConfigSource, Settings, StartError, descriptors};
-use crate::commands::check;
+use crate::commands::check::{self, Telling};
 use crate::event::{self, Level, event};
 
 /// How often the configuration is looked at where it is watched.
@@ -84,7 +84,7 @@ impl Control {
         // Before it is read: a change after that is seen.
         let mut watch = settings.watch.then(|| Watch::new(settings.config.path()));
         let lasting = Lasting::default();
-        let (config, seen) = read_config(&settings.config, &lasting).await?;
+        let (config, seen) = read_config(&settings.config, &lasting, Telling::Start).await?;
         if let Some(watch) = &mut watch {
             watch.beside(seen);
         }
@@ -297,9 +297,13 @@ impl Control {
 
 /// Reads a configuration on a thread of its own: where that takes long (a file on a network, say) signals are heard and
 /// the admin address answers meanwhile.
-pub(super) async fn read_config(source: &ConfigSource, lasting: &Lasting) -> Result<check::Read, StartError> {
+pub(super) async fn read_config(
+    source: &ConfigSource,
+    lasting: &Lasting,
+    telling: Telling,
+) -> Result<check::Read, StartError> {
     let (source, lasting) = (source.clone(), lasting.clone());
-    let read = tokio::task::spawn_blocking(move || check::read(&source, &lasting)).await;
+    let read = tokio::task::spawn_blocking(move || check::read(&source, &lasting, telling)).await;
     read.map_err(StartError::failed)?.map_err(StartError::Config)
 }
 

@@ -218,7 +218,7 @@ impl Core {
             gateway.publish();
         }
         if let Some(plugins) = &self.plugins {
-            plugins.tell_bypassed();
+            plugins.tell_unheard();
             CorePlugins::tell_refused(&self.shared.plugin_counters);
         }
     }

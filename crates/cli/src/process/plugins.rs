@@ -67,13 +67,21 @@ impl CorePlugins {
         self.0.plugins.state()
     }
 
+    /// What went wrong while they were loaded, and stopped nothing.
+    pub(crate) fn take_troubles(&self) -> Vec<String> {
+        self.0.plugins.take_troubles().into_iter().map(|(_, message)| message).collect()
+    }
+
     /// The files that they were made of.
     pub(crate) fn sources(&self) -> Vec<PathBuf> {
         self.0.plugins.sources()
     }
 
-    /// Says what plug-ins threw that requests went on without.
-    pub(crate) fn tell_bypassed(&self) {
+    /// Says what plug-ins threw that requests went on without, and what went wrong where none waited for it.
+    pub(crate) fn tell_unheard(&self) {
+        for (failed, message) in self.0.plugins.take_troubles() {
+            self.0.tell(Level::Error, "plugin_failed", &message, &[("reason", reason(failed).code())]);
+        }
         for (name, message) in self.0.plugins.take_bypassed() {
             self.0.tell(Level::Warn, "plugin_bypassed", &message, &[("plugin", &name)]);
         }
@@ -146,7 +154,7 @@ impl CoreRun {
             Decided::Respond => Decision::Respond,
             Decided::Pending => Decision::Pending,
             Decided::WantsBody => Decision::WantsBody,
-            Decided::Failed => self.failed(self.reason(), self.run.failure()),
+            Decided::Failed => self.failed(reason(self.run.failed_by()), self.run.failure()),
         };
         self.decision
     }
@@ -171,15 +179,15 @@ impl CoreRun {
         self.loaded.tell(level, name, message, &fields);
         if bypasses { Decision::Unchanged } else { Decision::Failed(reason) }
     }
+}
 
-    fn reason(&self) -> Reason {
-        match self.run.failed_by() {
-            Failure::Threw => Reason::PluginFailed,
-            Failure::TurnTime => Reason::PluginTurnTime,
-            Failure::WaitTime => Reason::PluginWaitTime,
-            Failure::Lost => Reason::PluginLost,
-            Failure::Busy => Reason::PluginBusy,
-        }
+fn reason(failed: Failure) -> Reason {
+    match failed {
+        Failure::Threw => Reason::PluginFailed,
+        Failure::TurnTime => Reason::PluginTurnTime,
+        Failure::WaitTime => Reason::PluginWaitTime,
+        Failure::Lost => Reason::PluginLost,
+        Failure::Busy => Reason::PluginBusy,
     }
 }
 

@@ -6,7 +6,7 @@ use leat_listen::Supervisor;
 use super::StartError;
 use super::control::{Control, read_config, workers};
 use super::plan::{self, Plan};
-use crate::commands::check::watched;
+use crate::commands::check::{Telling, watched};
 use crate::event::{self, Level, event};
 
 /// What a reload came to.
@@ -57,7 +57,7 @@ impl Control {
     }
 
     async fn try_reload(&mut self) -> Result<(), StartError> {
-        let (config, seen) = read_config(&self.settings.config, &self.shared.lasting).await?;
+        let (config, seen) = read_config(&self.settings.config, &self.shared.lasting, Telling::Running).await?;
         if config.routes().is_empty() && !self.plan.config.routes().is_empty() {
             // An empty file is a valid configuration, and what a full disk or a program that is still writing leaves.
             let message = "the new configuration has no routes: the file is probably not complete";

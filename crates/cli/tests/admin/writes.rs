@@ -63,6 +63,41 @@ fn the_address_and_the_token_may_change_with_a_reload_that_it_asked_for() {
 }
 
 #[test]
+fn what_a_change_does_not_know_it_refuses_by_name() {
+    let peer = Peer::listen([Script::new()]);
+    let mut leat = gateway(&format!(
+        "routes: [{{ proxy: up }}]\nupstreams: {{ up: {{ endpoints: \"http://{}\", breaker: {{}} }} }}\n",
+        peer.address()
+    ));
+    let drain = format!("/upstreams/up/endpoints/{}/drain", peer.address());
+    let none = "the call takes none";
+    let general = "The query or the body is not what the admin API takes here.";
+    for (path, body, told) in [
+        ("/log-level", "{\"level\": \"warn\", \"levl\": \"error\"}", "unknown key `levl`: known are `level`"),
+        ("/log-level", "{\"Level\": \"warn\"}", "unknown key `Level`: known are `level`"),
+        ("/log-level", "[]", "the body is no JSON object"),
+        ("/log-level", "level=warn", "the body is no JSON object"),
+        ("/log-level", "\u{1}", "the body is no JSON object"),
+        ("/log-level", "", "the body is JSON: {\"level\": \"info\"}, \"warn\" or \"error\""),
+        ("/log-level?level=warn", "{\"level\": \"warn\"}", general),
+        ("/reload", "{\"dry\": true}", &format!("unknown key `dry`: {none}")),
+        ("/reload", "now", "the call takes no body"),
+        ("/reload?dry=true", "", general),
+        (&drain, "{\"for\": \"10s\"}", &format!("unknown key `for`: {none}")),
+        ("/upstreams/up/breaker/reset", "{\"endpoint\": \"x\"}", &format!("unknown key `endpoint`: {none}")),
+    ] {
+        let answer = post(&mut leat, path, body);
+        assert_eq!(refusal(&answer), (400, "admin.request".to_owned()), "{path} {body}");
+        let problem: Value = serde_json::from_str(answer.text()).unwrap();
+        assert_eq!(problem["detail"], told, "{path} {body}");
+    }
+    assert_eq!(get(&mut leat, "/info")["log_level"], "info");
+    assert_eq!(get(&mut leat, "/upstreams/up")["endpoints"][0]["draining"], false);
+    assert_eq!(json(&post(&mut leat, &drain, "{}"))["drain"]["changed"], 1);
+    assert_eq!(json(&post(&mut leat, "/reload", " "))["reloaded"], true);
+}
+
+#[test]
 fn the_log_level_changes_live_and_stays_until_the_file_says_another() {
     let routes = "routes: [{ respond: {} }]\n";
     let mut leat = gateway(routes);

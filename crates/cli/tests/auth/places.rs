@@ -2,7 +2,7 @@
 
 use leat_testkit::{Folder, Leat, Peer, Script};
 
-use crate::support::{get, sha256};
+use crate::support::{get, lines_of, proxy, sha256, upstream};
 
 /// A server that says its name, as often as it is asked on one connection.
 fn named(name: &str) -> Peer {
@@ -54,6 +54,29 @@ fn a_hash_of_a_field_of_authentication_takes_no_clients_word() {
     let first = get(&mut client, "x-api-key: k1\r\n").text().to_owned();
     for forged in ["", "x-client: a\r\n", "x-client: b\r\n", "x-client: c\r\n", "x-client: d\r\n", "x-client: e\r\n"] {
         assert_eq!(get(&mut client, &format!("{forged}x-api-key: k1\r\n")).text(), first, "{forged}");
+    }
+}
+
+#[test]
+fn of_schemes_that_tell_the_same_field_the_first_does() {
+    let one = format!("  one: {{ api_keys: {{ owner_header: X-User, keys: {{ shop: {} }} }} }}", sha256("k1"));
+    let keys = format!("{{ bank: {} }}", sha256("k2"));
+    let other = |name| format!("  two: {{ api_keys: {{ header: x-other, owner_header: {name}, keys: {keys} }} }}");
+    for (all, name, told) in [
+        ("[one, two]", "x-user", "x-user: shop"),
+        ("[two, one]", "x-user", "x-user: bank"),
+        ("[one, two]", "x_user", "x-user: shop"),
+    ] {
+        let peer = upstream(1);
+        let leat = proxy(Folder::new(), &format!("{one}\n{}", other(name)), &format!("{{ all: {all} }}"), &peer);
+        assert_eq!(
+            get(&mut leat.connect(), "x-api-key: k1\r\nx-other: k2\r\nx-user: eve\r\n").status,
+            200,
+            "{all} {name}"
+        );
+        let got = peer.finish().remove(0);
+        let lines: Vec<String> = ["x-user", "x_user"].iter().flat_map(|name| lines_of(&got, name)).collect();
+        assert_eq!(lines, [told], "{all} {name}");
     }
 }
 

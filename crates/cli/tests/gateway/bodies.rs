@@ -95,10 +95,43 @@ routes:
     });
 }
 
+/// RFC 9112 section 6.3, rule 1. What stands behind it is nobody's, least of all the next request's response.
 #[test]
-fn a_204_with_a_body_is_no_response() {
-    let peer = Peer::listen([answers("HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello", 1)]);
-    assert_eq!(bare(&peer).connect().get("/").response().status, 502);
+fn a_response_that_has_no_body_ends_with_its_head_whatever_it_says() {
+    let evil = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil";
+    let ok = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+    let dated = "HTTP/1.1 200 OK\r\ndate: d\r\ncontent-length: 2\r\n\r\nok";
+    for (head, behind, status, wanted) in [
+        ("204 No Content\r\ndate: d\r\ntransfer-encoding: chunked\r\n", "", 204, vec!["date: d"]),
+        (
+            "204 No Content\r\ndate: d\r\ntransfer-encoding: chunked\r\n",
+            "5\r\nhello\r\n0\r\n\r\n",
+            204,
+            vec!["date: d"],
+        ),
+        ("204 No Content\r\ndate: d\r\ntransfer-encoding: gzip\r\ncontent-length: x\r\n", evil, 204, vec!["date: d"]),
+        ("204 No Content\r\ndate: d\r\ncontent-length: 5\r\n", "hello", 204, vec!["date: d"]),
+        ("204 No Content\r\ndate: d\r\ncontent-length: 5\r\n", "", 204, vec!["date: d"]),
+        ("204 No Content\r\ndate: d\r\n", evil, 204, vec!["date: d"]),
+        ("304 Not Modified\r\ndate: d\r\ntransfer-encoding: chunked\r\n", "", 304, vec!["date: d"]),
+        ("304 Not Modified\r\ndate: d\r\ncontent-length: 9\r\n", evil, 304, vec!["date: d", "content-length: 9"]),
+        ("103 Early Hints\r\ntransfer-encoding: chunked\r\n", dated, 200, vec!["date: d", "content-length: 2"]),
+        ("103 Early Hints\r\ncontent-length: 5\r\n", dated, 200, vec!["date: d", "content-length: 2"]),
+    ] {
+        let doubtful = Script::new().expect_head().send(format!("HTTP/1.1 {head}\r\n{behind}"));
+        let peer = Peer::listen([doubtful.expect_end(), answers(ok, 1)]);
+        let leat = bare(&peer);
+        let mut client = leat.connect();
+        let response = client.get("/").response();
+        assert_eq!(
+            (response.status, lines(&response.head)),
+            (status, wanted.iter().map(|line| (*line).to_owned()).collect()),
+            "{head}"
+        );
+        assert_eq!(client.get("/").response().text(), "ok", "the client's connection goes on after {head}");
+        drop(client);
+        assert_eq!(peer.finish().len(), 2, "{head}: the upstream's connection is not used again");
+    }
 }
 
 #[test]

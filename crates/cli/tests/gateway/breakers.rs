@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leat_testkit::{Leat, eventually};
+use leat_testkit::{Leat, Peer, Script, eventually};
 
 use crate::backend::{Backend, ILL, Manner, WELL, config, upstream};
 use crate::support::is_problem;
@@ -119,6 +119,33 @@ fn a_breaker_opens_probes_and_closes() {
     }
 }
 
+/// The time until the next probe, in seconds and rounded up: of the endpoint that is asked first, where each has a breaker.
+#[test]
+fn who_is_turned_away_by_a_breaker_is_told_when_to_come_again() {
+    for (scope, open, wanted) in [
+        ("endpoint", "90s", "90"),
+        ("upstream", "90s", "90"),
+        ("endpoint", "1500ms", "2"),
+        // Shorter than a second, which clients can't be told.
+        ("upstream", "60ms", "1"),
+    ] {
+        let [a, b] = [Backend::start("a", ILL), Backend::start("b", ILL)];
+        let keys = format!("breaker: {{ scope: {scope}, failures: 1, open: {open}, open_max: 90s }}");
+        for (route, checks) in [("", ""), ("cors: { origins: \"*\" }, ", "access-control-allow-origin")] {
+            let config = config(&[&a, &b], "", &keys).replace("proxy: up", &format!("{route}proxy: up"));
+            let leat = Leat::gateway(&config, 1);
+            let mut client = leat.connect();
+            let refused = eventually("the refusal", || {
+                let asked = "GET / HTTP/1.1\r\nhost: h\r\norigin: http://o\r\n\r\n";
+                Some(client.send(asked).response()).filter(|response| response.text().contains("upstream.breaker"))
+            });
+            is_problem(&refused, 503, "upstream.breaker");
+            assert_eq!(refused.fields_named("retry-after"), [wanted], "{scope} {open} {route}");
+            assert_eq!(refused.field(checks).is_some(), !checks.is_empty());
+        }
+    }
+}
+
 #[test]
 fn slowness_and_parts_of_failures_open_a_breaker() {
     let off = "failures: off, calls_min: 8";
@@ -200,6 +227,115 @@ fn what_is_known_of_endpoints_outlives_a_reload() {
     let before = [a.requests(), b.requests()];
     assert_eq!(ask(&leat, 20), 0, "all go to the endpoint that came");
     assert_eq!([a.requests(), b.requests()], before);
+}
+
+/// A server that accepts and says nothing: a TLS handshake with it never ends.
+fn mute() -> Peer {
+    Peer::listen([Script::new()])
+}
+
+/// Endpoints that kept a request waiting for all of its time have failed it, whichever time that was, and slowly.
+#[test]
+fn whoever_is_waited_for_until_the_time_is_over_has_failed() {
+    let long = "total_time: 30s";
+    let tries = |time: &str| format!("retry: {{ retries_max: 1, statuses: [], backoff: 1ms{time} }}, hedge: 40ms");
+    let try_time = "retry: { retries_max: 0, try_time: 100ms }".to_owned();
+    for (proxy, keys, hedged) in [
+        ("total_time: 200ms", String::new(), false),
+        ("response_time: 200ms", String::new(), false),
+        (long, try_time, false),
+        ("total_time: 200ms", tries(""), true),
+        ("response_time: 200ms", tries(""), true),
+        (long, tries(", try_time: 100ms"), true),
+    ] {
+        for counted in
+            ["failures: 1", "failures: off, failure_percent: off, calls_min: 1, slow_percent: 1, slow_time: 50ms"]
+        {
+            let backends = ["a", "b"].map(|name| Backend::start(name, Manner::Slow(Duration::from_secs(30))));
+            let backends: Vec<&Backend> = backends.iter().take(if hedged { 2 } else { 1 }).collect();
+            let config = config(
+                &backends,
+                "",
+                &format!("{keys}{} breaker: {{ {counted}, open: 60s }}", if keys.is_empty() { "" } else { "," }),
+            );
+            let leat = Leat::gateway(&config.replace("proxy: up", &format!("proxy: {{ upstream: up, {proxy} }}")), 1);
+            assert_eq!(leat.connect().get("/").response().status, 504, "{proxy} {keys}");
+            is_problem(&leat.connect().get("/").response(), 503, "upstream.breaker");
+        }
+    }
+}
+
+#[test]
+fn whoever_does_not_let_itself_be_connected_to_has_failed() {
+    for (proxy, keys, reason) in [
+        ("total_time: 100ms", "", "upstream.total_time"),
+        ("total_time: 30s", "retry: { retries_max: 0, try_time: 100ms },", "upstream.response_time"),
+        ("total_time: 30s", "connect_time: 100ms,", "upstream.connect_time"),
+    ] {
+        for counted in
+            ["failures: 1", "failures: off, failure_percent: off, calls_min: 1, slow_percent: 1, slow_time: 50ms"]
+        {
+            let peer = mute();
+            let endpoint = format!("\"https://{}\"", peer.address());
+            let config = upstream(&endpoint, "", &format!("{keys} breaker: {{ {counted}, open: 60s }}"));
+            let leat = Leat::gateway(&config.replace("proxy: up", &format!("proxy: {{ upstream: up, {proxy} }}")), 1);
+            is_problem(&leat.connect().get("/").response(), 504, reason);
+            is_problem(&leat.connect().get("/").response(), 503, "upstream.breaker");
+        }
+    }
+}
+
+#[test]
+fn an_endpoint_that_takes_nothing_of_a_body_has_failed() {
+    // The system accepts for it, and takes as much as its buffers hold.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("\"http://{}\"", listener.local_addr().unwrap());
+    let config = upstream(&endpoint, "", "breaker: { failures: 1, open: 60s }")
+        .replace("proxy: up", "proxy: { upstream: up, total_time: 300ms }");
+    let mut leat = Leat::gateway(&config, 1);
+    let address = leat.address(0);
+    std::thread::spawn(move || {
+        let mut client = leat_testkit::Client::connect(address);
+        client
+            .send(format!("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 30000000\r\n\r\n{}", "x".repeat(30_000_000)));
+    });
+    leat.wait_log("the end of it", |line| line.contains("\"upstream.total_time\""));
+    is_problem(&leat.connect().get("/").response(), 503, "upstream.breaker");
+}
+
+/// The time that requests spend behind others in the gateway's own queue says nothing of the endpoint.
+#[test]
+fn waiting_for_a_connection_that_others_use_is_nobodys_failure() {
+    for (proxy, keys) in [("total_time: 100ms", ""), ("total_time: 30s", "retry: { retries_max: 0, try_time: 100ms },")]
+    {
+        let half = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nhe";
+        let peer = Peer::listen([Script::new().expect_head().send(half)]);
+        let endpoint = format!("\"http://{}\"", peer.address());
+        let keys = format!("{keys} connections_max: 1, breaker: {{ failures: 1, open: 60s }}");
+        let config = upstream(&endpoint, "", &keys).replace(
+            "routes: [{ name: all, proxy: up }]",
+            &format!("routes: [{{ match: {{ path: /short }}, proxy: {{ upstream: up, {proxy} }} }}, {{ proxy: up }}]"),
+        );
+        let mut leat = Leat::gateway(&config, 1);
+        let mut first = leat.connect();
+        first.get("/").until("\r\n\r\nhe");
+        assert_eq!(leat.connect().get("/short").response().status, 504, "{proxy}");
+        assert!(told(&mut leat, "/upstreams").contains("\"breaker\": \"admit\""), "{proxy}");
+    }
+}
+
+#[test]
+fn a_client_that_goes_away_from_a_hedged_request_opens_no_breaker() {
+    let [a, b] = ["a", "b"].map(|name| Backend::start(name, Manner::Slow(Duration::from_secs(30))));
+    let keys = "retry: { retries_max: 1 }, hedge: 20ms, breaker: { failures: 1, open: 60s }";
+    let leat = Leat::gateway(&config(&[&a, &b], "", keys), 1);
+    let mut gone = leat.connect();
+    gone.get("/");
+    eventually("both tries", || (a.requests() + b.requests() == 2).then_some(()));
+    gone.reset();
+    [&a, &b].into_iter().for_each(|backend| backend.behave(WELL));
+    (0..4).for_each(|_| assert_eq!(leat.connect().get("/").response().status, 200));
+    assert_eq!(a.requests() + b.requests(), 6);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Interim responses, and bodies that wait for 100 (Continue).
 
-use leat_testkit::{Gate, Peer, Script};
+use leat_testkit::{Gate, Leat, Peer, Script};
 
-use crate::support::bare;
+use crate::support::{BARE, bare, config, url};
 
 const EXPECTING: &str = "POST / HTTP/1.1\r\nhost: h\r\nexpect: 100-continue\r\ncontent-length: 5\r\n\r\n";
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
@@ -31,6 +31,19 @@ fn an_interim_response_loses_what_was_meant_for_one_connection() {
     client.get("/");
     let head = client.until("\r\n\r\n");
     assert_eq!(String::from_utf8_lossy(&head), "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n");
+}
+
+#[test]
+fn an_interim_response_loses_what_the_configuration_takes_out() {
+    let hints = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\nX-Inner: 1\r\nx-by: inner\r\n\r\n";
+    let peer = Peer::listen([Script::new().expect_head().send(hints).send(OK)]);
+    let route = "response_headers: { remove: x-inner, set: { X-By: leat } }";
+    let leat = Leat::gateway(&config(url(&peer), BARE, "", route, ""), 1);
+    let mut client = leat.connect();
+    client.get("/");
+    let head = client.until("\r\n\r\n");
+    assert_eq!(String::from_utf8_lossy(&head), "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n");
+    assert_eq!(client.response().fields_named("x-by"), ["leat"]);
 }
 
 #[test]

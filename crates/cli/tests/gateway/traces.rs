@@ -306,17 +306,17 @@ fn server_timing_is_told_to_those_who_may_know_and_ask() {
 #[test]
 fn the_log_says_where_the_time_went_leaves_out_secrets_and_samples_what_went_well() {
     let peer = Peer::listen([answers(OK, 2)]);
-    let root = "access_log: { phases: true, fields: [X-Tenant, referer], redact: [token], sample: 0%, slow: off }\n\
+    let root = "access_log: { phases: true, fields: [X-Tenant, referer], redact: [PIN, token], sample: 0%, slow: off }\n\
                 rate_limits: { some: { rate: 100/s, burst: 100 } }";
     let mut leat = Leat::gateway(&config(url(&peer), root, "", "rate_limits: some, match: { prefix: /up }", ""), 1);
     let mut client = leat.connect();
     assert_eq!(client.get("/up/well").response().status, 200);
     client
-        .send("GET /none?token=s3cret HTTP/1.1\r\nhost: h\r\nx-tenant: t1\r\nreferer: http://r/?token=s3cret\r\n\r\n");
+        .send("GET /none?token=s3cret&pin=s3cret&password=s3cret&pins=1 HTTP/1.1\r\nhost: h\r\nx-tenant: t1\r\nreferer: http://r/?token=s3cret\r\n\r\n");
     assert_eq!(client.response().status, 404);
     let line = leat.wait_log("the line of what failed", |line| line.contains("/none"));
     for part in [
-        "?token=[redacted]\"",
+        "?token=[redacted]&pin=[redacted]&password=[redacted]&pins=1\"",
         "\"fields\":{\"x-tenant\":\"t1\",\"referer\":\"http://r/?token=[redacted]\"}",
         "\"phases_us\":{\"parse\":",
         "\"send\":",

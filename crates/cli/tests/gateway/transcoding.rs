@@ -75,6 +75,24 @@ fn refusals_and_upstreams_that_are_down_are_told_in_the_clients_protocol() {
 }
 
 #[test]
+fn a_breaker_tells_clients_of_every_protocol_when_to_come_again() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).unwrap().port();
+    let up = format!(
+        "upstreams: {{ up: {{ endpoints: \"h2c://127.0.0.1:{port}\", breaker: {{ failures: 1, open: 90s, open_max: 90s }} }} }}"
+    );
+    let leat = gateway("up", &up, "");
+    assert_eq!(ask(&leat, "GET /m/7", "", "").status, 503);
+    all_told(&leat, "open", 503, 14, "unavailable", "upstream.breaker");
+    for (line, fields, body) in [
+        ("GET /m/7", "", ""),
+        ("POST /t.S/Get", "content-type: application/json\r\n", "{}"),
+        ("POST /t.S/Get", "content-type: application/grpc-web+proto\r\n", "\0\0\0\0\0"),
+    ] {
+        assert_eq!(ask(&leat, line, fields, body).fields_named("retry-after"), ["90"], "{line} {fields}");
+    }
+}
+
+#[test]
 fn an_upstream_that_is_late_or_no_grpc_is_told_of() {
     run(async {
         let silent = server(None, |asked, answer| async move {

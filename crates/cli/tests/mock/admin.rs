@@ -104,10 +104,84 @@ fn a_reset_forgets_calls_and_states() {
     for body in ["{what: [calls]}", "{", "calls"] {
         assert_eq!(change(&mut leat, "/mock/reset", body).0, 400, "{body}");
     }
+    for (path, body, known) in [
+        ("/mock/reset", r#"{"x":"a"}"#, "known are `what`, `session`"),
+        ("/mock/scenario", r#"{"scenario":"s","state":"t","x":"a"}"#, "known are `scenario`, `state`, `session`"),
+        ("/mock/rules/extra/remove", r#"{"x":1}"#, "the call takes none"),
+    ] {
+        let (status, problem) = change(&mut leat, path, body);
+        assert_eq!(
+            (status, problem["detail"].as_str().unwrap()),
+            (400, &*format!("unknown key `x`: {known}")),
+            "{path}"
+        );
+    }
     assert_eq!(call(&leat, "Get", "", r#"{"id":"1"}"#).status, 404, "nothing was forgotten");
     assert_eq!(change(&mut leat, "/mock/reset", "").0, 200);
     assert_eq!(message(&leat, "Get", r#"{"id":"1"}"#)["id"], "once");
     assert_eq!(shown(&mut leat, "/mock/calls")["calls"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn requests_that_became_no_calls_are_in_the_journal() {
+    let mut leat = with_admin(folder(RULES), &[]);
+    let json = "content-type: application/json\r\n";
+    let get = "shop.v1.Orders/Get";
+    for (line, fields, status, method, protocol, code) in [
+        ("POST /shop.v1.Orders/Brew", json, 404, "shop.v1.Orders/Brew", "connect", "UNIMPLEMENTED"),
+        ("POST /tea.v1.Pots/Brew", json, 404, "tea.v1.Pots/Brew", "connect", "UNIMPLEMENTED"),
+        (
+            "POST /tea.v1.Pots/Brew",
+            "content-type: application/grpc-web\r\n",
+            200,
+            "tea.v1.Pots/Brew",
+            "grpc_web",
+            "UNIMPLEMENTED",
+        ),
+        ("BREW /shop.v1.Orders/Get", json, 405, get, "http", "UNIMPLEMENTED"),
+        ("GET /shop.v1.Orders/Get", "", 405, get, "http", "UNIMPLEMENTED"),
+        ("POST /shop.v1.Orders/Get", "content-type: text/plain\r\n", 415, get, "http", "INVALID_ARGUMENT"),
+        ("POST /shop.v1.Orders/Get", "content-type: application/grpc-web\r\n", 200, get, "grpc_web", "UNIMPLEMENTED"),
+        (
+            "POST /shop.v1.Orders/Get",
+            "content-type: application/json\r\nconnect-timeout-ms: x\r\n",
+            400,
+            get,
+            "connect",
+            "INVALID_ARGUMENT",
+        ),
+        ("BREW /v1/orders/7", "", 405, "v1/orders/7", "rest", "UNIMPLEMENTED"),
+        // Of no protocol, to no method: none of the mock's business.
+        ("GET /favicon.ico", "", 404, "", "", ""),
+        ("BREW /pot", "", 404, "", "", ""),
+        ("OPTIONS /shop.v1.Orders/Get", "origin: http://a\r\naccess-control-request-method: POST\r\n", 204, "", "", ""),
+    ] {
+        let before = shown(&mut leat, "/mock/calls")["calls"].as_array().unwrap().len();
+        let request = format!("{line} HTTP/1.1\r\nhost: h\r\nx-api-key: k\r\n{fields}content-length: 0\r\n\r\n");
+        assert_eq!(
+            leat.connect().send(request).response_to(line.split(' ').next().unwrap()).status,
+            status,
+            "{line} {fields}"
+        );
+        let calls = shown(&mut leat, "/mock/calls?unmatched=true")["calls"].as_array().unwrap().clone();
+        if method.is_empty() {
+            assert_eq!(calls.len(), before, "{line}");
+            continue;
+        }
+        assert_eq!(calls.len(), before + 1, "{line} {fields}");
+        let last = calls.last().unwrap();
+        assert_eq!(
+            (&last["method"], &last["protocol"], &last["status"]["code"]),
+            (&json!(method), &json!(protocol), &json!(code)),
+            "{line}"
+        );
+        assert_eq!(last["metadata"]["x-api-key"], json!(["***"]));
+        let (verb, why) = (line.split(' ').next().unwrap(), last["unmatched"].as_str().unwrap());
+        assert_eq!(why.starts_with(&format!("{verb}: ")), ["http", "rest"].contains(&protocol), "{why}");
+        assert!(last["rule"].is_null(), "{last}");
+    }
+    let verified = change(&mut leat, "/mock/verify", r#"{"unmatched":0}"#);
+    assert_eq!((verified.0, &verified.1["checks"][0]["seen"]), (417, &json!(9)), "{}", verified.1);
 }
 
 #[test]

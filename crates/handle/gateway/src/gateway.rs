@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use leat_dial::Pools;
 use leat_files::Files;
-use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Peer, Phase, Reason, Reply, Step};
+use leat_message::{Ended, Exchange, Fault, Handler, Head, Length, Peer, Phase, Reason, Reply, Step, decimal};
 use leat_route::{Found, Params};
 use leat_rpc::transcode::Transcoder;
 
@@ -515,14 +515,12 @@ impl<P: PluginHost> Handler for Gateway<P> {
                     Box::pin(self.answer_layered(exchange, config, run, route, &params, admitted.as_deref())).await
                 }
             };
-            let added = admitted.as_deref().map(|admitted| &admitted.reply);
-            let result = match (result, added) {
-                // The engine's own error reply has no word of the checks, which a browser or a limited client waits for.
-                (Err(fault), Some(fields)) if says_so(fault.reason) && !fields.is_empty() && !exchange.head_sent() => {
-                    refuse(exchange, fault.reason, fields.iter());
-                    Ok(())
+            let result = match result {
+                Err(fault) if says_so(fault.reason) && !exchange.head_sent() => {
+                    let added = admitted.as_deref().map(|admitted| &admitted.reply);
+                    refuse_with_notes(exchange, fault, added)
                 }
-                (result, _) => result,
+                result => result,
             };
             self.reuse(params, admitted);
             self.reuse_rewritten(rewritten);
@@ -547,6 +545,23 @@ fn compile_mirror(
         return Err(GatewayError::Upstream(number));
     };
     Ok(Rc::new(Mirror::new(Rc::clone(upstream), mirror, lasting.states.mirror(named.name()))))
+}
+
+/// Tells the client of a failure with what the checks noted, which a browser or a limited client waits for, and when it may come
+/// again: of neither the engine's own error reply has a word. Where there is none, that is left to it.
+#[cold]
+fn refuse_with_notes<X: Exchange>(x: &mut X, fault: Fault, added: Option<&FieldLines>) -> Result<(), Fault> {
+    let wait_s = x.record().retry_after_s;
+    let mut retry_after = FieldLines::default();
+    if wait_s > 0 {
+        retry_after.put(b"retry-after", |out| decimal(wait_s.into(), out));
+    }
+    let fields = || added.into_iter().chain([&retry_after]).flat_map(FieldLines::iter);
+    if fields().next().is_none() {
+        return Err(fault);
+    }
+    refuse(x, fault.reason, fields());
+    Ok(())
 }
 
 /// Answers with a redirect to this place.

@@ -1,3 +1,5 @@
+use std::cell::Cell;
+
 use leat_message::{Exchange, Fault, Reason, Reply};
 use leat_route::Params;
 use leat_rpc::transcode::{Transcoder, Voice};
@@ -18,12 +20,17 @@ pub(crate) async fn forward_transcoded<X: Exchange>(
     admitted: Option<&Admitted>,
     observer: &Observer,
 ) -> Result<(), Fault> {
+    let retry_after_s = Cell::new(0);
     let added = |put: &mut dyn FnMut(&[u8], &[u8])| {
         admitted.iter().flat_map(|admitted| admitted.reply.iter()).for_each(|(name, value)| put(name, value));
+        if retry_after_s.get() > 0 {
+            put(b"retry-after", retry_after_s.get().to_string().as_bytes());
+        }
     };
     let limits = |streams| route.body(streams);
     let Some(mut transcoded) = transcoder.open(x, limits, &added).await? else { return Ok(()) };
     let result = forward(&mut transcoded, route, params, admitted, observer).await;
+    retry_after_s.set(transcoded.record().retry_after_s);
     transcoded.finish(result).await
 }
 

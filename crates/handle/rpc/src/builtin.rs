@@ -8,7 +8,7 @@ use leat_schema::{Method, Schema, Sources};
 
 use crate::health::Health;
 use crate::reflection::Reflection;
-use crate::{Answer, Call, Conversation, Message, Outcome, Service};
+use crate::{Answer, Call, Conversation, Message, Outcome, Refusal, Service};
 
 /// The schema of reflection (both versions) and health. Made once in a process.
 pub fn schema() -> Arc<Schema> {
@@ -63,6 +63,10 @@ impl<S: Service> Service for Builtin<S> {
 
     fn unknown(&self, path: &str) -> Option<Status> {
         self.service.unknown(path)
+    }
+
+    fn refused(&self, refused: &Refusal<'_>) {
+        self.service.refused(refused);
     }
 
     fn whole<A: Answer>(&self, call: &Call<'_>, request: Message<'_>, answer: &mut A) -> Step<Self::Plan> {

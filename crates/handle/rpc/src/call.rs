@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 pub use leat_message::RpcProtocol as Protocol;
-use leat_message::{Peer, Step};
+use leat_message::{Head, Peer, Step};
 pub use leat_rpc_wire::Form;
 use leat_rpc_wire::{Metadata, Status};
 use leat_schema::Method;
@@ -107,6 +107,12 @@ pub trait Service: 'static {
         None
     }
 
+    /// A request that speaks an RPC protocol, or goes to the path of a method, was refused before it became a call: for who keeps
+    /// a record of all that clients tried.
+    fn refused(&self, refused: &Refusal<'_>) {
+        let _ = refused;
+    }
+
     /// A unary call with its whole request: answered at once, without a future, a task or an allocation. [`Step::Done`]: one
     /// of the three that end `answer` was called. [`Step::Exchange`]: nothing was written, and `converse` goes on.
     fn whole<A: Answer>(&self, call: &Call<'_>, request: Message<'_>, answer: &mut A) -> Step<Self::Plan>;
@@ -118,6 +124,21 @@ pub trait Service: 'static {
         plan: Option<Self::Plan>,
         conversation: &mut C,
     ) -> impl Future<Output = Outcome>;
+}
+
+/// A request that was refused before it became a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal<'a> {
+    /// The method as `package.Service/Method` where there is one, else the path without its first slash.
+    pub method: &'a str,
+    /// What the client speaks; `None` where that is HTTP alone.
+    pub protocol: Option<Protocol>,
+    /// The request.
+    pub head: Head<'a>,
+    /// Who sent it.
+    pub peer: &'a Peer,
+    /// What the client was told, or would have been in a protocol of RPC.
+    pub status: &'a Status,
 }
 
 /// Where the answer to a unary call is written to. Headers and trailers first, in any order, then one of the other three,

@@ -14,7 +14,7 @@ pub mod transcode;
 pub mod transcribe;
 pub mod validate;
 
-pub use call::{Answer, Call, Conversation, Fault, Form, Message, Outcome, Prepared, Protocol, Service};
+pub use call::{Answer, Call, Conversation, Fault, Form, Message, Outcome, Prepared, Protocol, Refusal, Service};
 pub use metadata::CallMetadata;
 
 #[cfg(test)]

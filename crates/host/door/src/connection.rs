@@ -1,4 +1,4 @@
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
 
 use leat_listen::{Permit, Protocol};
@@ -16,6 +16,8 @@ pub(crate) struct Connection<H> {
     service: OnceCell<Rc<Service<H>>>,
     task: RefCell<Option<AbortHandle>>,
     tls: bool,
+    /// It may speak HTTP/2, whose peers are told of the end.
+    may_be_h2: Cell<bool>,
 }
 
 impl<H: Handler + AsRef<Script> + Clone> Connection<H> {
@@ -32,6 +34,7 @@ impl<H: Handler + AsRef<Script> + Clone> Connection<H> {
             service: OnceCell::new(),
             task: RefCell::default(),
             tls: peer.tls.is_some(),
+            may_be_h2: Cell::new(false),
         });
         let control: Rc<dyn Control> = Rc::new(Handle(Rc::downgrade(&connection)));
         let handler = make(group.connect(arrival, peer, control)?, peer);
@@ -48,6 +51,7 @@ impl<H: Handler + AsRef<Script> + Clone> Connection<H> {
             Protocol::Http2 => leat_serve::Protocol::Http2,
             Protocol::Sniff => leat_serve::Protocol::Sniff,
         };
+        self.may_be_h2.set(!matches!(protocol, leat_serve::Protocol::Http1));
         let connection = Rc::clone(&self);
         let task = tokio::task::spawn_local(async move {
             let _held = (permit, connection);
@@ -70,7 +74,7 @@ impl<H: Handler + AsRef<Script> + Clone> Connection<H> {
             let script = handler.as_ref();
             script.is_busy() || !script.has_begun()
         });
-        if busy || self.tls {
+        if busy || self.tls || self.may_be_h2.get() {
             service.retire();
         } else {
             self.destroy(false);

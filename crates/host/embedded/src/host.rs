@@ -42,6 +42,8 @@ pub struct Host {
     stopped: RefCell<Option<TurnEnd>>,
     /// What lets go of values of the world before it ends.
     at_end: RefCell<Vec<TurnEnd>>,
+    /// What went wrong, with [`OnError::Keep`].
+    troubles: RefCell<Vec<(Trouble, String)>>,
 }
 
 /// What an error does that nobody caught.
@@ -52,7 +54,23 @@ pub enum OnError {
     Exit,
     /// It is printed, and the program goes on.
     Log,
+    /// It is kept for whoever asks, as what was stopped is, and the program goes on.
+    Keep,
 }
+
+/// What went wrong where nobody waited for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// Nobody caught an error.
+    Uncaught,
+    /// JavaScript ran for longer than it may at once.
+    Stopped,
+    /// The world holds more than it may.
+    OutOfMemory,
+}
+
+/// What is kept of troubles until somebody asks; what comes then is lost.
+const TROUBLES_MAX: usize = 16;
 
 /// Where a world is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +114,7 @@ impl Host {
             turn_end: RefCell::default(),
             stopped: RefCell::default(),
             at_end: RefCell::default(),
+            troubles: RefCell::default(),
         })
     }
 
@@ -106,7 +125,36 @@ impl Host {
 
     /// Whether the program goes on after an error that nobody caught.
     pub(crate) fn goes_on(&self) -> bool {
-        self.on_error == OnError::Log
+        self.on_error != OnError::Exit
+    }
+
+    /// Whether what goes wrong is kept for whoever asks, and not printed.
+    pub(crate) fn keeps(&self) -> bool {
+        self.on_error == OnError::Keep
+    }
+
+    /// Keeps what went wrong, or prints it: `words`, which are put together for that.
+    pub(crate) fn tell(&self, trouble: Trouble, what: String, words: impl FnOnce(&str) -> String) {
+        if !self.keeps() {
+            eprintln!("{}", words(&what));
+            return;
+        }
+        let mut troubles = self.troubles.borrow_mut();
+        if troubles.len() < TROUBLES_MAX {
+            troubles.push((trouble, what));
+        }
+    }
+
+    /// Hands out what went wrong, with what JavaScript says of where.
+    pub(crate) fn take_troubles(&self) -> Vec<(Trouble, String)> {
+        self.troubles.take()
+    }
+
+    /// Hands out the last trouble of a kind, which somebody waited for after all.
+    pub(crate) fn take_trouble(&self, kind: Trouble) -> Option<String> {
+        let mut troubles = self.troubles.borrow_mut();
+        let at = troubles.iter().rposition(|(trouble, _)| *trouble == kind)?;
+        Some(troubles.remove(at).1)
     }
 
     /// Listens; from then on turns have an end. Gives the socket, and the process's share of it, which closes it.

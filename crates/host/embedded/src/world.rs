@@ -7,7 +7,7 @@ use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Error, Function, Resul
 
 use crate::builtins;
 use crate::heap::{Counted, Heap};
-use crate::host::{Host, HostRef, Life};
+use crate::host::{Host, HostRef, Life, Trouble};
 use crate::limits::{Guard, Stopped};
 use crate::modules;
 
@@ -115,12 +115,14 @@ impl World {
         });
         self.guard.end();
         if self.guard.stopped() == Some(Stopped::Memory) {
-            eprintln!(
-                "leat: worker {} is out of memory: it holds more than {} ({})",
-                self.host.seat().worker,
-                self.host.seat().process.options.limits.memory,
-                self.host.seat().process.options.limits.names.memory
-            );
+            self.host.tell(Trouble::OutOfMemory, String::new(), |_| {
+                format!(
+                    "leat: worker {} is out of memory: it holds more than {} ({})",
+                    self.host.seat().worker,
+                    self.host.seat().process.options.limits.memory,
+                    self.host.seat().process.options.limits.names.memory
+                )
+            });
             self.host.turn_to(Life::Lost);
             return Entered::OutOfMemory;
         }
@@ -162,7 +164,9 @@ impl World {
         let name = self.host.seat().process.options.limits.names.turn;
         let stack = thrown.and_then(|thrown| thrown.as_object()?.get::<_, String>("stack").ok()).unwrap_or_default();
         let stack = if stack.is_empty() { stack } else { format!("\n{}", stack.trim_end()) };
-        eprintln!("leat: JavaScript ran for more than {limit} ms and was stopped ({name}){stack}");
+        self.host.tell(Trouble::Stopped, stack, |stack| {
+            format!("leat: JavaScript ran for more than {limit} ms and was stopped ({name}){stack}")
+        });
     }
 
     /// Collects garbage, and says when next.
@@ -247,7 +251,7 @@ impl World {
             Err(CaughtError::Exception(exception)) => exception.into_value(),
             Err(CaughtError::Value(value)) => value,
             Err(CaughtError::Error(error)) => {
-                eprintln!("leat: {error}");
+                self.host.tell(Trouble::Uncaught, error.to_string(), |error| format!("leat: {error}"));
                 self.host.exit(1);
                 return;
             }
@@ -258,7 +262,9 @@ impl World {
             for value in [thrown, again] {
                 let stack = value.as_object().and_then(|object| object.get::<_, String>("stack").ok());
                 let message = value.as_object().and_then(|object| object.get::<_, String>("message").ok());
-                eprintln!("{} {}", message.unwrap_or_else(|| format!("{value:?}")), stack.unwrap_or_default());
+                let shown =
+                    format!("{} {}", message.unwrap_or_else(|| format!("{value:?}")), stack.unwrap_or_default());
+                self.host.tell(Trouble::Uncaught, shown, str::to_owned);
             }
             self.host.exit(1);
         }

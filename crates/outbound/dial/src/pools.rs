@@ -60,6 +60,18 @@ impl Pools {
     /// `UpstreamPool` where the queue is full or takes too long; `UpstreamResolve`, `UpstreamConnect`,
     /// `UpstreamConnectTime` and `UpstreamTls` where no connection could be made.
     pub async fn lease(self: &Rc<Self>, endpoint: &Rc<Endpoint>) -> Result<Call, Fault> {
+        self.lease_telling(endpoint, &Cell::new(false)).await
+    }
+
+    /// The same, and says in `connecting` when it begins to connect: until then it waits for others' connections.
+    ///
+    /// # Errors
+    /// As of [`Pools::lease`].
+    pub async fn lease_telling(
+        self: &Rc<Self>,
+        endpoint: &Rc<Endpoint>,
+        connecting: &Cell<bool>,
+    ) -> Result<Call, Fault> {
         let pool = self.pool(endpoint);
         if let Some(call) = Self::take(&pool) {
             return Ok(call);
@@ -76,6 +88,7 @@ impl Pools {
                 None => return Err(Reason::UpstreamPool.into()),
             },
         };
+        connecting.set(true);
         let made = within(limits.connect_time_ms, self.connect(endpoint, &pool, slot)).await;
         let call = made.unwrap_or(Err(Reason::UpstreamConnectTime.into()));
         match call {

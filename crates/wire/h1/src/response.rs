@@ -12,7 +12,8 @@ use crate::scan::lanes::{self, Job, Lanes};
 /// Parses a response head at the front of `bytes`; the answer to a request with `request_method`.
 ///
 /// Incremental in the same way as [`crate::parse_request`]. An interim response (1xx but 101) is a head of its own: its
-/// `length` is [`Length::None`], and the caller goes on behind it with a fresh `progress`.
+/// `length` is [`Length::None`], and the caller goes on behind it with a fresh `progress`. Where it is not `keep_alive`, the
+/// final response is none that another one may follow either.
 ///
 /// # Errors
 /// The first thing that is wrong in the order of the bytes, then of the rules for the whole head.
@@ -59,9 +60,9 @@ impl Job for Response<'_> {
         let mut seen = Seen::default();
         let end = fields::parse(&mut scan, fields_start, section, &mut lines.fields, &mut seen)?;
         let options = Options::parse(bytes, &seen, &lines.fields)?;
-        lines.length = length(bytes, &seen, request_method, lines)?;
-        lines.keep_alive =
-            options.keeps_alive(lines.version) && !matches!(lines.length, Length::Close | Length::Tunnel);
+        let may_follow;
+        (lines.length, may_follow) = length(bytes, &seen, request_method, lines)?;
+        lines.keep_alive = may_follow && options.keeps_alive(lines.version);
         Ok(end)
     }
 }
@@ -121,25 +122,25 @@ fn bad_version(bytes: &[u8]) -> Stop {
     reason.into()
 }
 
-/// How the response's body is delimited (RFC 9112 section 6.3).
+/// How the response's body is delimited (RFC 9112 section 6.3), and whether what stands behind it may be another response.
 #[inline(always)]
-fn length(bytes: &[u8], seen: &Seen, request_method: Method, lines: &ResponseLines) -> Result<Length, Reason> {
+fn length(bytes: &[u8], seen: &Seen, request_method: Method, lines: &ResponseLines) -> Result<(Length, bool), Reason> {
     let status = lines.status;
     // Rule 2: what such a response says about its length is to be ignored.
     if status == 101 || (request_method == Method::Connect && (200..=299).contains(&status)) {
-        return Ok(Length::Tunnel);
+        return Ok((Length::Tunnel, false));
     }
-    let announced = framing::announced(bytes, seen, lines.version, Profile::Compatible)?;
-    match status {
-        // Rule 1. `Content-Length: 0` is forbidden here, and common; any other announcement may be followed by bytes
-        // that the next response would be taken from.
-        100..=199 | 204 => match announced {
-            Length::None | Length::Known(0) => Ok(Length::None),
-            _ => Err(Reason::BodyNotAllowed),
-        },
-        304 => Ok(Length::None),
-        _ if request_method == Method::Head => Ok(Length::None),
-        _ if announced == Length::None => Ok(Length::Close),
-        _ => Ok(announced),
+    let announced = framing::announced(bytes, seen, lines.version, Profile::Compatible);
+    // Rule 1: such a response ends with its head, whatever it says. `Content-Length: 0` is forbidden here, and common; any other
+    // announcement may be followed by bytes that the next response would be taken from.
+    if matches!(status, 100..=199 | 204) {
+        return Ok((Length::None, matches!(announced, Ok(Length::None | Length::Known(0)))));
+    }
+    match announced? {
+        // A coding is legal here (section 6.1). Who writes its last chunk all the same does so behind the head.
+        announced if status == 304 => Ok((Length::None, announced != Length::Stream)),
+        _ if request_method == Method::Head => Ok((Length::None, true)),
+        Length::None => Ok((Length::Close, false)),
+        announced => Ok((announced, true)),
     }
 }

@@ -100,6 +100,8 @@ export class Channel {
     /** The reply was the last one: the engine closes the connection after it. */
     ending = false;
     requests = 0;
+    /** A connection of HTTP/2 has had a stream, which is a channel of its own. */
+    hasStreamed = false;
     /** Listeners of the socket's 'close' from before the request. */
     closeListeners = 1;
     /** The newest request's fields, for the next one. */
@@ -418,7 +420,10 @@ export class Channel {
         pushRecord(this.requests > 0 && this.bodyDone ? OUT_CLOSE : OUT_DESTROY, 0, this.id, 0, 0);
     }
 
-    /** Ends a connection that has not sent a byte; one that has begun its first request gets the reply, unless it is destroyed before. */
+    /**
+     * Ends a connection that has not sent a byte, or that has no stream; one that has begun a request gets the reply, unless it is
+     * destroyed before.
+     */
     closeIfSilent(): void {
         if (this.ending || this.mode !== Mode.Http) return;
         pushRecord(OUT_CLOSE, 0, this.id, 0, 0);

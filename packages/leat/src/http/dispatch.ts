@@ -283,7 +283,10 @@ function onRequest(slab: Slab, at: number, flags: number): void {
     channel.open(exchange, (flags & HAS_BODY) !== 0);
     const resource = new AsyncResource("HTTPINCOMINGMESSAGE");
     channel.resource = resource;
-    if (channel !== connection) connection.core.channels.add(channel);
+    if (channel !== connection) {
+        connection.hasStreamed = true;
+        connection.core.channels.add(channel);
+    }
     resource.runInAsyncScope(serveOne, null, channel, slab, at, flags);
     if (!channel.done && channel.mode === Mode.Http) channel.register();
     else if (channel !== connection) connection.core.channels.delete(channel);

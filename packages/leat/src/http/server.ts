@@ -73,8 +73,12 @@ export function serveOnLane(prototype: object): void {
         },
         closeIdleConnections(this: ListeningServer): void {
             parent.closeIdleConnections.call(this);
-            for (const channel of [...this[kChannels]]) {
+            const channels = [...this[kChannels]];
+            const busy = new Set(channels.filter((channel) => channel.h2).map((channel) => channel.id));
+            for (const channel of channels) {
                 if (isIdle(channel)) channel.socket.destroy();
+                // By GOAWAY, so that a request that is on its way meanwhile is still answered.
+                else if (channel.hasStreamed && !busy.has(channel.id)) channel.closeIfSilent();
                 else if (NODE_MAJOR >= 26 && channel.requests === 0) channel.closeIfSilent();
             }
         },

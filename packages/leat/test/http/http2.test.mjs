@@ -78,3 +78,30 @@ test("a stream that the client resets ends its exchange, and no other", async (t
     assert.deepEqual(await once(server, "gone"), [false]);
     assert.equal((await ask()).body, "still here");
 });
+
+test("a connection between two streams is idle, one with a stream or before its first is not", async (t) => {
+    const { server, client: idle, ask } = await talking(t, (req, res) => {
+        if (req.url === "/slow") server.once("go", () => res.end("slow"));
+        else res.end();
+    });
+    const signal = AbortSignal.timeout(10_000);
+    server.keepAliveTimeout = 60_000;
+    const [busy, silent] = [0, 1].map(() => http2.connect(`http://127.0.0.1:${server.address().port}`));
+    t.after(() => [busy, silent].forEach((client) => client.close()));
+    await Promise.all([once(busy, "connect"), once(silent, "connect"), ask()]);
+    const slow = busy.request({ ":path": "/slow" }).setEncoding("utf8");
+    await once(server, "request", { signal });
+    let told = 0;
+    for (const client of [busy, silent]) client.on("goaway", () => told++);
+    const ended = [once(idle, "goaway", { signal }), once(idle, "close", { signal })];
+    server.closeIdleConnections();
+    assert.equal((await Promise.all(ended))[0][0], http2.constants.NGHTTP2_NO_ERROR);
+    assert.equal(told, 0);
+    server.emit("go");
+    assert.deepEqual(await once(slow, "data", { signal }), ["slow"]);
+    await once(slow, "close", { signal });
+    // What node:http's close() does with connections that are idle, so that it comes to its end.
+    silent.close();
+    server.close();
+    await Promise.all([once(busy, "close", { signal }), once(server, "close", { signal })]);
+});

@@ -8,7 +8,8 @@ use leat_rpc_wire::Metadata;
 use tokio::task::LocalSet;
 
 use crate::arguments::MockArguments;
-use crate::commands::{BAD_CONFIG, check};
+use crate::commands::BAD_CONFIG;
+use crate::commands::check::{self, Telling};
 use crate::event::{say, tell};
 use crate::process::ConfigSource;
 
@@ -22,7 +23,9 @@ pub(super) fn run(source: &ConfigSource, server: &str, arguments: &MockArguments
         }
     };
     let Some(more) = metadata(&arguments.metadata) else { return ExitCode::from(BAD_CONFIG) };
-    let Ok((config, _)) = check::read(source, &Lasting::default()) else { return ExitCode::from(BAD_CONFIG) };
+    let Ok((config, _)) = check::read(source, &Lasting::default(), Telling::Check) else {
+        return ExitCode::from(BAD_CONFIG);
+    };
     let Some(loaded) = config.mocks().find_map(|(_, mock)| mock.loaded()) else { return ExitCode::from(BAD_CONFIG) };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,

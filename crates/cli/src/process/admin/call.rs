@@ -144,7 +144,12 @@ impl Call {
         let steps = steps.ok_or(Reason::AdminUnknown)?;
         let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
         if let Some(write) = Write::of(&steps) {
-            return if head.method() == Method::Post { Ok(Self::Write(write)) } else { Err(Reason::AdminMethod) };
+            // None of them takes a query.
+            return match head.method() == Method::Post {
+                false => Err(Reason::AdminMethod),
+                true if head.query().is_some_and(|query| !query.is_empty()) => Err(Reason::AdminRequest),
+                true => Ok(Self::Write(write)),
+            };
         }
         let mut query = Query::of(head.query().unwrap_or_default())?;
         if let Some(call) = MockCall::of(&steps, &mut query)? {

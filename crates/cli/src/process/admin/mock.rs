@@ -6,12 +6,12 @@ use leat_gateway::config::Config;
 use leat_message::{Exchange, Reason};
 use leat_rpc::mock::journal::Filter;
 use leat_rpc::mock::{Mock, Reset, problems};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Admin;
 use super::answer::Answer;
 use super::mock_call::{MockAsk, MockCall};
-use super::write::{json_body, text_body};
+use super::write::{json_body, keys, text_body};
 use crate::event;
 
 /// The longest question or text of rules, in bytes.
@@ -76,21 +76,26 @@ impl Admin {
             MockAsk::Reset => {
                 // Nothing at all means everything; what can't be read must not.
                 let text = text_body(exchange, BODY_BYTES_MAX).await?.unwrap_or_else(|| "no UTF-8".to_owned());
-                let text = if text.trim().is_empty() { "{}" } else { text.as_str() };
-                let Ok(body) = serde_json::from_str::<Value>(text) else { return Ok(no_json()) };
-                match reset_of(&body) {
+                let body = keys(&text, &["what", "session"]);
+                match body.as_ref().map_err(String::clone).and_then(reset_of) {
                     Ok((what, session)) => {
                         let done = mock.reset(what, session);
                         told("mock reset");
                         Answer::json(&done)
                     }
-                    Err(message) => refuse(Reason::AdminRequest, message),
+                    Err(message) => refuse(Reason::AdminRequest, &message),
                 }
             }
             MockAsk::Scenario => {
-                let body = json_body(exchange, BODY_BYTES_MAX).await?.unwrap_or_default();
+                let text = text_body(exchange, BODY_BYTES_MAX).await?.unwrap_or_else(|| "no UTF-8".to_owned());
+                let body = match keys(&text, &["scenario", "state", "session"]) {
+                    Ok(body) => body,
+                    Err(message) => return Ok(refuse(Reason::AdminRequest, &message)),
+                };
                 let text = |key: &str| body.get(key).and_then(Value::as_str);
-                let (Some(scenario), Some(state)) = (text("scenario"), text("state")) else {
+                let session = body.get("session").filter(|session| !session.is_null());
+                let is_text = session.is_none_or(Value::is_string);
+                let (Some(scenario), Some(state), true) = (text("scenario"), text("state"), is_text) else {
                     let detail = "the body is JSON: {\"scenario\": \"order\", \"state\": \"placed\"}, with `session` if it is one's";
                     return Ok(refuse(Reason::AdminRequest, detail));
                 };
@@ -126,6 +131,10 @@ impl Admin {
                 }
             }
             MockAsk::RemoveRules { name } => {
+                let text = text_body(exchange, BODY_BYTES_MAX).await?.unwrap_or_else(|| "no UTF-8".to_owned());
+                if let Err(message) = keys(&text, &[]) {
+                    return Ok(refuse(Reason::AdminRequest, &message));
+                }
                 let (changed, asked) = (Arc::clone(&mock), name.clone());
                 match apart(move || changed.remove_rules(&asked)).await? {
                     Ok(None) => refuse(Reason::AdminUnknown, "no rules were added under this name"),
@@ -180,13 +189,9 @@ fn only(config: &Config) -> Option<String> {
 }
 
 /// What is to be forgotten: all, unless the body says what, or whose.
-fn reset_of(body: &Value) -> Result<(Reset, Option<&str>), &'static str> {
+fn reset_of(fields: &Map<String, Value>) -> Result<(Reset, Option<&str>), String> {
     const WRONG: &str =
         "the body is JSON: {\"what\": [\"calls\", \"state\"], \"session\": \"TEXT\"}, each of which may be left out";
-    let fields = body.as_object().ok_or(WRONG)?;
-    if fields.keys().any(|key| key != "what" && key != "session") {
-        return Err(WRONG);
-    }
     let session = match fields.get("session") {
         None | Some(Value::Null) => None,
         Some(session) => Some(session.as_str().ok_or(WRONG)?),
@@ -197,7 +202,7 @@ fn reset_of(body: &Value) -> Result<(Reset, Option<&str>), &'static str> {
         match word.as_str() {
             Some("calls") => reset.calls = true,
             Some("state") => reset.state = true,
-            _ => return Err(WRONG),
+            _ => return Err(WRONG.to_owned()),
         }
     }
     Ok((reset, session))

@@ -3,7 +3,7 @@ use std::task::Poll;
 
 use leat_gateway::config::Problem;
 use leat_message::{BodyLimits, Exchange, Piece, Reason};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
 use super::answer::Answer;
@@ -20,7 +20,12 @@ const BODY_TIME_MS: u64 = 10_000;
 impl Admin {
     /// Changes something; what came of it is told in the log too.
     pub(super) async fn change<X: Exchange>(&self, write: Write, exchange: &mut X) -> Result<Answer, Reason> {
-        let body = json_body(exchange, BODY_BYTES_MAX).await?;
+        let known: &[&str] = if matches!(write, Write::LogLevel) { &["level"] } else { &[] };
+        let text = text_body(exchange, BODY_BYTES_MAX).await?.unwrap_or_else(|| "no UTF-8".to_owned());
+        let body = match keys(&text, known) {
+            Ok(body) => body,
+            Err(detail) => return Ok(Answer::refuse_with(Reason::AdminRequest, json!({ "detail": detail }))),
+        };
         let by = super::by(exchange.peer());
         let by = |what: &str, outcome: &str| {
             event::notice(
@@ -31,7 +36,7 @@ impl Admin {
         };
         Ok(match write {
             Write::LogLevel => {
-                let level = body.as_ref().and_then(|body| Level::named(body.get("level")?.as_str()?));
+                let level = body.get("level").and_then(|level| Level::named(level.as_str()?));
                 let Some(level) = level else {
                     let detail = "the body is JSON: {\"level\": \"info\"}, \"warn\" or \"error\"";
                     return Ok(Answer::refuse_with(Reason::AdminRequest, json!({ "detail": detail })));
@@ -93,6 +98,27 @@ fn problem(problem: &Problem) -> Value {
         "message": problem.message(),
         "help": problem.help(),
     })
+}
+
+/// What a body says, which may be left out; a key that is none of those that are known is an error, so that nobody waits for what a
+/// misspelt one would have done.
+pub(super) fn keys(text: &str, known: &[&str]) -> Result<Map<String, Value>, String> {
+    let text = if text.trim().is_empty() { "{}" } else { text };
+    let body = match (serde_json::from_str(text), known) {
+        (Ok(Value::Object(body)), _) => body,
+        (_, []) => return Err("the call takes no body".to_owned()),
+        _ => return Err("the body is no JSON object".to_owned()),
+    };
+    match body.keys().find(|key| !known.contains(&key.as_str())) {
+        None => Ok(body),
+        Some(key) => {
+            let known = match known {
+                [] => "the call takes none".to_owned(),
+                known => format!("known are `{}`", known.join("`, `")),
+            };
+            Err(format!("unknown key `{}`: {known}", key.escape_debug()))
+        }
+    }
 }
 
 /// The body as JSON; `None` where there is none or it is something else.

@@ -10,7 +10,7 @@ use super::coding::CodingCheck;
 use super::cors;
 use super::faults::FaultsCheck;
 use super::head_limits::HeadCheck;
-use super::limit::{Asker, Counted, LeasedCheck, LimitCheck, RedisCheck};
+use super::limit::{Asker, Counted, LeasedCheck, LimitCheck, RedisCheck, limit_policies};
 use super::maintenance::MaintenanceCheck;
 use super::own_fields::OwnFields;
 use crate::config::{Action, Config, Cors, Route, RouteLimit};
@@ -134,9 +134,10 @@ impl Admission {
         let (before, behind) = if counts_users { (auth, None) } else { (None, auth) };
         checks.extend(before);
         // Those of this process first: what they refuse costs nobody a round trip.
-        checks.extend(LimitCheck::new(route, limits, &asker).map(Check::Limit));
-        checks.extend(LeasedCheck::new(route, limits, &asker).map(Check::Leased));
-        checks.extend(RedisCheck::of_route(route, limits, &asker).into_iter().map(Check::Redis));
+        let told = limit_policies(route, limits);
+        checks.extend(LimitCheck::new(route, limits, &asker, &told).map(Check::Limit));
+        checks.extend(LeasedCheck::new(route, limits, &asker, &told).map(Check::Leased));
+        checks.extend(RedisCheck::of_route(route, limits, &asker, &told).into_iter().map(Check::Redis));
         checks.extend(behind);
         // Behind `auth`: a stranger need not know what is taken here.
         let decoding = route.decompression().filter(|_| matches!(route.action(), Action::Proxy(..)));

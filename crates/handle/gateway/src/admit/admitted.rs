@@ -14,6 +14,17 @@ pub(crate) struct Admitted {
     pub(crate) reply: FieldLines,
     /// Who it is from, as the schemes of the route say; for checks that come after.
     pub(super) identities: Vec<Rc<Identity>>,
+    /// What the reply tells of the route's rate limits so far, if anything.
+    told: Option<Told>,
+}
+
+/// Fields of `reply` that tell of a rate limit: all from a place on, since the checks of limits stand behind one another.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    bytes: usize,
+    lines: usize,
+    /// How much remains of the limit that they tell of.
+    remaining: u64,
 }
 
 impl Admitted {
@@ -23,6 +34,39 @@ impl Admitted {
         self.upstream.clear();
         self.reply.clear();
         self.identities.clear();
+        self.told = None;
+    }
+
+    /// Who the request is from, and where a check of rate limits notes what the client is told.
+    #[inline]
+    pub(super) fn counted(&mut self) -> (&[Rc<Identity>], LimitNotes<'_>) {
+        (&self.identities, LimitNotes { reply: &mut self.reply, told: &mut self.told })
+    }
+}
+
+/// What a client is told of the rate limits of a route: of one of them, whichever stores they are counted in.
+pub(super) struct LimitNotes<'a> {
+    reply: &'a mut FieldLines,
+    told: &'a mut Option<Told>,
+}
+
+impl LimitNotes<'_> {
+    /// Whether a limit of which so much remains says more than what is told already: less is left of it.
+    #[inline]
+    pub(super) fn is_news(&self, remaining: u64) -> bool {
+        self.told.is_none_or(|told| remaining < told.remaining)
+    }
+
+    /// For the fields of a limit of which so much remains, in place of what was told of another one.
+    #[inline]
+    pub(super) fn anew(&mut self, remaining: u64) -> &mut FieldLines {
+        if let Some(told) = self.told {
+            self.reply.bytes.truncate(told.bytes);
+            self.reply.ends.truncate(told.lines);
+        }
+        let (bytes, lines) = (self.reply.bytes.len(), self.reply.ends.len());
+        *self.told = Some(Told { bytes, lines, remaining });
+        self.reply
     }
 }
 
@@ -77,6 +121,23 @@ impl FieldLines {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_limit_is_told_of_behind_what_else_is_noted() {
+        let mut admitted = Admitted::default();
+        admitted.reply.put(b"vary", |value| value.extend_from_slice(b"origin"));
+        let (_, mut notes) = admitted.counted();
+        for (remaining, is_news) in [(7, true), (7, false), (8, false), (3, true)] {
+            assert_eq!(notes.is_news(remaining), is_news, "{remaining}");
+            if is_news {
+                notes.anew(remaining).put(b"ratelimit", |value| value.push(b'0' + remaining as u8));
+            }
+        }
+        let all: Vec<_> = admitted.reply.iter().collect();
+        assert_eq!(all, [(&b"vary"[..], &b"origin"[..]), (b"ratelimit", b"3")]);
+        admitted.clear();
+        assert!(admitted.counted().1.is_news(9));
+    }
 
     #[test]
     fn fields_come_back_as_they_were_put() {

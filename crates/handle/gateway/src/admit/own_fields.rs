@@ -43,7 +43,12 @@ impl OwnFields {
 }
 
 fn is_among(names: &[Box<[u8]>], name: &[u8]) -> bool {
+    names.iter().any(|own| is_same(own, name))
+}
+
+/// Whether two names are the same to a server behind: see [`OwnFields::has`].
+#[inline]
+pub(super) fn is_same(one: &[u8], other: &[u8]) -> bool {
     let plain = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
-    let is_same = |own: &[u8]| own.len() == name.len() && own.iter().zip(name).all(|(a, b)| plain(*a) == plain(*b));
-    names.iter().any(|own| is_same(own))
+    one.len() == other.len() && one.iter().zip(other).all(|(a, b)| plain(*a) == plain(*b))
 }

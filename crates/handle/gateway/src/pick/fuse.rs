@@ -31,6 +31,11 @@ impl Fuse {
         self.refusing_until_ns.load(Relaxed) > now.as_nanos()
     }
 
+    /// For how long it is known to refuse, without asking.
+    pub(super) fn refuses_for(&self, now: Instant) -> Duration {
+        Instant::from_nanos(self.refusing_until_ns.load(Relaxed)).since(now)
+    }
+
     /// Asks for one request to pass. The permit must come back by [`Fuse::record`] or [`Fuse::release`].
     pub(super) fn ask(&self, now: Instant) -> Option<Permit> {
         if self.is_refusing(now) {
@@ -109,6 +114,7 @@ mod tests {
         assert!(!fuse.is_refusing(at(2)), "nobody has asked yet");
         assert!(fuse.ask(at(2)).is_none());
         assert!(fuse.is_refusing(at(1_000)) && !fuse.is_refusing(at(1_001)));
+        assert_eq!([2, 1_000, 1_001].map(|ms| fuse.refuses_for(at(ms)).as_millis()), [999, 1, 0]);
         let probe = fuse.ask(at(1_001)).unwrap();
         assert!(fuse.ask(at(1_001)).is_none(), "one probe at a time");
         assert!(fuse.is_refusing(at(1_001)), "the same moment is not asked about twice");

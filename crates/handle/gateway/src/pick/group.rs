@@ -268,6 +268,17 @@ impl Group {
         ask(self.whole.as_deref(), now)
     }
 
+    /// For how long the breakers are known to let nothing through: that of the upstream as a whole, or of the endpoint that may be
+    /// asked first.
+    pub(super) fn refuses_for(&self, now: Instant) -> Duration {
+        if let Some(whole) = &self.whole {
+            return whole.refuses_for(now);
+        }
+        let may = |at: &usize| !self.is_unwell(*at) && !self.is_draining(*at);
+        let fuses = (0..self.members.len()).filter(may).filter_map(|at| self.fuse(at));
+        fuses.map(|fuse| fuse.refuses_for(now)).min().unwrap_or_default()
+    }
+
     /// Gives permits back that were not used.
     pub(super) fn release(&self, at: usize, permit: Option<Permit>) {
         if let (Some(fuse), Some(permit)) = (self.fuse(at), permit) {

@@ -97,3 +97,19 @@ fn an_endpoint_came_when_it_was_back_or_was_added_but_not_at_the_start() {
     let second = Group::new(settings(2, None), &named(&["c", "b"]), Some(&first), at(9));
     assert_eq!([second.came(0), second.came(1)], [Some(at(9)), Some(at(3))]);
 }
+
+#[test]
+fn who_may_come_again_is_told_by_the_breaker_that_probes_first() {
+    let mut settings = settings(9, Some(1));
+    (settings.is_checked, settings.drains) = (true, true);
+    let group = Group::new(settings, &named(&["a", "b", "c", "d"]), None, at(1));
+    // Each is open for a second from then on.
+    for (endpoint, ms) in [(0, 500), (1, 200), (2, 100), (3, 100)] {
+        fail(&group, endpoint, 1, at(ms));
+        assert!(group.ask(endpoint, at(600)).is_err());
+    }
+    group.set_unwell(2, true, at(600));
+    group.set_draining("d", true, at(600));
+    assert_eq!(group.refuses_for(at(600)), Duration::from_millis(600));
+    assert_eq!(group.refuses_for(at(2_000)), Duration::ZERO);
+}

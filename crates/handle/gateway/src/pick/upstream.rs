@@ -187,6 +187,13 @@ impl Upstream {
         })
     }
 
+    /// In how many seconds a client may come again that the breakers have turned away: one at least.
+    #[cold]
+    pub(crate) fn retry_after_s(&self, now: std::time::Instant) -> u32 {
+        let wait = self.group.as_deref().map(|group| group.refuses_for(at(now))).unwrap_or_default();
+        u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1)
+    }
+
     /// The endpoint of this number for a try, which was picked before.
     ///
     /// # Errors

@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
@@ -67,7 +68,15 @@ pub(crate) async fn forward<X: Exchange>(
                 }
             },
         };
-        let mut held = upstream.pick(route.asking(x, admitted), tries.tried, started)?;
+        let mut held = match upstream.pick(route.asking(x, admitted), tries.tried, started) {
+            Ok(held) => held,
+            Err(reason) => {
+                if reason == Reason::UpstreamBreaker {
+                    x.record().retry_after_s = upstream.retry_after_s(started);
+                }
+                return Err(reason.into());
+            }
+        };
         if slot.is_some() {
             held.occupy(slot);
         }
@@ -112,14 +121,19 @@ pub(crate) async fn forward<X: Exchange>(
                 }
                 (reason, again.or_else(|| tries.after_failure(x, &call, reason)))
             }
-            Err((Fault { reason, detail }, waited)) => {
+            Err(NoCall { fault: Fault { reason, detail }, waited, connecting }) => {
                 x.record().detail = detail;
                 if let Some(tried) = tried {
                     tried.ended(x, observer.core(), seat, tries.number, 0, Some(reason));
                 }
-                // The exchange's time may have gone while others held the connections.
-                if reason != Reason::UpstreamTotalTime {
-                    held.failed(reason);
+                // The time may have gone while others held the connections, which says nothing of the endpoint.
+                match (is_late(reason), connecting) {
+                    (true, true) => {
+                        held.gave_up(started.elapsed());
+                        held.failed(reason);
+                    }
+                    (true, false) => {}
+                    (false, _) => held.failed(reason),
                 }
                 (reason, tries.after_lease(reason, waited))
             }
@@ -138,6 +152,15 @@ pub(crate) async fn forward<X: Exchange>(
     }
 }
 
+/// Why there is no connection.
+struct NoCall {
+    fault: Fault,
+    /// Whether one was waited for.
+    waited: bool,
+    /// Whether one was being made, and not only waited for behind others.
+    connecting: bool,
+}
+
 /// A pooled connection at once, or a new one, which is waited for: it says so, and so does the failure. Gives up when the client does, or when
 /// the time of the try or of the exchange is over.
 #[inline]
@@ -147,7 +170,7 @@ async fn lease<X: Exchange>(
     endpoint: &Rc<Endpoint>,
     deadline_ms: u64,
     try_deadline_ms: u64,
-) -> Result<(Call, bool), (Fault, bool)> {
+) -> Result<(Call, bool), NoCall> {
     if let Some(call) = pools.try_lease(endpoint) {
         return Ok((call, false));
     }
@@ -158,7 +181,8 @@ async fn lease<X: Exchange>(
         false => (deadline_ms, Reason::UpstreamTotalTime),
     };
     // Boxed: connecting is rare, and its future (a TLS handshake is in it) is the largest part of an exchange.
-    let mut leasing = Box::pin(pools.lease(endpoint));
+    let connecting = Cell::new(false);
+    let mut leasing = Box::pin(pools.lease_telling(endpoint, &connecting));
     let mut waited = false;
     let leased = poll_fn(|cx| {
         if let Poll::Ready(leased) = leasing.as_mut().poll(cx) {
@@ -174,9 +198,14 @@ async fn lease<X: Exchange>(
         x.poll_gone(cx).map(|reason| Err(reason.into()))
     })
     .await;
-    let call = leased.map_err(|fault| (fault, waited))?;
+    let call = leased.map_err(|fault| NoCall { fault, waited, connecting: connecting.get() })?;
     x.record().connect_us = u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX);
     Ok((call, true))
+}
+
+/// Whether a time was over in which a connection was waited for.
+fn is_late(reason: Reason) -> bool {
+    matches!(reason, Reason::UpstreamConnectTime | Reason::UpstreamResponseTime | Reason::UpstreamTotalTime)
 }
 
 /// Whether it is a call of gRPC, whose messages come when they come. Of gRPC-Web, clients do not stream.

@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -31,8 +32,14 @@ struct Leg<'u> {
 }
 
 enum State {
-    Leasing(Pin<Box<dyn Future<Output = Result<Call, Fault>>>>),
-    Running { call: Call, sent: Sent, body_sent: usize, is_ended: bool },
+    /// A connection is waited for; whether that is the endpoint's doing.
+    Leasing(Pin<Box<dyn Future<Output = Result<Call, Fault>>>>, Rc<Cell<bool>>),
+    Running {
+        call: Call,
+        sent: Sent,
+        body_sent: usize,
+        is_ended: bool,
+    },
 }
 
 /// A hedge that has the head of a response.
@@ -65,7 +72,9 @@ impl<'u> Hedges<'u> {
     /// Begins one at an endpoint that is held for it.
     pub(super) fn begin(&mut self, held: Held<'u>) {
         let (pools, endpoint) = (Rc::clone(&self.upstream.pools), Rc::clone(&held.seat().endpoint));
-        let state = State::Leasing(Box::pin(async move { pools.lease(&endpoint).await }));
+        let connecting = Rc::new(Cell::new(false));
+        let told = Rc::clone(&connecting);
+        let state = State::Leasing(Box::pin(async move { pools.lease_telling(&endpoint, &told).await }), connecting);
         self.legs.push(Leg { held, started: Instant::now(), state });
     }
 
@@ -87,6 +96,18 @@ impl<'u> Hedges<'u> {
     /// What the first try has brought, where it is over and no hedge is left.
     pub(super) fn left(&self) -> Option<Result<u16, Reason>> {
         self.first.filter(|_| self.legs.is_empty())
+    }
+
+    /// The time of all of them is over, as `reason` says. They had the whole request, so that each has kept it waiting; but for those
+    /// that found no room in our own queue.
+    #[cold]
+    pub(super) fn gave_up(&mut self, reason: Reason) {
+        for leg in &self.legs {
+            if !matches!(&leg.state, State::Leasing(_, connecting) if !connecting.get()) {
+                leg.held.gave_up(leg.started.elapsed());
+                leg.held.failed(reason);
+            }
+        }
     }
 
     /// The first that has the head of a response. One that fails, or that has only a failure to tell, ends there: it was to
@@ -131,7 +152,7 @@ impl Leg<'_> {
     fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, sending: &Sending<'_, '_, X>) -> Poll<Result<u16, Reason>> {
         loop {
             match &mut self.state {
-                State::Leasing(leasing) => match leasing.as_mut().poll(cx) {
+                State::Leasing(leasing, _) => match leasing.as_mut().poll(cx) {
                     Poll::Pending => return Poll::Pending,
                     Poll::Ready(Err(fault)) => return Poll::Ready(Err(fault.reason)),
                     Poll::Ready(Ok(mut call)) => {

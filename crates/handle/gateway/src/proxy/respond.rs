@@ -1,6 +1,7 @@
 use leat_message::{Exchange, Fields, Head, Length, Name, OwnedFields, Reason, ResponseHead};
 
 use super::connection_tokens::ConnectionTokens;
+use super::edits::Edits;
 use super::route::ProxyRoute;
 use crate::admit::Admitted;
 use crate::observe::write_server_timing;
@@ -91,12 +92,13 @@ fn protocols<'a>(values: impl Iterator<Item = &'a [u8]>) -> impl Iterator<Item =
     values.flat_map(|value| value.split(|&b| b == b',')).map(<[u8]>::trim_ascii).filter(|protocol| !protocol.is_empty())
 }
 
-/// Passes an interim head on, without the fields that were meant for the upstream's connection. Copies the fields only
-/// where there are such, which is hardly ever.
-pub(super) fn write_interim<X: Exchange>(x: &mut X, head: ResponseHead<'_>) {
+/// Passes an interim head on, without the fields that were meant for the upstream's connection, and those that the configuration takes
+/// out. Copies the fields only where there are such, which is hardly ever.
+pub(super) fn write_interim<X: Exchange>(x: &mut X, head: ResponseHead<'_>, edits: &Edits) {
     let fields = head.fields();
     let tokens = ConnectionTokens::of(fields);
-    let stays = |id: Name, name: &[u8]| !(id.is_hop_by_hop() || id == Name::ContentLength || tokens.contain(name));
+    let goes = |id: Name, name: &[u8]| id.is_hop_by_hop() || id == Name::ContentLength || tokens.contain(name);
+    let stays = |id: Name, name: &[u8]| !goes(id, name) && !edits.takes_out(name);
     if fields.iter().all(|(id, name, _)| stays(id, name)) {
         return x.interim(head.status(), fields);
     }

@@ -149,16 +149,26 @@ impl<'a, 'u> Transfer<'a, 'u> {
         self.again
     }
 
-    /// Whether a time has passed in which the endpoint was still waiting for the client's body: that says nothing of it.
+    /// Whether a time has passed in which the endpoint was still waiting for the client's body: that says nothing of it. One that
+    /// does not take what is there waits for nobody.
     pub(super) fn is_late_by_client(&self, reason: Reason) -> bool {
-        let is_late = matches!(reason, Reason::UpstreamResponseTime | Reason::UpstreamTotalTime);
-        is_late && matches!(self.upload, Upload::AwaitContinue(_) | Upload::Body)
+        let is_owed = match self.upload {
+            Upload::AwaitContinue(_) => true,
+            Upload::Body => self.standstill == Reason::SlowSender,
+            Upload::Flushing | Upload::Done | Upload::Failed(_) => false,
+        };
+        is_owed && is_late(reason)
     }
 
     /// How long a response was waited for, where that is why there is none.
     pub(super) fn waited_in_vain(&self, reason: Reason) -> Option<Duration> {
-        let is_late = matches!(reason, Reason::UpstreamResponseTime | Reason::UpstreamTotalTime);
-        (is_late && self.download == Download::Head).then(|| self.started.elapsed())
+        let is_in_vain = is_late(reason) || reason == Reason::UpstreamIdleTime;
+        (is_in_vain && self.download == Download::Head).then(|| self.since().elapsed())
+    }
+
+    /// Since when the endpoint can answer: before it has all of the request it is not the one that is slow.
+    fn since(&self) -> Instant {
+        if self.upload == Upload::Done { self.waited } else { self.started }
     }
 
     fn poll<X: Exchange>(&mut self, cx: &mut Context<'_>, x: &mut X, call: &mut Call) -> Poll<Result<(), Reason>> {
@@ -185,8 +195,15 @@ impl<'a, 'u> Transfer<'a, 'u> {
             {
                 return Poll::Ready(Err(reason));
             }
-            if self.poll_deadlines(cx)?.is_pending() {
-                return Poll::Pending;
+            match self.poll_deadlines(cx) {
+                Ok(Poll::Pending) => return Poll::Pending,
+                Ok(Poll::Ready(())) => {}
+                Err(reason) => {
+                    if let Some(hedges) = self.hedges.as_mut().filter(|_| is_late(reason)) {
+                        hedges.gave_up(reason);
+                    }
+                    return Poll::Ready(Err(reason));
+                }
             }
         }
     }
@@ -410,7 +427,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
     fn take_head<X: Exchange>(&mut self, status: u16, x: &mut X, call: &mut Call) -> Result<(), Reason> {
         let head = call.response();
         if status < 200 && status != 101 {
-            write_interim(x, head);
+            write_interim(x, head, &self.route.response_edits);
             if status == 100 && matches!(self.upload, Upload::AwaitContinue(_)) {
                 self.upload = Upload::Body;
             }
@@ -425,12 +442,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
         let took = now.saturating_duration_since(self.started);
         x.record().phases.answered(now);
         x.record().upstream_us = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
-        // Before the endpoint has all of the request it is not the one that is slow.
-        self.held.answered(
-            status,
-            if self.upload == Upload::Done { now.saturating_duration_since(self.waited) } else { took },
-            now,
-        );
+        self.held.answered(status, now.saturating_duration_since(self.since()), now);
         self.again = self.tries.after_status(status, head.fields());
         if self.again.is_some() {
             return Err(Reason::UpstreamStatus);
@@ -453,7 +465,7 @@ impl<'a, 'u> Transfer<'a, 'u> {
     fn end_try(&mut self) -> Result<(), Reason> {
         let reason = Reason::UpstreamResponseTime;
         let Some(hedges) = self.hedges.as_mut().filter(|hedges| !hedges.is_first_over()) else { return Err(reason) };
-        self.held.gave_up(self.started.elapsed());
+        self.held.gave_up(self.waited.elapsed());
         self.held.failed(reason);
         hedges.first_ended(Err(reason));
         self.try_deadline_ms = self.hedge_deadline_ms;
@@ -492,6 +504,11 @@ impl<'a, 'u> Transfer<'a, 'u> {
         self.timer.set(deadline);
         Ok(self.timer.poll_due(cx))
     }
+}
+
+/// Whether a time was over within which the endpoint should have answered.
+fn is_late(reason: Reason) -> bool {
+    matches!(reason, Reason::UpstreamResponseTime | Reason::UpstreamTotalTime)
 }
 
 /// The request's trailers. A server that merges them into the head would take some for what authentication says.

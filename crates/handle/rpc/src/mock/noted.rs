@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use leat_message::Address;
+use leat_message::{Address, Peer};
 use leat_rpc_wire::{Code, Metadata, Status};
 
 use super::Mock;
@@ -9,8 +9,9 @@ use super::counts::Block;
 use super::journal::{Begun, Frame, Unmatched, Way};
 use super::reply::WallTime;
 use super::secret::masked;
-use crate::call::{Call, Form, Message, Outcome, Protocol};
+use crate::call::{Call, Form, Message, Outcome, Protocol, Refusal};
 use crate::cel::Timestamp;
+use crate::metadata::CallMetadata;
 
 /// A call in the counts, and in the journal where one is kept. Dropped before its end, it was given up.
 pub(super) struct Noted<'n> {
@@ -105,22 +106,49 @@ pub(super) fn begun(
     rule: Result<Arc<str>, Unmatched>,
     redact: &[String],
 ) -> Begun {
-    let metadata = call.metadata.to_owned();
+    Begun {
+        timeout_ms: call.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+        ..seen(call.method.full_name(), call.protocol.name(), &call.metadata, call.peer, session, rule, redact)
+    }
+}
+
+/// A request that became no call, as the journal has it.
+pub(super) fn refused(refused: &Refusal<'_>, session: Option<&[u8]>, redact: &[String]) -> Begun {
+    let mut why = refused.status.message.clone();
+    // Of the others it is always the same.
+    if matches!(refused.protocol, None | Some(Protocol::Rest)) {
+        why = format!("{}: {why}", refused.head.method_bytes().escape_ascii());
+    }
+    let rule = Err(Unmatched { why: why.into(), faked: false });
+    let protocol = refused.protocol.map_or("http", Protocol::name);
+    let metadata = CallMetadata::new(refused.head.fields());
+    seen(refused.method, protocol, &metadata, refused.peer, session, rule, redact)
+}
+
+fn seen(
+    method: &str,
+    protocol: &'static str,
+    metadata: &CallMetadata<'_>,
+    from: &Peer,
+    session: Option<&[u8]>,
+    rule: Result<Arc<str>, Unmatched>,
+    redact: &[String],
+) -> Begun {
     Begun {
         at_us: u64::try_from(since_1970().as_micros()).unwrap_or(u64::MAX),
-        method: call.method.full_name().into(),
+        method: method.into(),
         session: String::from_utf8_lossy(session.unwrap_or_default()).into(),
-        protocol: call.protocol.name(),
-        peer: peer(call).into(),
-        metadata: masked(metadata.iter().filter(|(name, _)| !name.starts_with(':')), redact),
-        timeout_ms: call.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+        protocol,
+        peer: peer(from).into(),
+        metadata: masked(metadata.to_owned().iter().filter(|(name, _)| !name.starts_with(':')), redact),
+        timeout_ms: None,
         rule,
     }
 }
 
 /// Who calls, in words.
-pub(super) fn peer(call: &Call<'_>) -> String {
-    match &call.peer.remote {
+pub(super) fn peer(peer: &Peer) -> String {
+    match &peer.remote {
         Address::Ip(address) => address.to_string(),
         Address::Unix => "unix".to_owned(),
     }

@@ -6,21 +6,22 @@ use std::sync::Arc;
 
 use leat_dial::Pools;
 use leat_message::Step;
-use leat_rpc_wire::{Code, Status};
+use leat_rpc_wire::{Code, Metadata, Status};
 use leat_schema::{DecodeProblem, Method};
 
 use super::answering::{Answering, Held};
 use super::counts::Block;
 use super::journal::{Unmatched, Way};
-use super::noted::{Noted, begun, peer, wall_time};
+use super::noted::{self, Noted, begun, peer, wall_time};
 use super::record::Forward;
 use super::reply::{Action, Answered, Facts, RequestFields, Sent, Steps};
 use super::rules::{Choice, Request};
 use super::secret::hidden;
 use super::state::Session;
 use super::{Loaded, Mock};
-use crate::call::{Answer, Call, Conversation, Form, Message, Outcome, Service};
+use crate::call::{Answer, Call, Conversation, Form, Message, Outcome, Refusal, Service};
 use crate::client::Client;
+use crate::metadata::CallMetadata;
 
 /// Memory of a core that is kept between calls, in bytes, for requests that are put into binary form.
 const ROOM_BYTES_MAX: usize = 64 * 1024;
@@ -94,13 +95,13 @@ impl MockService {
     }
 
     /// The key of the call's session as the call has it.
-    fn sent_key<'c>(&self, call: &Call<'c>) -> Option<&'c [u8]> {
-        call.metadata.get(self.loaded.settings().session_key.as_deref()?)
+    fn sent_key<'c>(&self, metadata: &CallMetadata<'c>) -> Option<&'c [u8]> {
+        metadata.get(self.loaded.settings().session_key.as_deref()?)
     }
 
     /// The key that its session is remembered and shown by.
-    fn session_key<'c>(&self, call: &Call<'c>) -> Option<Cow<'c, [u8]>> {
-        let key = self.sent_key(call)?;
+    fn session_key<'c>(&self, metadata: &CallMetadata<'c>) -> Option<Cow<'c, [u8]>> {
+        let key = self.sent_key(metadata)?;
         let is_hidden = self.loaded.hides_sessions() && !key.is_empty();
         Some(if is_hidden { hidden(key).into_bytes().into() } else { key.into() })
     }
@@ -116,7 +117,7 @@ impl MockService {
         }
         let message = message.unwrap_or_default();
         let live = self.loaded.live();
-        let key = self.session_key(call);
+        let key = self.session_key(&call.metadata);
         let mut held = Held::new(&self.mock.state, key.as_deref());
         let request = Request { method: call.method, metadata: &call.metadata, message };
         match live.choose(&request, &mut held) {
@@ -163,7 +164,7 @@ impl MockService {
     fn note(&self, noted: &mut Noted<'_>, call: &Call<'_>, rule: Result<&Arc<str>, &Unmatched>) {
         if self.keeps_calls {
             let rule = rule.map(Arc::clone).map_err(Unmatched::clone);
-            noted.begin(begun(call, self.session_key(call).as_deref(), rule, self.redact()));
+            noted.begin(begun(call, self.session_key(&call.metadata).as_deref(), rule, self.redact()));
         }
     }
 
@@ -217,7 +218,7 @@ impl MockService {
         noted: &Noted<'_>,
         conversation: &mut C,
     ) -> Outcome {
-        let told = Told::of(&conversation.call(), self.sent_key(&conversation.call()));
+        let told = Told::of(&conversation.call(), self.sent_key(&conversation.call().metadata));
         let state = answering.scenario_state(session);
         let facts = Facts {
             method: &told.method,
@@ -333,6 +334,15 @@ impl Service for MockService {
             }
         };
         Some(Status::new(Code::Unimplemented, text))
+    }
+
+    fn refused(&self, refused: &Refusal<'_>) {
+        if self.keeps_calls {
+            let session = self.session_key(&CallMetadata::new(refused.head.fields()));
+            let begun = noted::refused(refused, session.as_deref(), self.redact());
+            let number = self.mock.journal.begin(begun);
+            self.mock.journal.end(number, refused.status.clone(), Metadata::new(), 0);
+        }
     }
 
     fn whole<A: Answer>(&self, call: &Call<'_>, request: Message<'_>, answer: &mut A) -> Step<MockPlan> {
@@ -474,7 +484,7 @@ impl Told {
         Self {
             method: call.method.full_name().to_owned(),
             metadata: call.metadata.iter().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect(),
-            peer: peer(call),
+            peer: peer(call.peer),
             timeout_ms: call.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
             session: String::from_utf8_lossy(session.unwrap_or_default()).into_owned(),
             query: call.get_query.and_then(text),

@@ -16,6 +16,7 @@ mod settings;
 mod talk;
 mod wire;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use leat_message::{BodyLimits, Exchange, Fault, Handler, Head, Length, Peer, Reason, Reply, Step, Version};
@@ -27,9 +28,9 @@ use leat_schema::{Idempotency, Method};
 pub use cors::{Cors, Origin, OwnedOrigin};
 pub use settings::Settings;
 
-use crate::call::{Answer as _, Call, Message, Protocol, Service};
+use crate::call::{Answer as _, Call, Message, Protocol, Refusal, Service};
 use crate::metadata::CallMetadata;
-use crate::transcode::Transcoder;
+use crate::transcode::{Transcoder, status_of};
 use answering::Answering;
 
 /// Serves the calls of a service by every protocol.
@@ -127,7 +128,7 @@ impl<S: Service> Rpc<S> {
                     // More may be on its way than would be read off: HTTP/1 must not promise to go on behind it.
                     exchange.keep_alive(false);
                 }
-                self.answer_unopened(head, unopened, exchange);
+                self.answer_unopened(head, &peer, unopened, exchange);
                 return Ok(());
             }
         };
@@ -164,7 +165,11 @@ impl<S: Service> Rpc<S> {
         let origin = self.origin(exchange.request()).to_owned();
         let added = |put: &mut dyn FnMut(&[u8], &[u8])| origin.origin().each(put);
         let limits = |streams: bool| BodyLimits { bytes_max: u64::MAX, time_ms: (!streams).then_some(REQUEST_TIME_MS) };
-        let Some(mut transcoded) = rest.open(exchange, limits, &added).await? else { return Ok(()) };
+        let Some(mut transcoded) = rest.open(exchange, limits, &added).await? else {
+            let reason = exchange.record().reason.unwrap_or(Reason::RpcProtocol);
+            self.tell_refused_rest(rest, exchange.request(), exchange.peer(), reason);
+            return Ok(());
+        };
         let result = self.answer_call(&mut transcoded, Version::Http2, Some(Protocol::Rest)).await;
         transcoded.finish(result).await
     }
@@ -193,7 +198,7 @@ impl<S: Service> Rpc<S> {
                 Step::Exchange(Plan::Refused)
             }
             Err(unopened) => {
-                self.answer_unopened(request, unopened, reply);
+                self.answer_unopened(request, peer, unopened, reply);
                 Step::Done
             }
         }
@@ -216,6 +221,7 @@ impl<S: Service> Rpc<S> {
                 reply.record().reason = Some(Reason::RpcProtocol);
                 let status =
                     Status::new(Code::InvalidArgument, "protocol error: the message in the query is malformed");
+                self.tell_malformed((opening, method), request, peer, &status);
                 Answering::new(reply, opening, Some(method), self.origin(request)).fail(&status);
                 Step::Done
             });
@@ -265,7 +271,8 @@ impl<S: Service> Rpc<S> {
         Ok((opening, method))
     }
 
-    fn answer_unopened<R: Reply>(&self, head: Head<'_>, unopened: Unopened<'_>, reply: &mut R) {
+    fn answer_unopened<R: Reply>(&self, head: Head<'_>, peer: &Peer, unopened: Unopened<'_>, reply: &mut R) {
+        self.tell_refused(head, peer, &unopened);
         match unopened {
             Unopened::Preflight => {
                 let path = std::str::from_utf8(head.path()).unwrap_or_default();
@@ -278,6 +285,41 @@ impl<S: Service> Rpc<S> {
             }
             Unopened::Problem(reason) => head::write_problem(reply, reason, self.origin(head)),
         }
+    }
+
+    /// Tells the service of a request that begins no call. What asks whether it may, and what goes elsewhere in no protocol of RPC, was
+    /// never meant to be one.
+    fn tell_refused(&self, head: Head<'_>, peer: &Peer, unopened: &Unopened<'_>) {
+        let path = String::from_utf8_lossy(head.path());
+        let of_path = || self.service.method(&path);
+        let (method, protocol, status) = match unopened {
+            Unopened::Preflight => return,
+            Unopened::Call(opening, method, status, _) => {
+                (*method, Some(protocol(opening.media)), Cow::Borrowed(status))
+            }
+            Unopened::Problem(_) if of_path().is_none() => return,
+            Unopened::Problem(reason) => (of_path(), None, Cow::Owned(status_of(*reason))),
+        };
+        let method = method.map_or(path.trim_start_matches('/'), Method::full_name);
+        self.service.refused(&Refusal { method, protocol, head, peer, status: &status });
+    }
+
+    /// The same for one whose message can't be read.
+    #[cold]
+    fn tell_malformed(&self, (opening, method): (Opening, &Method), head: Head<'_>, peer: &Peer, status: &Status) {
+        let (method, protocol) = (method.full_name(), Some(protocol(opening.media)));
+        self.service.refused(&Refusal { method, protocol, head, peer, status });
+    }
+
+    /// The same for one that is bound to a method by its path.
+    fn tell_refused_rest(&self, rest: &Transcoder, head: Head<'_>, peer: &Peer, reason: Reason) {
+        let path = match rest.explain(head) {
+            Ok((_, path)) => path,
+            Err(_) => String::from_utf8_lossy(head.path()).into_owned(),
+        };
+        let method = path.trim_start_matches('/');
+        let status = status_of(reason);
+        self.service.refused(&Refusal { method, protocol: Some(Protocol::Rest), head, peer, status: &status });
     }
 
     fn origin<'h>(&self, head: Head<'h>) -> Origin<'h> {
@@ -323,6 +365,7 @@ impl<S: Service> Rpc<S> {
                 },
                 Err(status) => {
                     reply.record().reason = Some(reason_of(&status));
+                    self.tell_malformed((opening, method), head, peer, &status);
                     Answering::new(reply, opening, Some(method), origin).fail(&status);
                     Step::Done
                 }

@@ -5,6 +5,9 @@ interface Native {
     readonly pid: number;
     /** The program goes on after an error that nobody caught (`--on-error log`). */
     readonly goesOn: boolean;
+    /** Such errors are kept for whoever asks, and not printed. */
+    readonly keeps: boolean;
+    keep(text: string): void;
     exit(code: number): never;
     ended(code: number): void;
     write(to: number, text: string): void;
@@ -21,7 +24,7 @@ export interface Listening {
 
 type Origin = "uncaughtException" | "unhandledRejection";
 
-const { exit, ended, goesOn, write, sourceLine } = native("process") as Native;
+const { exit, ended, goesOn, keep, keeps, write, sourceLine } = native("process") as Native;
 
 /** `process`, and the callback that takes errors in place of its events; both only once there are any. */
 export const known: { process: Listening | undefined; captured: ((error: unknown) => void) | null } = { process: undefined, captured: null };
@@ -109,13 +112,13 @@ function inspect(value: unknown): string {
     return (require("node:util") as { inspect(value: unknown): string }).inspect(value);
 }
 
-/** Prints an error that nobody caught. */
+/** Prints an error that nobody caught, or keeps it as a line of a log has it. */
 function show(error: unknown): void {
     let text: string;
     try {
         if (error instanceof Error || (typeof error === "object" && error !== null && typeof (error as Error).stack === "string")) {
             const stack = String((error as Error).stack);
-            text = excerpt(stack) + (isPlain(error as Error) ? stack : inspect(error));
+            text = (keeps ? "" : excerpt(stack)) + (isPlain(error as Error) ? stack : inspect(error));
         } else if (typeof error === "object" && error !== null) {
             text = `Uncaught:\n${inspect(error)}`;
         } else {
@@ -124,7 +127,8 @@ function show(error: unknown): void {
     } catch {
         text = "Uncaught: an error that can't be printed";
     }
-    print(`${text}\n\nLeat (JavaScript of Node.js ${VERSION})`);
+    if (keeps) keep(text.trimEnd());
+    else print(`${text}\n\nLeat (JavaScript of Node.js ${VERSION})`);
 }
 
 /** The version of Node that programs are told of. */

@@ -6,7 +6,7 @@ use rquickjs::function::{Func, This};
 use rquickjs::{Ctx, Exception, Function, Object, Result, TypedArray};
 use rustix::process::{Pid, Signal};
 
-use crate::host::{Failure, Host};
+use crate::host::{Failure, Host, Trouble};
 use crate::native::view;
 
 /// Bytes of standard input that one read gives at most, as in Node.
@@ -24,6 +24,8 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     group.set("leat", env!("CARGO_PKG_VERSION"))?;
     group.set("quickjs", quickjs_version())?;
     group.set("goesOn", host.goes_on())?;
+    group.set("keeps", host.keeps())?;
+    group.set("keep", Func::from(keep))?;
     group.set("hooks", Func::from(hooks))?;
     group.set("tick", Func::from(tick))?;
     group.set("exit", Func::from(exit))?;
@@ -46,6 +48,12 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     group.set("procFile", Func::from(proc_file))?;
     group.set("monotonic", Func::from(monotonic))?;
     Ok(group)
+}
+
+/// Keeps an error that nobody caught for whoever asks.
+fn keep(ctx: Ctx<'_>, text: String) -> Result<()> {
+    Host::of(&ctx)?.tell(Trouble::Uncaught, text, str::to_owned);
+    Ok(())
 }
 
 /// Node's name of it.

@@ -107,6 +107,8 @@ pub struct Plugins {
     began: Cell<Instant>,
     /// Worlds in a row that were lost before they settled.
     lost: Cell<u32>,
+    /// What went wrong in a world that is lost, and was not handed out.
+    troubles: RefCell<Vec<(Failure, String)>>,
 }
 
 /// How the world of a thread's plug-ins is.
@@ -170,6 +172,7 @@ impl Plugins {
             prepared: RefCell::new(Some(Rc::new(prepared))),
             began: Cell::new(Instant::now()),
             lost: Cell::new(0),
+            troubles: RefCell::default(),
         }))
     }
 
@@ -212,6 +215,16 @@ impl Plugins {
         self.prepared.borrow().as_ref().map(|prepared| prepared.seats.take_bypassed()).unwrap_or_default()
     }
 
+    /// Hands out what went wrong where no request waited for it, at most a few since the last time: errors that nobody caught, in
+    /// a timer say, and what was stopped for its time.
+    pub fn take_troubles(&self) -> Vec<(Failure, String)> {
+        let mut troubles = self.troubles.take();
+        if let Some(prepared) = &*self.prepared.borrow() {
+            troubles.append(&mut prepared.take_troubles(&self.limits));
+        }
+        troubles
+    }
+
     /// The world, which is made anew if the last one was lost.
     fn world(&self) -> Result<Rc<Prepared>, PluginsError> {
         let current = self.prepared.borrow().clone();
@@ -236,6 +249,7 @@ impl Plugins {
     /// A world can't be entered any more: its runs fail, and the next request finds another one.
     fn lose(&self, prepared: &Rc<Prepared>) {
         prepared.forget();
+        *self.troubles.borrow_mut() = prepared.take_troubles(&self.limits);
         let mut current = self.prepared.borrow_mut();
         if current.as_ref().is_some_and(|current| Rc::ptr_eq(current, prepared)) {
             *current = None;
@@ -246,6 +260,11 @@ impl Plugins {
 }
 
 impl PluginLimits {
+    /// What is said of what ran too long; `stack` says where, if that is known.
+    fn stopped(&self, stack: &str) -> String {
+        format!("a plug-in ran for more than {} ms and was stopped{}", self.turn.as_millis(), prepared::frames(stack))
+    }
+
     fn of_world(&self) -> Limits {
         Limits {
             memory: self.memory,

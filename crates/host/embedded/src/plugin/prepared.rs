@@ -9,6 +9,7 @@ use rquickjs::{Array, CatchResultExt, CaughtError, Ctx, Function, Object, Persis
 use tokio::task::{AbortHandle, LocalSet};
 
 use super::counters::WorldCounters;
+use super::failure::Failure;
 use super::kit::Shop;
 use super::natives::SeatsRef;
 use super::run::PENDING;
@@ -16,7 +17,7 @@ use super::seat::{Objects, Seat, Seats};
 use super::straight::{self, Layers, Walk};
 use super::{LOAD, PluginCounters, PluginFile, PluginLimits, PluginsError};
 use crate::builtins;
-use crate::host::{Host, Life, OnError};
+use crate::host::{Host, Life, OnError, Trouble};
 use crate::modules;
 use crate::options::Options;
 use crate::process::{Process, Seat as Place};
@@ -107,9 +108,9 @@ impl Prepared {
         counters: &Arc<PluginCounters>,
     ) -> std::result::Result<Self, PluginsError> {
         let first = &files.first().ok_or_else(|| PluginsError::new("no plug-in is named"))?.path;
-        let options = Options { limits: limits.of_world(), on_error: OnError::Log, ..Options::new(first.clone()) };
+        let options = Options { limits: limits.of_world(), on_error: OnError::Keep, ..Options::new(first.clone()) };
         let process = Process::new(options);
-        let host = Host::new(vec![first.to_string_lossy().into_owned()], OnError::Log, Place::new(&process, 0));
+        let host = Host::new(vec![first.to_string_lossy().into_owned()], OnError::Keep, Place::new(&process, 0));
         let failed = |error: rquickjs::Error| PluginsError::new(format!("JavaScript can't start: {error}"));
         let world = World::new(Rc::clone(&host)).map_err(failed)?;
         let tasks = Rc::new(LocalSet::new());
@@ -127,9 +128,10 @@ impl Prepared {
             });
             match (entered, loaded) {
                 (Entered::Interrupted, _) => Err(PluginsError::new(format!(
-                    "{}: plug-ins took more than {} ms to load",
+                    "{}: plug-ins took more than {} ms to load{}",
                     first.display(),
-                    LOAD.as_millis()
+                    LOAD.as_millis(),
+                    host.take_trouble(Trouble::Stopped).map(|stack| frames(&stack)).unwrap_or_default()
                 ))),
                 (Entered::OutOfMemory, _) => Err(PluginsError::new("out of memory while plug-ins were loaded")),
                 (_, Some(loaded)) => loaded,
@@ -195,6 +197,26 @@ impl Prepared {
     }
 
     /// Why the world is lost.
+    /// What went wrong where no run waited for it, in words.
+    pub(super) fn take_troubles(&self, limits: &PluginLimits) -> Vec<(Failure, String)> {
+        let told = |(trouble, text): (Trouble, String)| match trouble {
+            Trouble::Uncaught => (Failure::Threw, text),
+            Trouble::Stopped => (Failure::TurnTime, limits.stopped(&text)),
+            Trouble::OutOfMemory => (Failure::Lost, self.why_lost().to_owned()),
+        };
+        self.world.host().take_troubles().into_iter().map(told).collect()
+    }
+
+    /// What was stopped for its time is a run's business: where that was, if it is known.
+    pub(super) fn take_stopped(&self) -> String {
+        self.world.host().take_trouble(Trouble::Stopped).unwrap_or_default()
+    }
+
+    /// So is the memory that it has used up.
+    pub(super) fn take_out_of_memory(&self) {
+        let _ = self.world.host().take_trouble(Trouble::OutOfMemory);
+    }
+
     pub(super) fn why_lost(&self) -> &'static str {
         match self.world.host().exited() {
             Some(_) => "a plug-in ended the process: its world is made anew instead",
@@ -261,6 +283,11 @@ impl Steps {
         *seat.objects.borrow_mut() = Some(Objects { run, request, response, record, walk: Rc::clone(&self.walk) });
         Ok(())
     }
+}
+
+/// The places of a stack, without the error that it begins with: that says no more than that it was stopped.
+pub(super) fn frames(stack: &str) -> String {
+    stack.lines().filter(|line| line.trim_start().starts_with("at ")).map(|line| format!("\n{line}")).collect()
 }
 
 type Loaded = (Steps, String, bool);

@@ -186,18 +186,15 @@ impl Run {
             Called::Step(PENDING) => self.seat.as_ref().and_then(|seat| seat.take_decided()).unwrap_or(PENDING),
             Called::Step(step) => step,
             Called::Stopped => {
-                let limit = self.plugins.limits.turn.as_millis();
-                return self.fail(
-                    Failure::TurnTime,
-                    format!("a plug-in ran for more than {limit} ms and was stopped"),
-                    false,
-                );
+                let stack = self.prepared.as_ref().map(|prepared| prepared.take_stopped()).unwrap_or_default();
+                return self.fail(Failure::TurnTime, self.plugins.limits.stopped(&stack), false);
             }
             Called::Lost => {
                 let why =
                     self.prepared.as_ref().map_or("the world of plug-ins is lost", |prepared| prepared.why_lost());
                 self.fail(Failure::Lost, why.to_owned(), false);
                 if let Some(prepared) = self.prepared.take() {
+                    prepared.take_out_of_memory();
                     self.plugins.lose(&prepared);
                 }
                 return;

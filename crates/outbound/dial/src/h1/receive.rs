@@ -18,6 +18,8 @@ pub(crate) struct Receive {
     /// Whether the request asks for another protocol.
     may_switch: bool,
     interims: usize,
+    /// Whether an interim response leaves doubts about where the next one begins.
+    doubtful: bool,
     started: bool,
     detail: Option<Reason>,
 }
@@ -48,6 +50,7 @@ impl Receive {
             method: Method::Get,
             may_switch: false,
             interims: 0,
+            doubtful: false,
             started: false,
             detail: None,
         }
@@ -59,6 +62,7 @@ impl Receive {
         self.progress = Progress::default();
         self.state = State::Head;
         self.interims = 0;
+        self.doubtful = false;
         self.started = false;
     }
 
@@ -103,7 +107,7 @@ impl Receive {
             State::Body => self.decoder.is_done(),
             State::Head | State::Interim | State::Eof | State::Failed(_) => false,
         };
-        complete && self.lines.keep_alive && self.buffer.is_empty()
+        complete && self.lines.keep_alive && !self.doubtful && self.buffer.is_empty()
     }
 
     /// How long the peer says it keeps an unused connection, in milliseconds (`Keep-Alive: timeout`, RFC 2068 section
@@ -171,6 +175,7 @@ impl Receive {
         }
         if self.lines.status < 200 && self.lines.status != 101 {
             self.interims += 1;
+            self.doubtful |= !self.lines.keep_alive;
             if self.interims > limits.interim_max {
                 return Poll::Ready(Err(self.fail(Reason::UpstreamInvalid)));
             }

@@ -5,6 +5,7 @@ use leat_message::{Exchange, Head, Peer, Reason};
 use super::claim_name::{ClaimName, ClaimRule, has_value};
 use super::identity::Identity;
 use super::scheme::{Found, Scheme};
+use crate::admit::own_fields::is_same;
 use crate::admit::{Admitted, Verdict};
 use crate::config::RouteAuth;
 
@@ -91,8 +92,12 @@ impl AuthCheck {
             }
             return Verdict::Refuse(Reason::AuthClaims);
         }
+        let are_several = admitted.identities.len() > 1;
         for (name, value) in admitted.identities.iter().flat_map(|identity| identity.fields()) {
-            admitted.upstream.put(name, |out| out.extend_from_slice(value));
+            // One value a name, or two schemes would tell of two clients: that of the first scheme, as keys and places take it.
+            if !are_several || !admitted.upstream.iter().any(|(told, _)| is_same(told, name)) {
+                admitted.upstream.put(name, |out| out.extend_from_slice(value));
+            }
         }
         Verdict::Admit
     }

@@ -1,6 +1,8 @@
 use std::fmt;
 use std::rc::Rc;
 
+use crate::admit::own_fields::is_same;
+
 /// A field for the upstream: its name in lower case, and its value.
 type Line = (Rc<str>, Box<[u8]>);
 
@@ -35,10 +37,12 @@ impl Identity {
     }
 
     /// Adds a field for the upstream. A value that no field can carry (a control byte, white space at an end) is left out:
-    /// a claim is text that somebody else chose, and a line break in it would be a field of its own.
+    /// a claim is text that somebody else chose, and a line break in it would be a field of its own. So is a second value of a
+    /// name.
     pub(crate) fn tell(&mut self, name: &Rc<str>, value: &[u8]) {
         let fits = value.iter().all(|&byte| byte >= b' ' && byte != 0x7f) && value.trim_ascii().len() == value.len();
-        if fits && !value.is_empty() {
+        let is_told = self.fields.iter().any(|(told, _)| is_same(told.as_bytes(), name.as_bytes()));
+        if fits && !value.is_empty() && !is_told {
             self.fields.push((Rc::clone(name), value.into()));
         }
     }
@@ -72,6 +76,15 @@ impl fmt::Debug for Identity {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_has_one_value() {
+        let mut identity = Identity::new("s");
+        for (name, value) in [("x-user", ""), ("x-user", "ann"), ("x-user", "bob"), ("x_user", "eve")] {
+            identity.tell(&name.into(), value.as_bytes());
+        }
+        assert_eq!(identity.fields().collect::<Vec<_>>(), [(&b"x-user"[..], &b"ann"[..])]);
+    }
 
     #[test]
     fn what_no_field_can_carry_is_left_out() {

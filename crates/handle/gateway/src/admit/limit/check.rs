@@ -21,13 +21,13 @@ pub(crate) struct LimitCheck {
     enforced: Box<[Priced]>,
     /// Those that only count whom they would refuse, each for itself.
     shadow: Box<[Priced]>,
-    /// `RateLimit-Policy` and its value; empty where clients are not told.
-    policy: Box<[u8]>,
+    /// `RateLimit-Policy` and its value for all limits of the route; empty where clients are not told.
+    policy: Rc<[u8]>,
 }
 
 impl LimitCheck {
     /// Those that a route names among the limits of its configuration; `None` for a route without.
-    pub(crate) fn new(route: &Route, limits: &[Rc<Counted>], asker: &Asker) -> Option<Self> {
+    pub(crate) fn new(route: &Route, limits: &[Rc<Counted>], asker: &Asker, policy: &Rc<[u8]>) -> Option<Self> {
         let named = route.rate_limits().iter().take(ROUTE_LIMITS_MAX);
         let priced = named.filter_map(|named| Some((Rc::clone(limits.get(named.limit())?), named.cost())));
         let here = priced.filter(|(limit, _)| limit.server.is_none());
@@ -35,14 +35,15 @@ impl LimitCheck {
         if shadow.is_empty() && enforced.is_empty() {
             return None;
         }
-        let policy = told::policies(enforced.iter().map(|(limit, _)| &**limit));
+        let policy = Rc::clone(policy);
         Some(Self { asker: asker.clone(), policy, enforced: enforced.into(), shadow: shadow.into() })
     }
 
     /// Asks the limits and debits them, and notes what the client is told. No allocation of its own; one look at the clock,
     /// and a hash, a look-up and an atomic for each limit.
     pub(crate) fn ask(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
-        let asked = self.asker.asked(head, peer, &admitted.identities);
+        let (identities, mut notes) = admitted.counted();
+        let asked = self.asker.asked(head, peer, identities);
         let Some((any, _)) = self.enforced.first().or_else(|| self.shadow.first()) else {
             return admission::Verdict::Admit;
         };
@@ -54,7 +55,7 @@ impl LimitCheck {
             _ => self.ask_several(&asked, now),
         };
         if let Some((limit, verdict)) = &answer {
-            told::tell(&self.policy, limit, verdict, &mut admitted.reply);
+            told::tell(&self.policy, limit, verdict, &mut notes);
             if !verdict.is_admitted() {
                 return admission::Verdict::Refuse(Reason::LimitRate);
             }

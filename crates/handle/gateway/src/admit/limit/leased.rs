@@ -14,15 +14,15 @@ use super::key::{Asked, Asker};
 use super::leases::Leases;
 use super::told;
 use crate::admit::admission;
-use crate::admit::admitted::{Admitted, FieldLines};
+use crate::admit::admitted::{Admitted, LimitNotes};
 use crate::config::{ROUTE_LIMITS_MAX, Route, StoreError};
 
 /// The rate limits of a route whose units this process takes from Redis before it spends them.
 pub(crate) struct LeasedCheck {
     asker: Asker,
     limits: Box<[Leased]>,
-    /// `RateLimit-Policy` and its value; empty where clients are not told.
-    policy: Box<[u8]>,
+    /// `RateLimit-Policy` and its value for all limits of the route; empty where clients are not told.
+    policy: Rc<[u8]>,
 }
 
 struct Leased {
@@ -55,19 +55,20 @@ struct Taking<'a> {
 
 impl LeasedCheck {
     /// Those that a route names among the limits of its configuration; `None` for a route without.
-    pub(crate) fn new(route: &Route, limits: &[Rc<Counted>], asker: &Asker) -> Option<Self> {
+    pub(crate) fn new(route: &Route, limits: &[Rc<Counted>], asker: &Asker, policy: &Rc<[u8]>) -> Option<Self> {
         let named = route.rate_limits().iter().take(ROUTE_LIMITS_MAX);
         let leased = named.filter_map(|named| Leased::new(limits.get(named.limit())?, named.cost()));
         let limits: Box<[Leased]> = leased.collect();
-        let policy = told::policies(limits.iter().map(|leased| &*leased.asking.limit));
+        let policy = Rc::clone(policy);
         (!limits.is_empty()).then(|| Self { asker: asker.clone(), limits, policy })
     }
 
     /// Spends what there is. No allocation, unless the next lease has to be asked for.
     pub(crate) fn ask(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
-        let asked = self.asker.asked(head, peer, &admitted.identities);
+        let (identities, mut notes) = admitted.counted();
+        let asked = self.asker.asked(head, peer, identities);
         let mut taking = Taking::default();
-        self.spend(&mut taking, &asked, &mut admitted.reply).unwrap_or_else(|_| {
+        self.spend(&mut taking, &asked, &mut notes).unwrap_or_else(|_| {
             self.give_back(&taking, &asked);
             admission::Verdict::Wait
         })
@@ -75,15 +76,16 @@ impl LeasedCheck {
 
     /// Spends what there is, and asks for what there is not: one round trip for each such limit.
     pub(crate) async fn wait(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
-        let asked = self.asker.asked(head, peer, &admitted.identities);
+        let (identities, mut notes) = admitted.counted();
+        let asked = self.asker.asked(head, peer, identities);
         let mut taking = Taking::default();
         loop {
-            let ask = match self.spend(&mut taking, &asked, &mut admitted.reply) {
+            let ask = match self.spend(&mut taking, &asked, &mut notes) {
                 Ok(verdict) => return verdict,
                 Err(leased) => leased,
             };
             let said = ask.lend(&asked).await;
-            if let Some(refused) = self.note(ask, said, &mut taking, &asked, &mut admitted.reply) {
+            if let Some(refused) = self.note(ask, said, &mut taking, &asked, &mut notes) {
                 return refused;
             }
         }
@@ -94,7 +96,7 @@ impl LeasedCheck {
         &'a self,
         taking: &mut Taking<'a>,
         asked: &Asked<'_>,
-        reply: &mut FieldLines,
+        notes: &mut LimitNotes<'_>,
     ) -> Result<admission::Verdict, &'a Leased> {
         while let Some(leased) = self.limits.get(taking.next) {
             if !leased.asking.limit.applies_to(asked.client) {
@@ -102,7 +104,7 @@ impl LeasedCheck {
                 continue;
             }
             let said = leased.take(asked).ok_or(leased)?;
-            if let Some(refused) = self.note(leased, said, taking, asked, reply) {
+            if let Some(refused) = self.note(leased, said, taking, asked, notes) {
                 return Ok(refused);
             }
         }
@@ -110,7 +112,7 @@ impl LeasedCheck {
             leased.asking.limit.count(true);
         }
         if let Some((limit, verdict)) = &taking.tightest {
-            told::tell(&self.policy, limit, verdict, reply);
+            told::tell(&self.policy, limit, verdict, notes);
         }
         Ok(admission::Verdict::Admit)
     }
@@ -122,7 +124,7 @@ impl LeasedCheck {
         said: Said,
         taking: &mut Taking<'a>,
         asked: &Asked<'_>,
-        reply: &mut FieldLines,
+        notes: &mut LimitNotes<'_>,
     ) -> Option<admission::Verdict> {
         let limit = &*leased.asking.limit;
         match said {
@@ -139,7 +141,7 @@ impl LeasedCheck {
             Said::Refuse(verdict) => {
                 self.give_back(taking, asked);
                 limit.count(false);
-                told::tell(&self.policy, limit, &verdict, reply);
+                told::tell(&self.policy, limit, &verdict, notes);
                 Some(admission::Verdict::Refuse(Reason::LimitRate))
             }
             Said::Closed => {

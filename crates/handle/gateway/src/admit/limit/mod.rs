@@ -20,3 +20,4 @@ pub(crate) use leased::LeasedCheck;
 pub use ledger::Ledger;
 pub(crate) use look::{Left, look_at};
 pub(crate) use redis::RedisCheck;
+pub(crate) use told::policies as limit_policies;

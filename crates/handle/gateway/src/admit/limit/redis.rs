@@ -11,7 +11,7 @@ use super::counted::Counted;
 use super::key::{Asked, Asker};
 use super::told;
 use crate::admit::admission;
-use crate::admit::admitted::{Admitted, FieldLines};
+use crate::admit::admitted::{Admitted, LimitNotes};
 use crate::config::{ROUTE_LIMITS_MAX, Route, StoreError};
 
 /// Questions that are kept for the next requests.
@@ -25,8 +25,8 @@ pub(crate) struct RedisCheck {
     enforced: Box<[Asking]>,
     /// Those that only count whom they would refuse, each for itself.
     shadow: Box<[Asking]>,
-    /// `RateLimit-Policy` and its value; empty where clients are not told.
-    policy: Box<[u8]>,
+    /// `RateLimit-Policy` and its value for all limits of the route; empty where clients are not told.
+    policy: Rc<[u8]>,
     questions: RefCell<Vec<Question>>,
 }
 
@@ -35,7 +35,7 @@ type Keyed<'a> = (&'a Asking, Tag);
 
 impl RedisCheck {
     /// The limits of a route that Redis counts: a check for each server.
-    pub(crate) fn of_route(route: &Route, limits: &[Rc<Counted>], asker: &Asker) -> Vec<Self> {
+    pub(crate) fn of_route(route: &Route, limits: &[Rc<Counted>], asker: &Asker, policy: &Rc<[u8]>) -> Vec<Self> {
         let named = route.rate_limits().iter().take(ROUTE_LIMITS_MAX);
         let mut rest: Vec<_> = named.filter_map(|named| Some((limits.get(named.limit())?, named.cost()))).collect();
         rest.retain(|(limit, _)| limit.server.is_some() && limit.leasing.is_none());
@@ -49,7 +49,7 @@ impl RedisCheck {
             checks.push(Self {
                 asker: asker.clone(),
                 redis: Client::shared(&server, SCRIPT),
-                policy: told::policies(enforced.iter().map(|one| &*one.limit)),
+                policy: Rc::clone(policy),
                 enforced: enforced.into(),
                 shadow: shadow.into(),
                 questions: RefCell::default(),
@@ -70,7 +70,8 @@ impl RedisCheck {
     /// Asks the server: one round trip, and one more for each limit in shadow mode. In a cluster one for each slot: limits
     /// with equal keys and values have the same one.
     pub(crate) async fn wait(&self, head: Head<'_>, peer: &Peer, admitted: &mut Admitted) -> admission::Verdict {
-        let asked = self.asker.asked(head, peer, &admitted.identities);
+        let (identities, mut notes) = admitted.counted();
+        let asked = self.asker.asked(head, peer, identities);
         let mut rest: Vec<Keyed<'_>> = self.applying(&self.enforced, &asked).collect();
         let mut tightest = None;
         while let Some((_, first)) = rest.first() {
@@ -88,12 +89,12 @@ impl RedisCheck {
             match verdict {
                 admission::Verdict::Admit => {}
                 refused => {
-                    self.tell(tightest.filter(|(_, verdict)| !verdict.is_admitted()), &mut admitted.reply);
+                    self.tell(tightest.filter(|(_, verdict)| !verdict.is_admitted()), &mut notes);
                     return refused;
                 }
             }
         }
-        self.tell(tightest, &mut admitted.reply);
+        self.tell(tightest, &mut notes);
         for one in self.applying(&self.shadow, &asked) {
             match self.call(&[one]).await.ok().and_then(|numbers| verdict_of(&numbers)) {
                 Some((_, verdict)) => one.0.limit.count(verdict.is_admitted()),
@@ -120,9 +121,9 @@ impl RedisCheck {
         answer
     }
 
-    fn tell(&self, said: Option<(&Counted, Verdict)>, reply: &mut FieldLines) {
+    fn tell(&self, said: Option<(&Counted, Verdict)>, notes: &mut LimitNotes<'_>) {
         if let Some((limit, verdict)) = said {
-            told::tell(&self.policy, limit, &verdict, reply);
+            told::tell(&self.policy, limit, &verdict, notes);
         }
     }
 

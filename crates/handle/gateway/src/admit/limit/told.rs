@@ -1,9 +1,11 @@
+use std::rc::Rc;
+
 use leat_message::decimal;
 use leat_policy::limit::{Limit, Verdict};
 
 use super::counted::Counted;
-use crate::admit::admitted::FieldLines;
-use crate::config::RateLimit;
+use crate::admit::admitted::LimitNotes;
+use crate::config::{ROUTE_LIMITS_MAX, RateLimit, Route};
 
 /// Names of fields.
 const POLICY: &[u8] = b"ratelimit-policy";
@@ -11,16 +13,24 @@ const STATE: &[u8] = b"ratelimit";
 /// The largest number of a structured field (RFC 9651 section 3.3.1).
 const NUMBER_MAX: u64 = 999_999_999_999_999;
 
-/// `RateLimit-Policy` with its value for these limits; empty where clients are told of none.
-pub(super) fn policies<'a>(limits: impl Iterator<Item = &'a Counted>) -> Box<[u8]> {
-    let told: Vec<&str> = limits.map(|limit| limit.policy.as_str()).filter(|policy| !policy.is_empty()).collect();
-    if told.is_empty() { Box::default() } else { [POLICY, told.join(", ").as_bytes()].concat().into() }
+/// `RateLimit-Policy` with its value for the limits of a route, whoever counts them; empty where clients are told of none.
+pub(crate) fn policies(route: &Route, limits: &[Rc<Counted>]) -> Rc<[u8]> {
+    let named = route.rate_limits().iter().take(ROUTE_LIMITS_MAX).filter_map(|named| limits.get(named.limit()));
+    let told: Vec<&str> = named.map(|limit| limit.policy.as_str()).filter(|policy| !policy.is_empty()).collect();
+    if told.is_empty() { Rc::default() } else { [POLICY, told.join(", ").as_bytes()].concat().into() }
 }
 
 /// Notes what a client is told of the limit that decided: `RateLimit-Policy` and `RateLimit`, and `Retry-After` (RFC 9110
-/// section 10.2.3) where it may come again. `policies` and the beginning of a limit's state were made ahead.
+/// section 10.2.3) where it may come again. `policies` and the beginning of a limit's state were made ahead. Where a check before
+/// told of another limit, the one stays that refuses or of which less remains.
 #[inline]
-pub(super) fn tell(policies: &[u8], limit: &Counted, verdict: &Verdict, reply: &mut FieldLines) {
+pub(super) fn tell(policies: &[u8], limit: &Counted, verdict: &Verdict, notes: &mut LimitNotes<'_>) {
+    // One that has no fields says nothing that another one would give way to.
+    let remaining = if limit.policy.is_empty() { u64::MAX } else { verdict.remaining };
+    if verdict.is_admitted() && !notes.is_news(remaining) {
+        return;
+    }
+    let reply = notes.anew(remaining);
     if let Some(seconds) = verdict.retry_after_seconds() {
         reply.put(b"retry-after", |out| decimal(seconds.min(NUMBER_MAX), out));
     }

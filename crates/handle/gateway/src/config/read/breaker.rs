@@ -14,7 +14,7 @@ const SCOPES: &[(&str, &str)] =
 pub(super) static BREAKER: Section = Section::new(
     "breaker",
     "the `breaker` section",
-    "Stops sending where too much fails or is slow: 503 `upstream.breaker` where nothing else is left. After a while a few requests are let through, and all of them must succeed. One state for all cores; it stays over a reload unless its settings change.",
+    "Stops sending where too much fails or is slow: 503 `upstream.breaker` where nothing else is left, with the seconds until the next try in `Retry-After`. After a while a few requests are let through, and all of them must succeed. One state for all cores; it stays over a reload unless its settings change.",
     &[
         Key::default("scope", Kind::Choice(SCOPES), "endpoint", "What it watches over.").aka(&["per"]),
         Key::default("window", TIME, "10s", "Over how long the parts are taken.").aka(&["interval", "period"]),

@@ -47,12 +47,7 @@ pub(super) static ACCESS_LOG: Section = Section::new(
             "Fields of the request that are written down besides `user-agent`, 8 at most. Never those that carry credentials.",
         )
         .aka(&["headers"]),
-        Key::default(
-            "redact",
-            Kind::List { of: &PARAMETER, one: true },
-            PARAMETERS,
-            "Parameters of queries whose values are not written down; the case of a name does not count.",
-        )
+        Key::optional("redact", Kind::List { of: &PARAMETER, one: true }, REDACT)
         .aka(&["redact_query", "mask"]),
         Key::default(
             "phases",
@@ -63,6 +58,8 @@ pub(super) static ACCESS_LOG: Section = Section::new(
     ],
 )
 .shorthand("path");
+
+const REDACT: &str = "Parameters of queries whose values are not written down, beside those that never are: `access_token`, `api_key`, `apikey`, `auth`, `client_secret`, `code`, `id_token`, `jwt`, `key`, `passwd`, `password`, `pwd`, `refresh_token`, `secret`, `sig`, `signature`, `token`, `x-amz-credential`, `x-amz-security-token`, `x-amz-signature` and `x-goog-signature`. The case of a name does not count.";
 
 pub(super) const LOG_LEVELS: &[(&str, &str)] =
     &[("info", "all of them"), ("warn", "what somebody should look at, and errors"), ("error", "errors alone")];
@@ -110,12 +107,17 @@ fn read_fields(open: &Open<'_>, schemes: &Schemes) -> Vec<String> {
     fields
 }
 
+/// Those that nobody wants to read, and those that the configuration names beside them.
 fn read_redacted(open: &Open<'_>) -> Vec<String> {
-    let mut names = Vec::new();
-    for text in open.texts("redact") {
-        names.extend(parameter(open, text));
+    if let Some(place) = open.empty_list("redact") {
+        let message = "an empty `redact` changes nothing: those that are never written down stay so";
+        open.reader.warn(place, message, "leave it out, or name parameters that are secret beside them");
     }
-    if names.len() > REDACTED_MAX {
+    let own = open.texts("redact").into_iter().filter_map(|text| parameter(open, text));
+    let own: Vec<String> = own.filter(|name| !PARAMETERS.contains(&name.as_str())).collect();
+    let too_many = own.len() > REDACTED_MAX;
+    let names = PARAMETERS.into_iter().map(str::to_owned).chain(own).collect();
+    if too_many {
         let message = format!("there are more than {REDACTED_MAX} parameters");
         open.reader.problem_help(open.place_of("redact").unwrap_or(open.place()), message, "leave some out");
     }
@@ -130,4 +132,15 @@ fn parameter(open: &Open<'_>, text: Text<'_>) -> Option<String> {
     let message = format!("`{}` is not the name of a parameter", shorten(text.value));
     open.reader.problem_help(text.place, message, "use letters, digits, `-`, `_`, `.`, `~`, `[` and `]`");
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_names_what_is_never_written_down() {
+        let named: Vec<&str> = REDACT.split('`').skip(1).step_by(2).collect();
+        assert_eq!(named, PARAMETERS);
+    }
 }

@@ -102,7 +102,7 @@ pub(super) static RATE_LIMIT: Section = Section::new(
             "headers",
             Kind::Flag,
             "true",
-            "Whether responses tell of the limit with `RateLimit-Policy` and `RateLimit`.",
+            "Whether responses tell of the limit with `RateLimit-Policy` and `RateLimit`. Of several limits of a route the first lists all, and the second tells of the one that refuses or of which least remains.",
         ),
         Key::default(
             "keys_max",

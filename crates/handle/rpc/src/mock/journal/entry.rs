@@ -32,11 +32,11 @@ pub struct Entry {
 pub struct Begun {
     /// When its head was complete, in microseconds since 1970.
     pub at_us: u64,
-    /// `package.Service/Method`.
+    /// `package.Service/Method`, or the path of a request that asked for no method that there is.
     pub method: Arc<str>,
     /// Its session; empty for calls without one.
     pub session: Box<str>,
-    /// `grpc`, `grpc_web`, `connect` or `rest`.
+    /// `grpc`, `grpc_web`, `connect` or `rest`; `http` for a request that speaks none of them.
     pub protocol: &'static str,
     /// Who called.
     pub peer: Box<str>,
@@ -96,7 +96,10 @@ impl Entry {
     /// Memory that it holds, about.
     pub(super) fn cost(&self) -> usize {
         let begun = &self.begun;
-        let words = begun.session.len() + begun.peer.len() + begun.rule.as_ref().err().map_or(0, |un| un.why.len());
+        let words = begun.method.len()
+            + begun.session.len()
+            + begun.peer.len()
+            + begun.rule.as_ref().err().map_or(0, |un| un.why.len());
         let told = self.ended.as_ref().map_or(0, |(status, _)| {
             status.message.len()
                 + status.details.iter().map(|detail| detail.type_name.len() + detail.value.len()).sum::<usize>()

@@ -16,7 +16,7 @@ pub(in crate::config::read) static ROUTE_AUTH: Section = Section::new(
             Kind::List { of: &NAME, one: true },
             "One of these must know the client; they are asked in this order.",
         ),
-        Key::optional("all", Kind::List { of: &NAME, one: true }, "Each of these must know the client."),
+        Key::optional("all", Kind::List { of: &NAME, one: true }, "Each of these must know the client. Where two tell the upstream the same field, the one that stands first here and has a value for it does."),
         Key::optional(
             "claims",
             Kind::Map { key: "claims", of: &Kind::List { of: &VALUE, one: true } },
