@@ -85,7 +85,7 @@ pub(super) static ROUTE: Section = Section::new(
         Key::optional(
             "rate_limits",
             Kind::List { of: &Kind::Section(&ROUTE_RATE_LIMIT), one: true },
-            "Limits of the configuration's `rate_limits` that count the requests of this route. All must admit a request; one that any refuses counts for none.",
+            "Limits of the configuration's `rate_limits` that count the requests of this route. All must admit a request; one that any refuses counts for none that is counted in the same place. Those of this process are asked first, and keep what Redis refuses then.",
         )
         .aka(&["rate_limit", "throttle", "limit_req"]),
         Key::optional("auth", Kind::Section(&ROUTE_AUTH), "Who may use the route, by what schemes of the root's `auth` say of them. Without it: everybody.")
