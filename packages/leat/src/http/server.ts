@@ -78,8 +78,7 @@ export function serveOnLane(prototype: object): void {
             for (const channel of channels) {
                 if (isIdle(channel)) channel.socket.destroy();
                 // By GOAWAY, so that a request that is on its way meanwhile is still answered.
-                else if (channel.hasStreamed && !busy.has(channel.id)) channel.closeIfSilent();
-                else if (NODE_MAJOR >= 26 && channel.requests === 0) channel.closeIfSilent();
+                else if (!busy.has(channel.id) && (channel.hasStreamed || (NODE_MAJOR >= 26 && channel.requests === 0))) channel.closeIfSilent();
             }
         },
     };

@@ -79,7 +79,7 @@ test("a stream that the client resets ends its exchange, and no other", async (t
     assert.equal((await ask()).body, "still here");
 });
 
-test("a connection between two streams is idle, one with a stream or before its first is not", async (t) => {
+test("a connection between two streams is idle, one with a stream is not, and one before its first is as this Node has it", async (t) => {
     const { server, client: idle, ask } = await talking(t, (req, res) => {
         if (req.url === "/slow") server.once("go", () => res.end("slow"));
         else res.end();
@@ -91,9 +91,12 @@ test("a connection between two streams is idle, one with a stream or before its 
     await Promise.all([once(busy, "connect"), once(silent, "connect"), ask()]);
     const slow = busy.request({ ":path": "/slow" }).setEncoding("utf8");
     await once(server, "request", { signal });
+    // From Node 26 on a connection without a request is idle as well.
+    const takesSilent = Number(process.versions.node.split(".")[0]) >= 26;
     let told = 0;
-    for (const client of [busy, silent]) client.on("goaway", () => told++);
+    for (const client of takesSilent ? [busy] : [busy, silent]) client.on("goaway", () => told++);
     const ended = [once(idle, "goaway", { signal }), once(idle, "close", { signal })];
+    if (takesSilent) ended.push(once(silent, "close", { signal }));
     server.closeIdleConnections();
     assert.equal((await Promise.all(ended))[0][0], http2.constants.NGHTTP2_NO_ERROR);
     assert.equal(told, 0);
