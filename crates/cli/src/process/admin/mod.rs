@@ -231,6 +231,10 @@ impl Handler for Admin {
     fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Call> {
         let call = match Call::of(request) {
             Ok(call) => call,
+            Err(Reason::AdminMethod) => {
+                Answer::refuse_method(call::allowed(request)).write(reply);
+                return Step::Done;
+            }
             Err(reason) => {
                 Answer::refuse(reason).write(reply);
                 return Step::Done;
