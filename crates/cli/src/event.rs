@@ -1,5 +1,6 @@
 //! What the process says about itself, on standard error: for people on a terminal, one JSON object a line otherwise.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::sync::OnceLock;
@@ -7,7 +8,31 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
-use leat_gateway::config::LogLevel;
+use leat_gateway::config::{LogLevel, Problem};
+
+/// Longest message of an event, in bytes: a plug-in may throw megabytes.
+const MESSAGE_BYTES_MAX: usize = 8 * 1024;
+/// Most problems of one configuration that are told of as events.
+const PROBLEMS_MAX: usize = 100;
+
+/// Whether this is a command that a person waits for, or a process with a log.
+static PHASE: AtomicU8 = AtomicU8::new(Phase::Command as u8);
+
+/// What standard error is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// What a command says.
+    Command,
+    /// The same as far as it fails; what is doubtful belongs to the log.
+    Starts,
+    /// A log.
+    Runs,
+}
+
+/// The process is so far.
+pub(crate) fn enter(phase: Phase) {
+    PHASE.store(phase as u8, Ordering::Relaxed);
+}
 
 /// The least level that is told of.
 static LEAST: AtomicU8 = AtomicU8::new(Level::Info as u8);
@@ -74,13 +99,44 @@ pub(crate) fn notice(name: &str, message: &str, facts: &[(&str, &str)]) {
     write(Level::Info, name, message, facts);
 }
 
-fn write(level: Level, name: &str, message: &str, facts: &[(&str, &str)]) {
+/// Says what is wrong with a configuration: as text for who waits for a command, and as events in a log.
+pub(crate) fn problems(name: &str, problems: &[Problem]) {
+    if is_human() || PHASE.load(Ordering::Relaxed) < Phase::Runs as u8 {
+        problems.iter().for_each(|problem| say(format_args!("{problem}")));
+        let s = if problems.len() == 1 { "" } else { "s" };
+        return say(format_args!("{name}: {} problem{s} to mend", problems.len()));
+    }
+    problems.iter().take(PROBLEMS_MAX).for_each(|problem| doubt(Level::Error, "config_problem", problem));
+}
+
+/// Says what is doubtful with a configuration, in the same way.
+pub(crate) fn warnings(warnings: &[Problem], is_taken: bool) {
+    let is_text =
+        is_human() || PHASE.load(Ordering::Relaxed) < if is_taken { Phase::Starts } else { Phase::Runs } as u8;
+    for warning in warnings {
+        if is_text {
+            say(format_args!("warning: {warning}"));
+        } else {
+            doubt(Level::Warn, "config_warning", warning);
+        }
+    }
+}
+
+fn doubt(level: Level, name: &str, problem: &Problem) {
+    let place = problem.place().map(|place| format!(":{place}")).unwrap_or_default();
+    let message = format!("{}{place}: {}", problem.file(), problem.message());
+    let help = problem.help().map(|help| ("help", help));
+    event(level, name, &message, help.as_slice());
+}
+
+fn is_human() -> bool {
     static HUMAN: OnceLock<bool> = OnceLock::new();
-    let line = if *HUMAN.get_or_init(|| std::io::stderr().is_terminal()) {
-        human(level, message, facts)
-    } else {
-        json(level, name, message, facts)
-    };
+    *HUMAN.get_or_init(|| std::io::stderr().is_terminal())
+}
+
+fn write(level: Level, name: &str, message: &str, facts: &[(&str, &str)]) {
+    let message = cut(message);
+    let line = if is_human() { human(level, &message, facts) } else { json(level, name, &message, facts) };
     // Nobody is left to be told that standard error is gone.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
@@ -94,6 +150,14 @@ pub(crate) fn say(text: std::fmt::Arguments<'_>) {
 /// Writes what was asked for to standard output, and a line break. Whoever reads it may stop (`| head`): that is no failure.
 pub(crate) fn tell(text: std::fmt::Arguments<'_>) {
     let _ = std::io::stdout().lock().write_all(format!("{text}\n").as_bytes());
+}
+
+fn cut(message: &str) -> Cow<'_, str> {
+    if message.len() <= MESSAGE_BYTES_MAX {
+        return Cow::Borrowed(message);
+    }
+    let end = (0..=MESSAGE_BYTES_MAX).rev().find(|end| message.is_char_boundary(*end)).unwrap_or_default();
+    Cow::Owned(format!("{}...", message.get(..end).unwrap_or_default()))
 }
 
 fn human(level: Level, message: &str, facts: &[(&str, &str)]) -> String {

@@ -175,6 +175,11 @@ fn a_bad_configuration_never_replaces_a_running_one() {
     assert_eq!(metric(admin, failed), bad.len() as u64);
     let before = events(&leat.log(), "reloaded");
     assert_eq!(before, 0);
+    let log = leat.log();
+    assert!(log.iter().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{}", log.join("\n"));
+    let problem = "leat.yaml:3:5: unknown key `respnd` in a route";
+    let told = log.iter().find(|line| line.contains(problem)).expect("the problem");
+    assert!(told.contains("\"event\":\"config_problem\"") && told.contains("\"help\":\"write `respond`\""), "{told}");
     leat.rewrite(&good.replace("body: good", "body: better"));
     leat.reload();
     leat.wait_log("the reload", |line| line.contains("\"event\":\"reloaded\""));

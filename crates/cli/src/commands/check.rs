@@ -10,7 +10,7 @@ use tokio::task::LocalSet;
 
 use super::BAD_CONFIG;
 use crate::arguments::CheckArguments;
-use crate::event::{say, tell};
+use crate::event::{self, say, tell};
 use crate::process::ConfigSource;
 use crate::process::plugins::CorePlugins;
 use crate::process::watch::Seen;
@@ -102,7 +102,7 @@ pub(crate) fn check(source: &ConfigSource) -> Option<Arc<Config>> {
 /// Reads a configuration and nothing that it names but the files of secrets; says what is wrong with it.
 pub(crate) fn parse(path: &Path) -> Option<Config> {
     config::load(path)
-        .inspect_err(|problems| report(&path.display().to_string(), problems))
+        .inspect_err(|problems| event::problems(&path.display().to_string(), problems))
         .ok()
         .map(|loaded| loaded.config)
 }
@@ -122,7 +122,7 @@ pub(crate) fn read(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec
         }
         problems
     });
-    looked.inspect_err(|problems| report(&source.name(), problems))
+    looked.inspect_err(|problems| event::problems(&source.name(), problems))
 }
 
 fn look(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec<Problem>> {
@@ -130,16 +130,10 @@ fn look(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec<Problem>> 
         ConfigSource::File(path) => config::load(path)?,
         ConfigSource::Text { name, text } => config::parse(text, name, Path::new("."))?,
     };
-    for warning in &loaded.warnings {
-        say(format_args!("warning: {warning}"));
-    }
     // Before any of them is read.
     let mut seen = watched(&loaded.config);
     let file = source.name();
     let Checked { mut problems, warnings } = leat_gateway::check(&loaded.config, &file, lasting);
-    for warning in &warnings {
-        say(format_args!("warning: {warning}"));
-    }
     problems.extend(certificates(&loaded.config, &file));
     let config = Arc::new(loaded.config);
     let mut sources = match plugins(&config, &file) {
@@ -149,6 +143,8 @@ fn look(source: &ConfigSource, lasting: &Lasting) -> Result<Read, Vec<Problem>> 
             Vec::new()
         }
     };
+    event::warnings(&loaded.warnings, problems.is_empty());
+    event::warnings(&warnings, problems.is_empty());
     if problems.is_empty() {
         seen.extend(sources.drain(..).map(Seen::now));
         return Ok((config, seen));
@@ -163,13 +159,6 @@ pub(crate) fn watched(config: &Config) -> Vec<Seen> {
     // What a plug-in's file is linked to is looked at where it is named too.
     let plugins = config.plugins().list().iter().map(|plugin| plugin.file().to_owned());
     plugins.chain(config.mocks().flat_map(|(_, mock)| mock.settings().watched())).map(Seen::now).collect()
-}
-
-fn report(name: &str, problems: &[Problem]) {
-    for problem in problems {
-        say(format_args!("{problem}"));
-    }
-    say(format_args!("{name}: {} to mend", count(problems.len(), "problem")));
 }
 
 /// What is wrong with the certificates that listeners show, each looked at alone.

@@ -19,9 +19,9 @@ use super::redis;
 use super::signals::{Signals, Wish};
 use super::upgrade::{Invocation, Upgrade};
 use super::watch::Watch;
-use super::{ConfigSource, Settings, StartError, descriptors};
+use super::{ConfigSource, Settings, StartError, descriptors, worlds};
 use crate::commands::check;
-use crate::event::{self, Level, event};
+use crate::event::{self, Level, Phase, event};
 
 /// How often the configuration is looked at where it is watched.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -35,6 +35,8 @@ const CERTIFICATES_EVERY: Duration = Duration::from_secs(2);
 pub(crate) fn run(settings: Settings) -> Result<(), StartError> {
     // First of all: it takes variables out of the environment, which only one thread may do.
     let inherited = Inherited::take().map_err(StartError::failed)?;
+    event::enter(Phase::Starts);
+    worlds::tell();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::failed)?;
     let ended = LocalSet::new().block_on(&runtime, async move {
         let mut signals = Signals::new().map_err(StartError::failed)?;
@@ -149,6 +151,7 @@ impl Control {
         control.start_checks();
         control.start_exports();
         control.live.turn(Readiness::Ready);
+        event::enter(Phase::Runs);
         let addresses = control.announce(&[]);
         if let Some(on_ready) = on_ready {
             on_ready(&addresses, &control.plan.config);

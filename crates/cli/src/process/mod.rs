@@ -19,6 +19,7 @@ mod reload;
 mod signals;
 mod upgrade;
 pub(crate) mod watch;
+mod worlds;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

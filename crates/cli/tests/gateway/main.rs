@@ -28,6 +28,7 @@ mod observed;
 mod plugin_bodies;
 mod plugin_counters;
 mod plugin_ends;
+mod plugin_log;
 mod plugin_paths;
 mod plugins;
 mod retries;

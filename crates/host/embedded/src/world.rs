@@ -10,12 +10,17 @@ use crate::heap::{Counted, Heap};
 use crate::host::{Host, HostRef, Life};
 use crate::limits::{Guard, Stopped};
 use crate::modules;
+use crate::tell;
 
 /// Times that ticks and jobs may call for each other in one turn before the connections have their turn.
 const SETTLE_ROUNDS_MAX: usize = 1 << 20;
 
 /// How often something may be stopped in one turn until the ticks that are left are given up: one of them makes others.
 const STOPS_MAX: u32 = 3;
+
+/// How often something may be stopped in one turn until the world is given up. Ticks can be dropped, but QuickJS's queue of
+/// microtasks can't: a thousand loops that `await` take a thousand times the time of a turn, and nobody else is answered.
+const STOPS_UNTIL_LOST: u32 = 10;
 
 /// One JavaScript world: a QuickJS runtime with its built-in modules.
 pub struct World {
@@ -38,8 +43,8 @@ pub enum Entered<R> {
     Done(R),
     /// It was stopped because it ran too long. The world lives; who waits for what this turn was to do waits in vain.
     Interrupted,
-    /// The world is out of memory, now or before, and JavaScript was not run to its end.
-    OutOfMemory,
+    /// The world is lost, now or before: it is out of memory, or its microtasks have no end. JavaScript was not run to its end.
+    Lost,
 }
 
 impl World {
@@ -85,7 +90,7 @@ impl World {
     pub(crate) fn enter<R: Default>(&self, run: impl for<'js> FnOnce(&Ctx<'js>) -> Result<R>) -> R {
         match self.try_enter(run) {
             Entered::Done(value) => value,
-            Entered::Interrupted | Entered::OutOfMemory => R::default(),
+            Entered::Interrupted | Entered::Lost => R::default(),
         }
     }
 
@@ -93,7 +98,7 @@ impl World {
     pub fn try_enter<R: Default>(&self, run: impl for<'js> FnOnce(&Ctx<'js>) -> Result<R>) -> Entered<R> {
         let life = self.host.life();
         if life == Life::Lost {
-            return Entered::OutOfMemory;
+            return Entered::Lost;
         }
         if life != Life::Runs {
             self.guard.begin();
@@ -114,15 +119,10 @@ impl World {
             result
         });
         self.guard.end();
-        if self.guard.stopped() == Some(Stopped::Memory) {
-            eprintln!(
-                "leat: worker {} is out of memory: it holds more than {} ({})",
-                self.host.seat().worker,
-                self.host.seat().process.options.limits.memory,
-                self.host.seat().process.options.limits.names.memory
-            );
+        if let Some(why) = self.guard.stopped().filter(|why| why.is_final()) {
+            self.tell_lost(why);
             self.host.turn_to(Life::Lost);
-            return Entered::OutOfMemory;
+            return Entered::Lost;
         }
         if self.heap.used() > self.collect_above.get() {
             self.collect();
@@ -135,6 +135,26 @@ impl World {
         }
         self.host.tell_stopped();
         Entered::Interrupted
+    }
+
+    /// Whether the world was given up since what runs in it has no end.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.guard.stopped() == Some(Stopped::Endless)
+    }
+
+    fn tell_lost(&self, why: Stopped) {
+        let seat = self.host.seat();
+        let limits = &seat.process.options.limits;
+        let what = match why {
+            Stopped::Memory => {
+                format!("is out of memory: it holds more than {} ({})", limits.memory, limits.names.memory)
+            }
+            _ => format!(
+                "has no end: {STOPS_UNTIL_LOST} times in one turn its JavaScript ran for too long ({})",
+                limits.names.turn
+            ),
+        };
+        tell::line(format_args!("leat: worker {} {what}", seat.worker));
     }
 
     /// Sets how long a turn may be, from the next one on.
@@ -162,7 +182,7 @@ impl World {
         let name = self.host.seat().process.options.limits.names.turn;
         let stack = thrown.and_then(|thrown| thrown.as_object()?.get::<_, String>("stack").ok()).unwrap_or_default();
         let stack = if stack.is_empty() { stack } else { format!("\n{}", stack.trim_end()) };
-        eprintln!("leat: JavaScript ran for more than {limit} ms and was stopped ({name}){stack}");
+        tell::line(format_args!("leat: JavaScript ran for more than {limit} ms and was stopped ({name}){stack}"));
     }
 
     /// Collects garbage, and says when next.
@@ -186,7 +206,10 @@ impl World {
     /// Runs ticks and microtasks until none is left, then tells of promises whose rejection nobody handled.
     pub(crate) fn settle(&self, ctx: &Ctx<'_>) {
         for _ in 0..SETTLE_ROUNDS_MAX {
-            if self.host.exited().is_some() || self.guard.stopped() == Some(Stopped::Memory) {
+            if self.stops.get() >= STOPS_UNTIL_LOST {
+                self.guard.give_up();
+            }
+            if self.host.exited().is_some() || self.guard.stopped().is_some_and(Stopped::is_final) {
                 return;
             }
             self.host.contexts().leave();
@@ -215,7 +238,8 @@ impl World {
     /// Runs microtasks until none is left; whether there was one.
     fn run_jobs(&self, ctx: &Ctx<'_>) -> bool {
         for done in 0..SETTLE_ROUNDS_MAX {
-            if self.host.exited().is_some() || self.guard.stopped().is_some() || !ctx.execute_pending_job() {
+            let stops = self.host.exited().is_some() || self.guard.stopped().is_some();
+            if stops || self.stops.get() >= STOPS_UNTIL_LOST || !ctx.execute_pending_job() {
                 return done > 0;
             }
             self.notice(None);
@@ -247,7 +271,7 @@ impl World {
             Err(CaughtError::Exception(exception)) => exception.into_value(),
             Err(CaughtError::Value(value)) => value,
             Err(CaughtError::Error(error)) => {
-                eprintln!("leat: {error}");
+                tell::line(format_args!("leat: {error}"));
                 self.host.exit(1);
                 return;
             }
@@ -258,7 +282,8 @@ impl World {
             for value in [thrown, again] {
                 let stack = value.as_object().and_then(|object| object.get::<_, String>("stack").ok());
                 let message = value.as_object().and_then(|object| object.get::<_, String>("message").ok());
-                eprintln!("{} {}", message.unwrap_or_else(|| format!("{value:?}")), stack.unwrap_or_default());
+                let message = message.unwrap_or_else(|| format!("{value:?}"));
+                tell::line(format_args!("{message} {}", stack.unwrap_or_default()));
             }
             self.host.exit(1);
         }

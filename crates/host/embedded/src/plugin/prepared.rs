@@ -49,8 +49,10 @@ pub(super) enum Called {
     Step(u32),
     /// It ran too long.
     Stopped,
-    /// The world can't be entered any more.
+    /// It cost the world.
     Lost,
+    /// The world was lost before.
+    Gone,
 }
 
 /// The world.
@@ -107,7 +109,12 @@ impl Prepared {
         counters: &Arc<PluginCounters>,
     ) -> std::result::Result<Self, PluginsError> {
         let first = &files.first().ok_or_else(|| PluginsError::new("no plug-in is named"))?.path;
-        let options = Options { limits: limits.of_world(), on_error: OnError::Log, ..Options::new(first.clone()) };
+        let options = Options {
+            limits: limits.of_world(),
+            on_error: OnError::Log,
+            is_guest: true,
+            ..Options::new(first.clone())
+        };
         let process = Process::new(options);
         let host = Host::new(vec![first.to_string_lossy().into_owned()], OnError::Log, Place::new(&process, 0));
         let failed = |error: rquickjs::Error| PluginsError::new(format!("JavaScript can't start: {error}"));
@@ -131,7 +138,10 @@ impl Prepared {
                     first.display(),
                     LOAD.as_millis()
                 ))),
-                (Entered::OutOfMemory, _) => Err(PluginsError::new("out of memory while plug-ins were loaded")),
+                (Entered::Lost, _) if world.is_endless() => {
+                    Err(PluginsError::new("what plug-ins run while they are loaded has no end"))
+                }
+                (Entered::Lost, _) => Err(PluginsError::new("out of memory while plug-ins were loaded")),
                 (_, Some(loaded)) => loaded,
                 (_, None) => Err(PluginsError::new("plug-ins can't be loaded")),
             }
@@ -157,7 +167,10 @@ impl Prepared {
 
     /// Runs a step of the run in `seat`, and the microtasks behind it.
     pub(super) fn call(&self, seat: &Rc<Seat>, step: Step<'_>) -> Called {
-        let Some(steps) = self.steps.borrow().clone() else { return Called::Lost };
+        let Some(steps) = self.steps.borrow().clone() else { return Called::Gone };
+        if self.is_lost() {
+            return Called::Gone;
+        }
         let _inside = self.tasks.enter();
         let mut came = None;
         let entered = self.world.try_enter(|ctx| {
@@ -165,7 +178,7 @@ impl Prepared {
             Ok(())
         });
         match (entered, came) {
-            (Entered::OutOfMemory, _) => Called::Lost,
+            (Entered::Lost, _) => Called::Lost,
             _ if self.world.host().exited().is_some() => Called::Lost,
             // What it waits for was to be done in this turn's microtasks.
             (Entered::Interrupted, Some(PENDING)) if !seat.has_decided() && !seat.wants_body() => Called::Stopped,
@@ -198,6 +211,7 @@ impl Prepared {
     pub(super) fn why_lost(&self) -> &'static str {
         match self.world.host().exited() {
             Some(_) => "a plug-in ended the process: its world is made anew instead",
+            None if self.world.is_endless() => "what plug-ins run has no end: their world is made anew",
             None => "plug-ins are out of memory: their world is made anew",
         }
     }
@@ -319,7 +333,7 @@ fn compile<'js>(ctx: &Ctx<'js>, files: &[PluginFile], sets: &[Vec<usize>]) -> Re
 fn text_of(error: &CaughtError<'_>) -> String {
     let (value, thrown) = match error {
         CaughtError::Exception(exception) => (exception.as_value(), exception.message().unwrap_or_default()),
-        CaughtError::Value(value) => (value, format!("{value:?} was thrown")),
+        CaughtError::Value(value) => (value, format!("{} was thrown", shown(value))),
         CaughtError::Error(error) => return error.to_string(),
     };
     let text = |name: &str| modules::text_of_thrown(value, name);
@@ -335,6 +349,15 @@ fn text_of(error: &CaughtError<'_>) -> String {
         Some(place) => format!("{place}: {name}{thrown}"),
         // Those of a plan name the file, or the middleware, themselves.
         None => thrown,
+    }
+}
+
+/// A value that is no error, as text.
+fn shown(value: &Value<'_>) -> String {
+    match value.as_string().map(rquickjs::String::to_string) {
+        Some(Ok(text)) => format!("{text:?}"),
+        _ if value.is_object() => "an object that is no error".to_owned(),
+        _ => value.type_name().to_owned(),
     }
 }
 
