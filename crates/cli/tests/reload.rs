@@ -351,6 +351,19 @@ fn limits_apply_to_connections_that_are_open_from_their_next_request_on() {
 }
 
 #[test]
+fn an_access_log_that_can_not_be_written_is_told_of_and_costs_nobody_a_request() {
+    let config = "listeners: 127.0.0.1:0\naccess_log: /dev/full\nroutes: [{ respond: { body: x } }]\n";
+    let mut leat = Leat::gateway(config, 1);
+    let mut client = leat.connect();
+    for _ in 0..3 {
+        assert_eq!(client.get("/").response().status, 200);
+    }
+    let told = leat.wait_log("the failure", |line| line.contains("\"event\":\"access_log_failed\""));
+    assert!(told.contains("No space left on device"), "{told}");
+    assert_eq!(client.get("/").response().status, 200);
+}
+
+#[test]
 fn the_access_log_is_opened_again_and_moves_with_the_configuration() {
     let config =
         |path: &str| format!("listeners: 127.0.0.1:0\naccess_log: {path}\nroutes: [{{ respond: {{ body: x }} }}]\n");

@@ -14,6 +14,7 @@ use super::admin::{Admin, Live, ORDERS_MAX, Readiness, ReloadOrder};
 use super::core::{CoreHandle, Shared};
 use super::drain::{Cause, drain};
 use super::exports::Exports;
+use super::lost_lines::LostLines;
 use super::plan::{self, Plan, Tickets};
 use super::redis;
 use super::signals::{Signals, Wish};
@@ -207,6 +208,7 @@ impl Control {
     async fn run(mut self, mut signals: Signals) -> Result<(), StartError> {
         let mut look = tokio::time::interval(LOOK_EVERY);
         let mut certificates = tokio::time::interval(CERTIFICATES_EVERY);
+        let mut lost_lines = LostLines::default();
         let mut upgrade: Option<Upgrade> = None;
         let cause = loop {
             tokio::select! {
@@ -256,7 +258,10 @@ impl Control {
                     let _ = order.send(came);
                     self.reload_certificates();
                 }
-                _ = certificates.tick() => self.reload_certificates(),
+                _ = certificates.tick() => {
+                    self.reload_certificates();
+                    lost_lines.look(&self.shared.registry.process().access_log);
+                }
                 Some(core) = self.ended.recv() => {
                     // It said why. Going on would leave the connections of its sockets unanswered.
                     return Err(StartError::Failed(format!("core {core} ended by itself, and the process with it")));

@@ -1,7 +1,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -75,6 +75,9 @@ impl Output {
     }
 }
 
+/// A named pipe is opened for reading as well: else this waits until somebody reads there, and with it the start of the process, or
+/// a reload.
 fn open_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(path)
+    let is_pipe = std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
+    OpenOptions::new().read(is_pipe).append(true).create(true).mode(FILE_MODE).open(path)
 }
