@@ -10,8 +10,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::ValueEnum;
 use leat_gateway::config::{LogLevel, Problem};
 
-/// Longest message of an event, in bytes: a plug-in may throw megabytes.
-const MESSAGE_BYTES_MAX: usize = 8 * 1024;
+/// Longest message of an event, in bytes. A plug-in may throw megabytes; and a line that is shorter than 4 KiB comes through a pipe as a
+/// whole, whoever else writes there.
+const MESSAGE_BYTES_MAX: usize = 3 * 1024;
 /// Most problems of one configuration that are told of as events.
 const PROBLEMS_MAX: usize = 100;
 
