@@ -289,6 +289,8 @@ impl PluginLimits {
 }
 
 #[cfg(test)]
+mod kept_tests;
+#[cfg(test)]
 mod lost_tests;
 #[cfg(test)]
 mod straight_tests;

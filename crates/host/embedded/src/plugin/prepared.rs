@@ -67,7 +67,7 @@ pub(super) struct Prepared {
     /// What plug-ins wait for runs here. It ends before the world, whose values it holds.
     tasks: Rc<LocalSet>,
     world: Rc<World>,
-    /// Objects are used again: it is known whether somebody keeps them.
+    /// Objects are used again: it is known whether somebody keeps them, and whether they are still as they were made.
     counts: bool,
 }
 
@@ -150,6 +150,13 @@ impl Prepared {
             return Err(PluginsError::new("a plug-in ended the process while it was loaded; leave process.exit out"));
         }
         let (steps, explained, counts) = loaded?;
+        if let Some(clean) = seats.take() {
+            world.enter(|ctx| {
+                steps.make(ctx, &clean)?;
+                seats.compare_with(clean);
+                Ok(())
+            });
+        }
         world.limit_turns(limits.turn);
         let driven = Driven { seats: Rc::clone(&seats), tasks: Rc::clone(&tasks), world: Rc::clone(&world) };
         let driver = tokio::task::spawn_local(driven.run());
@@ -302,8 +309,10 @@ fn compile<'js>(ctx: &Ctx<'js>, files: &[PluginFile], sets: &[Vec<usize>]) -> Re
     let step = |name: &str| -> Result<Persistent<Function<'static>>> {
         Ok(Persistent::save(ctx, exports.get::<_, Function<'js>>(name)?))
     };
+    let mut shapes_tell = false;
     if let Some(shop) = ctx.userdata::<Shop<'js>>() {
         shop.kit.names.learn(ctx, &exports.get("walked")?);
+        shapes_tell = shop.kit.names.shapes_tell;
     }
     let layers: Function<'js> = exports.get("straightLayers")?;
     let layers_of = |set: usize| -> Result<Option<Layers>> {
@@ -326,7 +335,7 @@ fn compile<'js>(ctx: &Ctx<'js>, files: &[PluginFile], sets: &[Vec<usize>]) -> Re
         bodied: step("bodied")?,
         left: step("left")?,
     };
-    Ok((steps, explained, super::head::counts(ctx)?))
+    Ok((steps, explained, super::head::counts(ctx)? && shapes_tell))
 }
 
 /// An error with the place in a plug-in's file that it comes from, where there is one: `file:line:column: what`.
