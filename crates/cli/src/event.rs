@@ -10,6 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::ValueEnum;
 use leat_gateway::config::{LogLevel, Problem};
 
+use crate::outlet::{self, To};
+
 /// Longest message of an event, in bytes. A plug-in may throw megabytes; and a line that is shorter than 4 KiB comes through a pipe as a
 /// whole, whoever else writes there.
 const MESSAGE_BYTES_MAX: usize = 3 * 1024;
@@ -138,8 +140,14 @@ fn is_human() -> bool {
 fn write(level: Level, name: &str, message: &str, facts: &[(&str, &str)]) {
     let message = cut(message);
     let line = if is_human() { human(level, &message, facts) } else { json(level, name, &message, facts) };
-    // Nobody is left to be told that standard error is gone.
-    let _ = std::io::stderr().lock().write_all(line.as_bytes());
+    outlet::write(To::Error, line.into_bytes());
+}
+
+/// The line that tells of events for which there was no room.
+pub(crate) fn dropped(count: u64) -> String {
+    let message = "what was said meanwhile was dropped: nobody read standard error";
+    let facts = [("count", &*count.to_string())];
+    if is_human() { human(Level::Warn, message, &facts) } else { json(Level::Warn, "events_dropped", message, &facts) }
 }
 
 /// Writes text for people, such as what is wrong with a configuration: in one piece, since the access log may be written

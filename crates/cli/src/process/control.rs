@@ -23,6 +23,7 @@ use super::watch::Watch;
 use super::{ConfigSource, Settings, StartError, descriptors, worlds};
 use crate::commands::check;
 use crate::event::{self, Level, Phase, event};
+use crate::outlet;
 
 /// How often the configuration is looked at where it is watched.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -37,6 +38,7 @@ pub(crate) fn run(settings: Settings) -> Result<(), StartError> {
     // First of all: it takes variables out of the environment, which only one thread may do.
     let inherited = Inherited::take().map_err(StartError::failed)?;
     event::enter(Phase::Starts);
+    outlet::serve();
     worlds::tell();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::failed)?;
     let ended = LocalSet::new().block_on(&runtime, async move {

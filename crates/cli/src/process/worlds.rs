@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::event::{Level, event};
+use crate::outlet::{self, To};
 
 /// No more than one in this time: a client that knows how to make a plug-in loop must not fill the disk.
 const EACH: Duration = Duration::from_secs(1);
@@ -13,7 +14,12 @@ static SAID: Mutex<(Option<Instant>, u64)> = Mutex::new((None, 0));
 
 /// From now on.
 pub(super) fn tell() {
-    leat_embedded::tell_by(say);
+    leat_embedded::tell_by(say, print);
+}
+
+/// What plug-ins print is theirs, and goes where they say.
+fn print(to: i32, bytes: &[u8]) {
+    outlet::write(if to == 1 { To::Output } else { To::Error }, bytes.to_vec());
 }
 
 fn say(message: &str) {

@@ -154,6 +154,9 @@ fn write_bytes(to: i32, bytes: TypedArray<'_, u8>) {
 }
 
 fn put(to: i32, bytes: &[u8]) {
+    if crate::tell::print(to, bytes) {
+        return;
+    }
     if to == 1 {
         let mut out = std::io::stdout().lock();
         let _ = out.write_all(bytes).and_then(|()| out.flush());
