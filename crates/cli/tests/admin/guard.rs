@@ -119,6 +119,21 @@ fn who_asks_by_another_method_is_told_which_there_are() {
 }
 
 #[test]
+fn clients_that_hold_connections_open_keep_no_probe_out() {
+    let mut leat = gateway(ROUTES);
+    let admin = leat.admin();
+    let mut held = Vec::new();
+    for sent in ["", "GET /info HTT"] {
+        for _ in 0..100 {
+            let mut client = leat_testkit::Client::connect(admin);
+            client.send(sent);
+            held.push(client);
+        }
+    }
+    assert_eq!(send(&mut leat, "GET", "/healthz", "host: localhost\r\n", "").status, 200);
+}
+
+#[test]
 fn the_token_is_shown_as_http_has_it() {
     let mut leat = gateway(ROUTES);
     for (shown, status) in [
