@@ -6,7 +6,7 @@ mod support;
 use std::net::{SocketAddr, TcpStream};
 
 use leat_testkit::{Client, Folder, Gate, Leat, Peer, Script, eventually};
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use support::{Load, Manner, Upstream, events, metric};
 
 /// Reloads by SIGHUP and waits until it was taken over.
@@ -361,6 +361,25 @@ fn an_access_log_that_can_not_be_written_is_told_of_and_costs_nobody_a_request()
     let told = leat.wait_log("the failure", |line| line.contains("\"event\":\"access_log_failed\""));
     assert!(told.contains("No space left on device"), "{told}");
     assert_eq!(client.get("/").response().status, 200);
+}
+
+#[test]
+fn the_access_log_is_opened_again_without_a_reload() {
+    let config = "listeners: 127.0.0.1:0\naccess_log: access.log\nroutes: [{ respond: { body: x } }]\n";
+    let leat = Leat::gateway(config, 1);
+    let folder = leat.folder().path().to_owned();
+    let mut client = leat.connect();
+    client.get("/first").response();
+    std::fs::rename(folder.join("access.log"), folder.join("access.log.1")).unwrap();
+    // What is half written meanwhile is not read.
+    leat.rewrite("routes: [");
+    leat.signal(Signal::USR1);
+    eventually("the new file", || folder.join("access.log").exists().then_some(()));
+    client.get("/second").response();
+    eventually("its line", || {
+        std::fs::read_to_string(folder.join("access.log")).unwrap().contains("/second").then_some(())
+    });
+    assert_eq!(events(&leat.log(), "reloaded") + events(&leat.log(), "reload_failed"), 0);
 }
 
 #[test]

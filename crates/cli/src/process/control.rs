@@ -227,6 +227,11 @@ impl Control {
                         }
                         self.reload_certificates();
                     }
+                    Wish::Reopen => {
+                        if let Some(log) = &self.plan.log {
+                            log.reopen();
+                        }
+                    }
                     Wish::Upgrade if upgrade.is_some() => {
                         event(Level::Warn, "upgrading", "the binary is being started anew already", &[]);
                     }
