@@ -225,7 +225,6 @@ impl Control {
                             _ = self.reload() => {}
                             () = signals.end() => break Cause::End,
                         }
-                        self.reload_certificates();
                     }
                     Wish::Reopen => {
                         if let Some(log) = &self.plan.log {
@@ -263,7 +262,6 @@ impl Control {
                     };
                     // Whoever asked may have gone.
                     let _ = order.send(came);
-                    self.reload_certificates();
                 }
                 _ = certificates.tick() => {
                     self.reload_certificates();
