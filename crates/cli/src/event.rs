@@ -144,8 +144,9 @@ fn write(level: Level, name: &str, message: &str, facts: &[(&str, &str)]) {
 }
 
 /// The line that tells of events for which there was no room.
-pub(crate) fn dropped(count: u64) -> String {
-    let message = "what was said meanwhile was dropped: nobody read standard error";
+pub(crate) fn dropped(count: u64, of: &str) -> String {
+    let message = format!("what was said meanwhile was dropped: nobody read {of}");
+    let message = message.as_str();
     let facts = [("count", &*count.to_string())];
     if is_human() { human(Level::Warn, message, &facts) } else { json(Level::Warn, "events_dropped", message, &facts) }
 }

@@ -7,6 +7,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use crate::event;
+
 /// Pieces that wait to be written.
 const PIECES_MAX: usize = 4 * 1024;
 /// Bytes of them.
@@ -127,8 +129,10 @@ fn work(to: To, waiting: &Receiver<Piece>, shared: &Shared) {
                 to.write(&bytes);
                 shared.waiting_bytes.fetch_sub(bytes.len(), Ordering::Relaxed);
                 let dropped = shared.dropped.swap(0, Ordering::Relaxed);
-                if dropped > 0 && to == To::Error {
-                    to.write(crate::event::dropped(dropped).as_bytes());
+                match (dropped, to) {
+                    (0, _) => {}
+                    (_, To::Output) => write(To::Error, event::dropped(dropped, "standard output").into_bytes()),
+                    (_, To::Error) => to.write(event::dropped(dropped, "standard error").as_bytes()),
                 }
             }
             Piece::End(done) => {
