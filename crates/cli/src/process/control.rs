@@ -255,13 +255,16 @@ impl Control {
                     }
                 }
                 Some(order) = self.reloads.recv() => {
+                    // Who asks before the file is read needs no reload of its own.
+                    let mut orders = vec![order];
+                    orders.extend(std::iter::from_fn(|| self.reloads.try_recv().ok()));
                     let came = tokio::select! {
                         biased;
                         came = self.reload() => came,
                         () = signals.end() => break Cause::End,
                     };
                     // Whoever asked may have gone.
-                    let _ = order.send(came);
+                    orders.into_iter().for_each(|order| drop(order.send(came.clone())));
                 }
                 _ = certificates.tick() => {
                     self.reload_certificates();

@@ -10,6 +10,7 @@ use crate::commands::check::watched;
 use crate::event::{self, Level, event};
 
 /// What a reload came to.
+#[derive(Clone)]
 pub(super) enum Reloaded {
     /// The new configuration runs.
     Done {
