@@ -51,7 +51,7 @@ Exit codes: the app's own, 1 failed, 2 bad usage.")]
   leat gateway leat.yaml --check     print every mistake as file:line:column, and what to write instead
 
 Signals: SIGTERM and SIGINT drain and end; SIGHUP reloads the configuration and opens the access log again;
-SIGUSR2 starts the binary anew with the same sockets and then drains.")]
+SIGUSR1 opens the access log again and nothing else; SIGUSR2 starts the binary anew with the same sockets and then drains.")]
     Gateway(GatewayArguments),
     /// Answer RPC calls (gRPC, gRPC-Web, Connect) by rules, in the place of services
     #[command(after_help = "Examples:

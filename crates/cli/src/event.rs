@@ -1,5 +1,6 @@
 //! What the process says about itself, on standard error: for people on a terminal, one JSON object a line otherwise.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::sync::OnceLock;
@@ -7,8 +8,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
-use leat_gateway::config::LogLevel;
+use leat_gateway::config::{LogLevel, Problem};
 
+use crate::outlet::{self, To};
+
+/// Longest message of an event, in bytes. A plug-in may throw megabytes; and a line that is shorter than 4 KiB comes through a pipe as a
+/// whole, whoever else writes there.
+const MESSAGE_BYTES_MAX: usize = 3 * 1024;
 /// The least level that is told of.
 static LEAST: AtomicU8 = AtomicU8::new(Level::Info as u8);
 
@@ -74,6 +80,14 @@ pub(crate) fn notice(name: &str, message: &str, facts: &[(&str, &str)]) {
     write(Level::Info, name, message, facts);
 }
 
+/// Tells of something that is wrong or doubtful with a configuration, with what to write instead.
+pub(crate) fn problem(level: Level, name: &str, problem: &Problem) {
+    let place = problem.place().map(|place| format!(":{place}")).unwrap_or_default();
+    let message = format!("{}{place}: {}", problem.file(), problem.message());
+    let help = problem.help().map(|help| ("help", help));
+    event(level, name, &message, help.as_slice());
+}
+
 /// Whether events are written for people, and not as JSON.
 pub(crate) fn is_for_people() -> bool {
     static HUMAN: OnceLock<bool> = OnceLock::new();
@@ -81,9 +95,21 @@ pub(crate) fn is_for_people() -> bool {
 }
 
 fn write(level: Level, name: &str, message: &str, facts: &[(&str, &str)]) {
-    let line = if is_for_people() { human(level, message, facts) } else { json(level, name, message, facts) };
-    // Nobody is left to be told that standard error is gone.
-    let _ = std::io::stderr().lock().write_all(line.as_bytes());
+    let message = cut(message);
+    let line = if is_for_people() { human(level, &message, facts) } else { json(level, name, &message, facts) };
+    outlet::write(To::Error, line.into_bytes());
+}
+
+/// The line that tells of events for which there was no room.
+pub(crate) fn dropped(count: u64, of: &str) -> String {
+    let message = format!("what was said meanwhile was dropped: nobody read {of}");
+    let message = message.as_str();
+    let facts = [("count", &*count.to_string())];
+    if is_for_people() {
+        human(Level::Warn, message, &facts)
+    } else {
+        json(Level::Warn, "events_dropped", message, &facts)
+    }
 }
 
 /// Writes text for people, such as what is wrong with a configuration: in one piece, since the access log may be written
@@ -95,6 +121,14 @@ pub(crate) fn say(text: std::fmt::Arguments<'_>) {
 /// Writes what was asked for to standard output, and a line break. Whoever reads it may stop (`| head`): that is no failure.
 pub(crate) fn tell(text: std::fmt::Arguments<'_>) {
     let _ = std::io::stdout().lock().write_all(format!("{text}\n").as_bytes());
+}
+
+fn cut(message: &str) -> Cow<'_, str> {
+    if message.len() <= MESSAGE_BYTES_MAX {
+        return Cow::Borrowed(message);
+    }
+    let end = (0..=MESSAGE_BYTES_MAX).rev().find(|end| message.is_char_boundary(*end)).unwrap_or_default();
+    Cow::Owned(format!("{}...", message.get(..end).unwrap_or_default()))
 }
 
 fn human(level: Level, message: &str, facts: &[(&str, &str)]) -> String {

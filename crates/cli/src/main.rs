@@ -3,6 +3,7 @@
 mod arguments;
 mod commands;
 mod event;
+mod outlet;
 mod process;
 #[cfg(test)]
 mod reference;
@@ -23,7 +24,13 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    match Arguments::parse().command {
+    let ended = run(Arguments::parse().command);
+    outlet::finish();
+    ended
+}
+
+fn run(command: Command) -> ExitCode {
+    match command {
         Command::Build(arguments) => commands::build::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Gateway(arguments) => commands::gateway::run(&arguments),

@@ -6,7 +6,7 @@ mod support;
 use std::net::{SocketAddr, TcpStream};
 
 use leat_testkit::{Client, Folder, Gate, Leat, Peer, Script, eventually};
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use support::{Load, Manner, Upstream, events, metric};
 
 /// Reloads by SIGHUP and waits until it was taken over.
@@ -175,6 +175,11 @@ fn a_bad_configuration_never_replaces_a_running_one() {
     assert_eq!(metric(admin, failed), bad.len() as u64);
     let before = events(&leat.log(), "reloaded");
     assert_eq!(before, 0);
+    let log = leat.log();
+    assert!(log.iter().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{}", log.join("\n"));
+    let problem = "leat.yaml:3:5: unknown key `respnd` in a route";
+    let told = log.iter().find(|line| line.contains(problem)).expect("the problem");
+    assert!(told.contains("\"event\":\"config_problem\"") && told.contains("\"help\":\"write `respond`\""), "{told}");
     leat.rewrite(&good.replace("body: good", "body: better"));
     leat.reload();
     leat.wait_log("the reload", |line| line.contains("\"event\":\"reloaded\""));
@@ -343,6 +348,38 @@ fn limits_apply_to_connections_that_are_open_from_their_next_request_on() {
     assert_eq!(client.get(&long).response().status, 200);
     reload(&mut leat, &config("256B"));
     assert_eq!(client.get(&long).response().status, 414);
+}
+
+#[test]
+fn an_access_log_that_can_not_be_written_is_told_of_and_costs_nobody_a_request() {
+    let config = "listeners: 127.0.0.1:0\naccess_log: /dev/full\nroutes: [{ respond: { body: x } }]\n";
+    let mut leat = Leat::gateway(config, 1);
+    let mut client = leat.connect();
+    for _ in 0..3 {
+        assert_eq!(client.get("/").response().status, 200);
+    }
+    let told = leat.wait_log("the failure", |line| line.contains("\"event\":\"access_log_failed\""));
+    assert!(told.contains("No space left on device"), "{told}");
+    assert_eq!(client.get("/").response().status, 200);
+}
+
+#[test]
+fn the_access_log_is_opened_again_without_a_reload() {
+    let config = "listeners: 127.0.0.1:0\naccess_log: access.log\nroutes: [{ respond: { body: x } }]\n";
+    let leat = Leat::gateway(config, 1);
+    let folder = leat.folder().path().to_owned();
+    let mut client = leat.connect();
+    client.get("/first").response();
+    std::fs::rename(folder.join("access.log"), folder.join("access.log.1")).unwrap();
+    // What is half written meanwhile is not read.
+    leat.rewrite("routes: [");
+    leat.signal(Signal::USR1);
+    eventually("the new file", || folder.join("access.log").exists().then_some(()));
+    client.get("/second").response();
+    eventually("its line", || {
+        std::fs::read_to_string(folder.join("access.log")).unwrap().contains("/second").then_some(())
+    });
+    assert_eq!(events(&leat.log(), "reloaded") + events(&leat.log(), "reload_failed"), 0);
 }
 
 #[test]

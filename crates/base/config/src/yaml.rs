@@ -99,6 +99,9 @@ pub fn read_within(text: &str, reader: &Reader, bounds: Bounds) -> Option<Node> 
     for next in Parser::new_from_str_with_options(text, options) {
         let step = match next {
             Ok((event, span)) => builder.event(event, &span),
+            Err(error) if matches!(error.kind(), granit_parser::ErrorKind::RecursionLimitExceeded) => {
+                builder.too_deep(place_at(&error))
+            }
             Err(error) => {
                 syntax(reader, &error);
                 Err(Stop)
@@ -288,8 +291,12 @@ fn place_of(span: &Span) -> Place {
     Place { line: span.start.line() as u32, column: span.start.col() as u32 + 1 }
 }
 
+fn place_at(error: &ScanError) -> Place {
+    Place { line: error.marker().line() as u32, column: error.marker().col() as u32 + 1 }
+}
+
 fn syntax(reader: &Reader, error: &ScanError) {
-    let place = Place { line: error.marker().line() as u32, column: error.marker().col() as u32 + 1 };
+    let place = place_at(error);
     let help = match error.kind() {
         granit_parser::ErrorKind::TabNotAllowed | granit_parser::ErrorKind::TabInBlockIndentation => {
             "indent with spaces, not tabs"

@@ -360,6 +360,23 @@ fn write_errors_are_counted() {
     append(&log.sink(), None, b"", &Record::default());
     assert!(log.finish(DEADLINE));
     assert_eq!((tally.write_errors.get(), tally.records.get()), (1, 0));
+    assert_eq!(tally.last_error().kind(), std::io::ErrorKind::StorageFull);
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_yet_is_not_waited_for() {
+    let place = Place::new("pipe");
+    let made = std::process::Command::new("mkfifo").arg(place.file()).status();
+    assert!(made.unwrap().success());
+    let tally = Arc::<Tally>::default();
+    let log = start(Target::File(place.file()), Format::Json, &tally);
+    append(&log.sink(), None, b"", &Record::default());
+    let reader = std::fs::File::open(place.file()).unwrap();
+    assert!(log.finish(DEADLINE));
+    assert_eq!((tally.write_errors.get(), tally.records.get()), (0, 1));
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(reader), &mut line).unwrap();
+    assert!(line.ends_with("}\n"), "{line}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tokio::task::LocalSet;
 
 use super::BAD_CONFIG;
 use crate::arguments::CheckArguments;
-use crate::event::{Level, event, is_for_people, say, tell};
+use crate::event::{self, Level, is_for_people, say, tell};
 use crate::process::ConfigSource;
 use crate::process::plugins::CorePlugins;
 use crate::process::watch::Seen;
@@ -113,6 +113,9 @@ pub(crate) fn parse(path: &Path) -> Option<Config> {
 /// A configuration, and the files beside it that it was read from, as they were before.
 pub(crate) type Read = (Arc<Config>, Vec<Seen>);
 
+/// Most problems of one configuration that are told of as events.
+const PROBLEMS_MAX: usize = 100;
+
 /// To whom it is said what is wrong or doubtful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Telling {
@@ -125,9 +128,9 @@ pub(crate) enum Telling {
 }
 
 impl Telling {
-    fn warning(self, warning: impl std::fmt::Display) {
+    fn warning(self, warning: &Problem) {
         match self.has_events() {
-            true => event(Level::Warn, "config_warning", &warning.to_string(), &[]),
+            true => event::problem(Level::Warn, "config_warning", warning),
             false => say(format_args!("warning: {warning}")),
         }
     }
@@ -136,8 +139,8 @@ impl Telling {
         if !self.has_events() {
             return report(name, problems);
         }
-        for problem in problems {
-            event(Level::Error, "config_problem", &problem.to_string(), &[]);
+        for problem in problems.iter().take(PROBLEMS_MAX) {
+            event::problem(Level::Error, "config_problem", problem);
         }
     }
 
@@ -229,7 +232,7 @@ fn plugins(config: &Arc<Config>, file: &str, telling: Telling) -> Result<Vec<Pat
             let Some(loaded) = CorePlugins::load(config, &Arc::default())? else { return Ok(Vec::new()) };
             // Where they run, each core tells of its own.
             if telling == Telling::Check {
-                loaded.take_troubles().iter().for_each(|trouble| telling.warning(trouble));
+                loaded.take_troubles().iter().for_each(|trouble| say(format_args!("warning: {trouble}")));
             }
             Ok(loaded.sources())
         }),

@@ -14,6 +14,7 @@ use super::admin::{Admin, Live, ORDERS_MAX, Readiness, ReloadOrder};
 use super::core::{CoreHandle, Shared};
 use super::drain::{Cause, drain};
 use super::exports::Exports;
+use super::lost_lines::LostLines;
 use super::plan::{self, Plan, Tickets};
 use super::redis;
 use super::signals::{Signals, Wish};
@@ -22,6 +23,7 @@ use super::watch::Watch;
 use super::{ConfigSource, Settings, StartError, descriptors};
 use crate::commands::check::{self, Telling};
 use crate::event::{self, Level, event};
+use crate::outlet;
 
 /// How often the configuration is looked at where it is watched.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -35,6 +37,8 @@ const CERTIFICATES_EVERY: Duration = Duration::from_secs(2);
 pub(crate) fn run(settings: Settings) -> Result<(), StartError> {
     // First of all: it takes variables out of the environment, which only one thread may do.
     let inherited = Inherited::take().map_err(StartError::failed)?;
+    outlet::serve();
+    leat_embedded::print_by(outlet::print);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::failed)?;
     let ended = LocalSet::new().block_on(&runtime, async move {
         let mut signals = Signals::new().map_err(StartError::failed)?;
@@ -204,6 +208,7 @@ impl Control {
     async fn run(mut self, mut signals: Signals) -> Result<(), StartError> {
         let mut look = tokio::time::interval(LOOK_EVERY);
         let mut certificates = tokio::time::interval(CERTIFICATES_EVERY);
+        let mut lost_lines = LostLines::default();
         let mut upgrade: Option<Upgrade> = None;
         let cause = loop {
             tokio::select! {
@@ -218,7 +223,11 @@ impl Control {
                             _ = self.reload() => {}
                             () = signals.end() => break Cause::End,
                         }
-                        self.reload_certificates();
+                    }
+                    Wish::Reopen => {
+                        if let Some(log) = &self.plan.log {
+                            log.reopen();
+                        }
                     }
                     Wish::Upgrade if upgrade.is_some() => {
                         event(Level::Warn, "upgrading", "the binary is being started anew already", &[]);
@@ -244,16 +253,21 @@ impl Control {
                     }
                 }
                 Some(order) = self.reloads.recv() => {
+                    // Who asks before the file is read needs no reload of its own.
+                    let mut orders = vec![order];
+                    orders.extend(std::iter::from_fn(|| self.reloads.try_recv().ok()));
                     let came = tokio::select! {
                         biased;
                         came = self.reload() => came,
                         () = signals.end() => break Cause::End,
                     };
                     // Whoever asked may have gone.
-                    let _ = order.send(came);
-                    self.reload_certificates();
+                    orders.into_iter().for_each(|order| drop(order.send(came.clone())));
                 }
-                _ = certificates.tick() => self.reload_certificates(),
+                _ = certificates.tick() => {
+                    self.reload_certificates();
+                    lost_lines.look(&self.shared.registry.process().access_log);
+                }
                 Some(core) = self.ended.recv() => {
                     // It said why. Going on would leave the connections of its sockets unanswered.
                     return Err(StartError::Failed(format!("core {core} ended by itself, and the process with it")));

@@ -11,6 +11,7 @@ mod descriptors;
 mod doors;
 mod drain;
 mod exports;
+mod lost_lines;
 mod numbers;
 mod plan;
 pub(crate) mod plugins;

@@ -10,6 +10,7 @@ use crate::commands::check::{Telling, watched};
 use crate::event::{self, Level, event};
 
 /// What a reload came to.
+#[derive(Clone)]
 pub(super) enum Reloaded {
     /// The new configuration runs.
     Done {
@@ -32,7 +33,10 @@ impl Control {
         let before = Arc::clone(&self.plan.config);
         // Before anything is read: where that is refused, what it would have brought is looked at until it is mended.
         let brought = if self.watch.is_some() { watched(&before) } else { Vec::new() };
-        let came = match self.try_reload().await {
+        let tried = self.try_reload().await;
+        // Before the reload is told of: who waits for that word asks with a certificate of the new authority.
+        self.reload_certificates();
+        let came = match tried {
             Ok(()) => {
                 self.shared.registry.process().reloads_done.add(1);
                 event(Level::Info, "reloaded", "the configuration was taken over", &[]);

@@ -7,6 +7,8 @@ pub(super) enum Wish {
     End,
     /// SIGHUP.
     Reload,
+    /// SIGUSR1, as programs that rotate logs send it.
+    Reopen,
     /// SIGUSR2.
     Upgrade,
 }
@@ -16,6 +18,7 @@ pub(super) struct Signals {
     terminate: Signal,
     interrupt: Signal,
     hang_up: Signal,
+    reopen: Signal,
     upgrade: Signal,
 }
 
@@ -25,6 +28,7 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
             hang_up: signal(SignalKind::hangup())?,
+            reopen: signal(SignalKind::user_defined1())?,
             upgrade: signal(SignalKind::user_defined2())?,
         })
     }
@@ -35,6 +39,7 @@ impl Signals {
             _ = self.terminate.recv() => Wish::End,
             _ = self.interrupt.recv() => Wish::End,
             _ = self.hang_up.recv() => Wish::Reload,
+            _ = self.reopen.recv() => Wish::Reopen,
             _ = self.upgrade.recv() => Wish::Upgrade,
         }
     }

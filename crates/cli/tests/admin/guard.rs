@@ -99,3 +99,55 @@ fn what_is_not_there_is_said_with_a_reason() {
     let head = send(&mut leat, "HEAD", "/info", "host: localhost\r\n", "");
     assert_eq!((head.status, head.body.len()), (200, 0));
 }
+
+#[test]
+fn who_asks_by_another_method_is_told_which_there_are() {
+    let mut leat = gateway(ROUTES);
+    for (method, path, allow) in [
+        ("GET", "/reload", "POST"),
+        ("OPTIONS", "/log-level", "POST"),
+        ("PUT", "/upstreams/a/breaker/reset", "POST"),
+        ("GET", "/mock/verify", "POST"),
+        ("POST", "/info", "GET, HEAD"),
+        ("DELETE", "/routes", "GET, HEAD"),
+        ("OPTIONS", "/metrics", "GET, HEAD"),
+        ("POST", "/mock/calls", "GET, HEAD"),
+    ] {
+        let answer = send(&mut leat, method, path, "host: localhost\r\n", "");
+        assert_eq!((answer.status, answer.field("allow")), (405, Some(allow)), "{method} {path}");
+    }
+}
+
+#[test]
+fn clients_that_hold_connections_open_keep_no_probe_out() {
+    let mut leat = gateway(ROUTES);
+    let admin = leat.admin();
+    let mut held = Vec::new();
+    for sent in ["", "GET /info HTT"] {
+        for _ in 0..100 {
+            let mut client = leat_testkit::Client::connect(admin);
+            client.send(sent);
+            held.push(client);
+        }
+    }
+    assert_eq!(send(&mut leat, "GET", "/healthz", "host: localhost\r\n", "").status, 200);
+}
+
+#[test]
+fn the_token_is_shown_as_http_has_it() {
+    let mut leat = gateway(ROUTES);
+    for (shown, status) in [
+        (format!("Bearer {TOKEN}"), 200),
+        (format!("bearer {TOKEN}"), 200),
+        // RFC 9110 section 11.4: one space or several.
+        (format!("Bearer   {TOKEN}"), 200),
+        (format!("Bearer{TOKEN}"), 401),
+        (format!("Basic {TOKEN}"), 401),
+        (format!("Bearer {TOKEN} {TOKEN}"), 403),
+        (format!("Bearer \"{TOKEN}\""), 403),
+        ("Bearer ".to_owned(), 401),
+    ] {
+        let fields = format!("host: localhost\r\nauthorization: {shown}\r\n");
+        assert_eq!(send(&mut leat, "POST", "/reload", &fields, "").status, status, "{shown}");
+    }
+}

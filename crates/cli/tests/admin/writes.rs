@@ -38,6 +38,24 @@ fn a_reload_says_what_changed() {
 }
 
 #[test]
+fn who_asks_for_a_reload_while_others_do_is_answered_with_one() {
+    let mut leat = gateway("routes: [{ respond: { body: a } }]\n");
+    let admin = leat.admin();
+    let asked: Vec<_> = (0..40)
+        .map(|_| {
+            let mut client = leat_testkit::Client::connect(admin);
+            client.send(format!(
+                "POST /reload HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\ncontent-length: 0\r\n\r\n"
+            ));
+            client
+        })
+        .collect();
+    for mut client in asked {
+        assert_eq!(json(&client.response())["reloaded"], true);
+    }
+}
+
+#[test]
 fn a_reload_of_a_bad_file_names_every_mistake_and_changes_nothing() {
     let mut leat = gateway("routes: [{ respond: { body: good } }]\n");
     leat.rewrite(&with_admin("routes:\n  - respnd: {}\n  - respond: { status: 99 }\n"));

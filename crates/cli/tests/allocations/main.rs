@@ -11,6 +11,9 @@ mod disk;
 mod event;
 mod h2;
 mod lane;
+#[allow(dead_code, reason = "the binary's own, through which its events go")]
+#[path = "../../src/outlet.rs"]
+mod outlet;
 mod plugins;
 mod rpc;
 #[path = "../../../handle/script/tests/support/mod.rs"]

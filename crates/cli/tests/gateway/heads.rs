@@ -159,6 +159,11 @@ fn a_path_goes_on_as_it_came_unless_the_route_rewrites_it() {
 fn asterisk_and_absolute_targets_become_origin_form() {
     for (line, wanted) in [
         ("OPTIONS * HTTP/1.1", "OPTIONS * HTTP/1.1"),
+        // RFC 9112 section 3.2.4.
+        ("OPTIONS http://h HTTP/1.1", "OPTIONS * HTTP/1.1"),
+        ("OPTIONS http://h/ HTTP/1.1", "OPTIONS / HTTP/1.1"),
+        ("OPTIONS http://h?x HTTP/1.1", "OPTIONS /?x HTTP/1.1"),
+        ("OPTIONS / HTTP/1.1", "OPTIONS / HTTP/1.1"),
         ("GET http://h/x?y HTTP/1.1", "GET /x?y HTTP/1.1"),
         ("GET http://h HTTP/1.1", "GET / HTTP/1.1"),
         ("M-SEARCH /x HTTP/1.1", "M-SEARCH /x HTTP/1.1"),

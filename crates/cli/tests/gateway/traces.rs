@@ -386,7 +386,17 @@ fn metrics_are_open_metrics_with_exemplars_for_who_takes_them() {
         exemplars.len() == 1 && exemplars[0].starts_with("leat_request_duration_seconds_bucket{route=\"hi\""),
         "{exemplars:?}"
     );
-    for accept in ["*/*", "text/plain", "application/openmetrics-text;q=0"] {
+    for accept in ["application/openmetrics-text, text/plain", "text/*;q=0.4, application/openmetrics-text; Q=0.4"] {
+        assert!(ask(accept).0.starts_with("application/openmetrics-text"), "{accept}");
+    }
+    for accept in [
+        "*/*",
+        "text/plain",
+        "application/openmetrics-text;q=0",
+        "application/openmetrics-text;q=0.1, text/plain",
+        "application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.8",
+        "application/openmetrics-text;q=x",
+    ] {
         let (kind, text) = ask(accept);
         assert!(kind.starts_with("text/plain; version=0.0.4") && !text.contains("trace_id"), "{accept}");
     }

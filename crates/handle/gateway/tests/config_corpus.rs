@@ -80,7 +80,13 @@ fn problems_are_shown_with_file_line_column_and_help() {
 #[test]
 fn a_file_that_cannot_be_read_is_a_problem_of_the_file() {
     let problems = config::load(Path::new("no/such/leat.yaml")).unwrap_err();
-    assert_eq!(problems[0].to_string(), "no/such/leat.yaml: there is no such file");
+    assert_eq!(problems[0].to_string(), "no/such/leat.yaml: there is no such file\n  help: check the path");
     let directory = config::load(&corpus()).unwrap_err();
     assert_eq!(directory[0].message(), "this is a directory, not a file");
+    let folder = leat_testkit::Folder::new();
+    let latin = folder.write("leat.yaml", b"routes:\n  - respond: { body: \"na\xc3\xafve \xe9\" }\n");
+    let problem = config::load(&latin).unwrap_err().remove(0).to_string();
+    assert!(problem.ends_with("leat.yaml:2:29: this is not UTF-8\n  help: save the file as UTF-8"), "{problem}");
+    let long = folder.write("leat.yaml", vec![b'#'; config::FILE_BYTES_MAX + 1]);
+    assert!(config::load(&long).unwrap_err()[0].help().is_some());
 }

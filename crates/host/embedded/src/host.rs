@@ -65,8 +65,8 @@ pub(crate) enum Trouble {
     Uncaught,
     /// JavaScript ran for longer than it may at once.
     Stopped,
-    /// The world holds more than it may.
-    OutOfMemory,
+    /// The world is not entered again.
+    Lost,
 }
 
 /// What is kept of troubles until somebody asks; what comes then is lost.
@@ -136,7 +136,7 @@ impl Host {
     /// Keeps what went wrong, or prints it: `words`, which are put together for that.
     pub(crate) fn tell(&self, trouble: Trouble, what: String, words: impl FnOnce(&str) -> String) {
         if !self.keeps() {
-            eprintln!("{}", words(&what));
+            crate::tell::text(&words(&what));
             return;
         }
         let mut troubles = self.troubles.borrow_mut();

@@ -22,6 +22,7 @@ mod process;
 mod run;
 mod serve;
 mod size;
+mod tell;
 mod unmap;
 mod watch;
 mod worker;
@@ -37,4 +38,5 @@ pub use plugin::{
 pub use process::Hears;
 pub use run::run;
 pub use size::{Size, SizeError};
+pub use tell::print_by;
 pub use world::{Entered, World};

@@ -13,6 +13,15 @@ pub(crate) enum Stopped {
     Time,
     /// The world holds more than it may.
     Memory,
+    /// However often it is stopped, there is more.
+    Endless,
+}
+
+impl Stopped {
+    /// Whether the world is not entered again.
+    pub(crate) fn is_final(self) -> bool {
+        matches!(self, Self::Memory | Self::Endless)
+    }
 }
 
 /// Where a turn is.
@@ -92,13 +101,20 @@ impl Guard {
         self.stopped.get().or_else(|| self.heap.is_full().then_some(Stopped::Memory))
     }
 
-    /// The same, once; what runs next has all its time again. A world that is out of memory stays so.
+    /// The same, once; what runs next has all its time again. A world that is lost stays so.
     pub(crate) fn take_stopped(&self) -> Option<Stopped> {
         let stopped = self.stopped();
-        self.stopped.set(None);
+        if !stopped.is_some_and(Stopped::is_final) {
+            self.stopped.set(None);
+        }
         if stopped == Some(Stopped::Time) {
             self.begin();
         }
         stopped
+    }
+
+    /// What runs is stopped for ever.
+    pub(crate) fn give_up(&self) {
+        self.stopped.set(Some(Stopped::Endless));
     }
 }

@@ -36,7 +36,11 @@ pub(crate) fn micros(time: Duration) -> u64 {
 pub(crate) const FAMILIES: [(&str, &str, &str); 7] = [
     ("leat_run_requests_total", "counter", "requests that the program was given"),
     ("leat_run_turns_interrupted_total", "counter", "turns of JavaScript stopped because they ran too long"),
-    ("leat_run_worlds_rebuilt_total", "counter", "worlds made anew because they ran out of memory"),
+    (
+        "leat_run_worlds_rebuilt_total",
+        "counter",
+        "worlds made anew because they were lost: out of memory, or what ran in them had no end",
+    ),
     ("leat_run_heap_bytes", "gauge", "memory of the worlds"),
     ("leat_run_collection_seconds", "histogram", "pauses in which garbage was collected"),
     ("leat_run_collection_max_seconds", "gauge", "the longest of these pauses"),

@@ -78,6 +78,8 @@ pub struct Options {
     pub cache: bool,
     /// Where metrics are answered.
     pub metrics: Option<ListenAddress>,
+    /// The process is somebody else's: what would end it ends the world alone, and what would change it for others is refused.
+    pub is_guest: bool,
 }
 
 impl Options {
@@ -95,6 +97,7 @@ impl Options {
             expose_gc: false,
             cache: true,
             metrics: None,
+            is_guest: false,
         }
     }
 }

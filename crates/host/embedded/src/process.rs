@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -30,6 +31,8 @@ pub(crate) enum Phase {
 /// The process.
 pub(crate) struct Process {
     pub(crate) options: Options,
+    /// The program's file, wherever it may go: it may change the directory before its next world is made.
+    pub(crate) app: PathBuf,
     pub(crate) metrics: Vec<Metrics>,
     pub(crate) phase: watch::Sender<Phase>,
     listeners: Arc<Listeners>,
@@ -43,6 +46,7 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn new(options: Options) -> Arc<Self> {
+        let app = std::path::absolute(&options.app).unwrap_or_else(|_| options.app.clone());
         let workers = options.workers.get();
         let port = options.port.map_or(0, std::num::NonZeroU16::get);
         Arc::new(Self {
@@ -53,6 +57,7 @@ impl Process {
             controlled: OnceLock::new(),
             loaded: Arc::default(),
             admin: OnceLock::new(),
+            app,
             options,
         })
     }
@@ -154,5 +159,16 @@ impl Seat {
         }
         all.push(("LEAT_WORKER".into(), self.worker.to_string()));
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_found_wherever_it_goes() {
+        let process = Process::new(Options::new("app.js".into()));
+        assert!(process.app.is_absolute() && process.app.ends_with("app.js"));
     }
 }

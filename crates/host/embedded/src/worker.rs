@@ -70,7 +70,7 @@ pub(crate) async fn work(process: &Arc<Process>, worker: usize) -> i32 {
             Ended::Lost { served: true } => {
                 lost = if began.elapsed() < SETTLED { lost + 1 } else { 1 };
                 if lost >= LOST_MAX {
-                    eprintln!("leat: {lost} worlds in a row ran out of memory at once: giving up");
+                    eprintln!("leat: {lost} worlds in a row were lost at once: giving up");
                     return 1;
                 }
                 if let Some(metrics) = process.metrics.get(worker) {
@@ -101,8 +101,7 @@ async fn program(
     phase: &mut watch::Receiver<Phase>,
 ) -> (Option<Rc<World>>, Ended) {
     let options = &process.options;
-    let app = std::path::absolute(&options.app).unwrap_or_else(|_| options.app.clone());
-    let mut arguments = vec![app.to_string_lossy().into_owned()];
+    let mut arguments = vec![process.app.to_string_lossy().into_owned()];
     arguments.extend_from_slice(&options.arguments);
     let host = Host::new(arguments, options.on_error, Seat::new(process, worker));
     let world = match World::new(Rc::clone(&host)) {
@@ -115,7 +114,7 @@ async fn program(
     if options.metrics.is_some() {
         spawn_local(probe(Rc::clone(&host)));
     }
-    world.enter(|ctx| modules::start(ctx, &app));
+    world.enter(|ctx| modules::start(ctx, &process.app));
     let ended = loop {
         tokio::select! {
             biased;

@@ -17,6 +17,10 @@ const SETTLE_ROUNDS_MAX: usize = 1 << 20;
 /// How often something may be stopped in one turn until the ticks that are left are given up: one of them makes others.
 const STOPS_MAX: u32 = 3;
 
+/// How often something may be stopped in one turn until the world is given up. Ticks can be dropped, but QuickJS's queue of
+/// microtasks can't: a thousand loops that `await` take a thousand times the time of a turn, and nobody else is answered.
+const STOPS_UNTIL_LOST: u32 = 10;
+
 /// One JavaScript world: a QuickJS runtime with its built-in modules.
 pub struct World {
     host: Rc<Host>,
@@ -38,8 +42,8 @@ pub enum Entered<R> {
     Done(R),
     /// It was stopped because it ran too long. The world lives; who waits for what this turn was to do waits in vain.
     Interrupted,
-    /// The world is out of memory, now or before, and JavaScript was not run to its end.
-    OutOfMemory,
+    /// The world is lost, now or before: it is out of memory, or its microtasks have no end. JavaScript was not run to its end.
+    Lost,
 }
 
 impl World {
@@ -85,7 +89,7 @@ impl World {
     pub(crate) fn enter<R: Default>(&self, run: impl for<'js> FnOnce(&Ctx<'js>) -> Result<R>) -> R {
         match self.try_enter(run) {
             Entered::Done(value) => value,
-            Entered::Interrupted | Entered::OutOfMemory => R::default(),
+            Entered::Interrupted | Entered::Lost => R::default(),
         }
     }
 
@@ -93,7 +97,7 @@ impl World {
     pub fn try_enter<R: Default>(&self, run: impl for<'js> FnOnce(&Ctx<'js>) -> Result<R>) -> Entered<R> {
         let life = self.host.life();
         if life == Life::Lost {
-            return Entered::OutOfMemory;
+            return Entered::Lost;
         }
         if life != Life::Runs {
             self.guard.begin();
@@ -114,17 +118,10 @@ impl World {
             result
         });
         self.guard.end();
-        if self.guard.stopped() == Some(Stopped::Memory) {
-            self.host.tell(Trouble::OutOfMemory, String::new(), |_| {
-                format!(
-                    "leat: worker {} is out of memory: it holds more than {} ({})",
-                    self.host.seat().worker,
-                    self.host.seat().process.options.limits.memory,
-                    self.host.seat().process.options.limits.names.memory
-                )
-            });
+        if let Some(why) = self.guard.stopped().filter(|why| why.is_final()) {
+            self.tell_lost(why);
             self.host.turn_to(Life::Lost);
-            return Entered::OutOfMemory;
+            return Entered::Lost;
         }
         if self.heap.used() > self.collect_above.get() {
             self.collect();
@@ -137,6 +134,26 @@ impl World {
         }
         self.host.tell_stopped();
         Entered::Interrupted
+    }
+
+    /// Whether the world was given up since what runs in it has no end.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.guard.stopped() == Some(Stopped::Endless)
+    }
+
+    fn tell_lost(&self, why: Stopped) {
+        let seat = self.host.seat();
+        let limits = &seat.process.options.limits;
+        let what = match why {
+            Stopped::Memory => {
+                format!("is out of memory: it holds more than {} ({})", limits.memory, limits.names.memory)
+            }
+            _ => format!(
+                "has no end: {STOPS_UNTIL_LOST} times in one turn its JavaScript ran for too long ({})",
+                limits.names.turn
+            ),
+        };
+        self.host.tell(Trouble::Lost, what, |what| format!("leat: worker {} {what}", seat.worker));
     }
 
     /// Sets how long a turn may be, from the next one on.
@@ -190,7 +207,10 @@ impl World {
     /// Runs ticks and microtasks until none is left, then tells of promises whose rejection nobody handled.
     pub(crate) fn settle(&self, ctx: &Ctx<'_>) {
         for _ in 0..SETTLE_ROUNDS_MAX {
-            if self.host.exited().is_some() || self.guard.stopped() == Some(Stopped::Memory) {
+            if self.stops.get() >= STOPS_UNTIL_LOST {
+                self.guard.give_up();
+            }
+            if self.host.exited().is_some() || self.guard.stopped().is_some_and(Stopped::is_final) {
                 return;
             }
             self.host.contexts().leave();
@@ -219,7 +239,8 @@ impl World {
     /// Runs microtasks until none is left; whether there was one.
     fn run_jobs(&self, ctx: &Ctx<'_>) -> bool {
         for done in 0..SETTLE_ROUNDS_MAX {
-            if self.host.exited().is_some() || self.guard.stopped().is_some() || !ctx.execute_pending_job() {
+            let stops = self.host.exited().is_some() || self.guard.stopped().is_some();
+            if stops || self.stops.get() >= STOPS_UNTIL_LOST || !ctx.execute_pending_job() {
                 return done > 0;
             }
             self.notice(None);

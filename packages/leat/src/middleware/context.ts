@@ -16,7 +16,7 @@ export type Scope = "call" | "attempt";
 /**
  * The record of a run: one object for all middleware, from the first hook to the last. It is read and never written; what is to
  * change is returned as a patch. It may be used by another run as soon as this one is over, so take out of it what is to be
- * kept. (With `development`, it then throws.)
+ * kept. (With `development`, it then throws.) It takes no properties: what one run put there, another one would see.
  */
 export interface Context<S extends Slot = never> {
     /** The request as it stands, with all patches until now. */

@@ -60,6 +60,8 @@ export class Record {
         this.send = send;
         this.values = new Array<unknown>(frame.slots.length).fill(undefined);
         this.view = frame.development ? watched(this) : this;
+        // What a middleware put here would be another run's to see.
+        if (!frame.development) Object.preventExtensions(this);
     }
 
     /** Whoever reads it may keep it, so from then on it is changed in a copy. */

@@ -414,23 +414,14 @@ pub fn text_of(node: &Node) -> Option<Text<'_>> {
 /// What a wrong value probably was meant to be.
 fn hint(kind: &Kind, node: &Node) -> Option<String> {
     let text = plain(node)?;
-    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     match kind {
         Kind::Flag => match text.to_ascii_lowercase().as_str() {
             "yes" | "on" | "1" | "true" => Some("write `true`".to_owned()),
             "no" | "off" | "0" | "false" => Some("write `false`".to_owned()),
             _ => None,
         },
-        Kind::Time { .. } if digits => Some(format!("say the unit: `{text}s` or `{text}ms`")),
-        Kind::Size { .. } => {
-            let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-            match text.get(digits.len()..).map(str::to_ascii_lowercase).as_deref() {
-                Some("k" | "kib" | "kb") => Some(format!("write `{digits}KiB` or `{digits}kB`")),
-                Some("m" | "mib" | "mb") => Some(format!("write `{digits}MiB` or `{digits}MB`")),
-                Some("g" | "gib" | "gb") => Some(format!("write `{digits}GiB` or `{digits}GB`")),
-                _ => None,
-            }
-        }
+        Kind::Time { .. } => units::meant_time(text),
+        Kind::Size { .. } => units::meant_size(text),
         Kind::Choice(words) => nearest(text, words.iter().map(|(word, _)| *word)).map(|word| format!("write `{word}`")),
         Kind::NumberOr { word, .. } => nearest(text, [*word]).map(|word| format!("write `{word}`")),
         _ => None,

@@ -133,6 +133,23 @@ pub struct Tally {
     pub dropped: Shared,
     /// Writes and openings of the file that failed; their lines are lost.
     pub write_errors: Shared,
+    /// The system's number of the last of these errors.
+    last_error: Shared,
+}
+
+impl Tally {
+    fn failed(&self, error: &io::Error) {
+        self.last_error.set(error.raw_os_error().and_then(|number| u64::try_from(number).ok()).unwrap_or_default());
+        self.write_errors.add(1);
+    }
+
+    /// Why the last write or opening failed.
+    pub fn last_error(&self) -> io::Error {
+        match i32::try_from(self.last_error.get()) {
+            Ok(number) if number > 0 => io::Error::from_raw_os_error(number),
+            _ => io::ErrorKind::WriteZero.into(),
+        }
+    }
 }
 
 /// An open log and its writer thread. Dropping it ends the writer as [`AccessLog::finish`] does, with a deadline of one

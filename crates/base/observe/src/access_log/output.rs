@@ -1,7 +1,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,12 +13,16 @@ const FILE_MODE: u32 = 0o640;
 const FULL_TRIES: u32 = 200;
 /// Time between them.
 const FULL_WAIT: Duration = Duration::from_millis(5);
+/// What goes into a pipe in one piece, whoever else writes there (`PIPE_BUF` of Linux, pipe(7)): events of the process do so.
+const WHOLE_BYTES_MAX: usize = 4096;
 
 /// Where lines are written to.
 #[derive(Debug)]
 pub(super) struct Output {
     target: Target,
     file: File,
+    /// Others write there too, and it is no file, to which everything is appended as a whole.
+    is_shared: bool,
     /// A write failed in the middle of a line.
     is_torn: bool,
 }
@@ -31,7 +35,8 @@ impl Output {
             Target::Stdout => io::stdout().as_fd().try_clone_to_owned()?.into(),
             Target::File(path) => open_file(path)?,
         };
-        Ok(Self { target, file, is_torn: false })
+        let is_shared = !matches!(target, Target::File(_)) && !file.metadata().is_ok_and(|found| found.is_file());
+        Ok(Self { target, file, is_shared, is_torn: false })
     }
 
     pub(super) fn reopen(&mut self) -> io::Result<()> {
@@ -48,7 +53,10 @@ impl Output {
             self.write_all(b"\n")?;
         }
         self.is_torn = false;
-        self.write_all(lines)
+        if !self.is_shared {
+            return self.write_all(lines);
+        }
+        pieces(lines).try_for_each(|piece| self.write_all(piece))
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -75,6 +83,44 @@ impl Output {
     }
 }
 
+/// Whole lines, as many at a time as no other writer comes between; a longer line stands alone.
+fn pieces(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut left = lines;
+    std::iter::from_fn(move || {
+        let is_end = |byte: &u8| *byte == b'\n';
+        let within = left.get(..WHOLE_BYTES_MAX).unwrap_or(left);
+        let end = within.iter().rposition(is_end).or_else(|| left.iter().position(is_end));
+        let (piece, rest) = left.split_at_checked(end.map_or(left.len(), |end| end + 1))?;
+        left = rest;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// A named pipe is opened for reading as well: else this waits until somebody reads there, and with it the start of the process, or
+/// a reload.
 fn open_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(path)
+    let is_pipe = std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
+    OpenOptions::new().read(is_pipe).append(true).create(true).mode(FILE_MODE).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_written_in_pieces_that_nobody_comes_between() {
+        let line = |length: usize| [vec![b'x'; length - 1], vec![b'\n']].concat();
+        for (lengths, wanted) in [
+            (vec![], vec![]),
+            (vec![1], vec![1]),
+            (vec![4096, 1], vec![4096, 1]),
+            (vec![2000, 2000, 96, 1], vec![4096, 1]),
+            (vec![2000, 2000, 97], vec![4000, 97]),
+            (vec![100, 5000, 100, 100], vec![100, 5000, 200]),
+        ] {
+            let lines: Vec<u8> = lengths.iter().flat_map(|length| line(*length)).collect();
+            let found: Vec<usize> = pieces(&lines).map(<[u8]>::len).collect();
+            assert_eq!(found, wanted, "{lengths:?}");
+        }
+    }
 }

@@ -145,8 +145,10 @@ impl Work {
     fn run(mut self) {
         let mut idle_looks = 0;
         loop {
-            if self.writer.is_reopening.swap(false, Ordering::AcqRel) && self.output.reopen().is_err() {
-                self.writer.tally.write_errors.add(1);
+            if self.writer.is_reopening.swap(false, Ordering::AcqRel)
+                && let Err(error) = self.output.reopen()
+            {
+                self.writer.tally.failed(&error);
             }
             let is_finishing = self.writer.is_finishing.load(Ordering::Acquire);
             let words = self.pass();
@@ -238,7 +240,7 @@ impl Work {
         }
         match self.output.write(lines) {
             Ok(()) => self.writer.tally.records.add(self.lines_count),
-            Err(_) => self.writer.tally.write_errors.add(1),
+            Err(error) => self.writer.tally.failed(&error),
         }
         self.lines_bytes = 0;
         self.lines_count = 0;

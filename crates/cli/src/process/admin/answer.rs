@@ -10,11 +10,12 @@ pub(super) struct Answer {
     content_type: &'static str,
     body: String,
     reason: Option<Reason>,
+    allow: Option<&'static str>,
 }
 
 impl Answer {
     pub(super) fn text(status: u16, content_type: &'static str, body: impl Into<String>) -> Self {
-        Self { status, content_type, body: body.into(), reason: None }
+        Self { status, content_type, body: body.into(), reason: None, allow: None }
     }
 
     pub(super) fn json(value: &Value) -> Self {
@@ -28,7 +29,13 @@ impl Answer {
 
     /// Problem details (RFC 9457).
     pub(super) fn refuse(reason: Reason) -> Self {
-        Self { status: reason.status(), content_type: PROBLEM, body: reason.problem(), reason: Some(reason) }
+        let (status, body) = (reason.status(), reason.problem());
+        Self { status, content_type: PROBLEM, body, reason: Some(reason), allow: None }
+    }
+
+    /// The same with what the path allows instead (RFC 9110 section 15.5.6).
+    pub(super) fn refuse_method(allow: &'static str) -> Self {
+        Self { allow: Some(allow), ..Self::refuse(Reason::AdminMethod) }
     }
 
     /// The same with more on what is wrong: members that are put beside the others, or in their place.
@@ -48,10 +55,11 @@ impl Answer {
         reply.field(b"content-type", self.content_type.as_bytes());
         reply.field(b"cache-control", b"no-store");
         reply.field(b"x-content-type-options", b"nosniff");
-        match self.reason {
-            Some(Reason::AdminTokenMissing) => reply.field(b"www-authenticate", b"Bearer"),
-            Some(Reason::AdminMethod) => reply.field(b"allow", b"GET, HEAD, POST"),
-            _ => {}
+        if self.reason == Some(Reason::AdminTokenMissing) {
+            reply.field(b"www-authenticate", b"Bearer");
+        }
+        if let Some(allow) = self.allow {
+            reply.field(b"allow", allow.as_bytes());
         }
         reply.length(Length::Known(self.body.len() as u64));
         reply.body(self.body.as_bytes());

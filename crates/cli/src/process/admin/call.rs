@@ -139,9 +139,7 @@ impl Call {
     /// `AdminUnknown`, `AdminMethod`, and `AdminRequest` for a query that does not fit.
     pub(super) fn of(head: Head<'_>) -> Result<Self, Reason> {
         let is_read = matches!(head.method(), Method::Get | Method::Head);
-        let path = head.path().strip_prefix(b"/").ok_or(Reason::AdminUnknown)?;
-        let steps: Option<Vec<String>> = path.split(|&byte| byte == b'/').take(STEPS_MAX + 1).map(decoded).collect();
-        let steps = steps.ok_or(Reason::AdminUnknown)?;
+        let steps = steps(head).ok_or(Reason::AdminUnknown)?;
         let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
         if let Some(write) = Write::of(&steps) {
             // None of them takes a query.
@@ -166,19 +164,57 @@ impl Call {
     }
 }
 
-/// Whether a client takes OpenMetrics (RFC 9110 section 12.5.1). Prometheus names what it takes by preference; who says
-/// anything about it but `q=0` gets it.
+/// The steps of a path; `None` where it can't be one of the API's.
+fn steps(head: Head<'_>) -> Option<Vec<String>> {
+    let path = head.path().strip_prefix(b"/")?;
+    path.split(|&byte| byte == b'/').take(STEPS_MAX + 1).map(decoded).collect()
+}
+
+/// The methods of a path of the API.
+pub(super) fn allowed(head: Head<'_>) -> &'static str {
+    let steps = steps(head).unwrap_or_default();
+    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+    let is_posted = Write::of(&steps).is_some()
+        || Query::of(head.query().unwrap_or_default())
+            .and_then(|mut query| MockCall::of(&steps, &mut query))
+            .is_ok_and(|call| call.is_some_and(|call| call.ask.has_body()));
+    if is_posted { "POST" } else { "GET, HEAD" }
+}
+
+/// Whether a client would rather have OpenMetrics than plain text (RFC 9110 section 12.5.1), in thousandths: it names the type,
+/// and likes no other form of text better.
 fn takes_open_metrics(request: Head<'_>) -> bool {
-    let ranges = request.fields().get_all(Name::Accept).flat_map(|value| value.split(|&byte| byte == b','));
-    ranges.map(<[u8]>::trim_ascii).any(|range| {
+    let (mut open, mut plain) = (0, (0, 0));
+    for range in request.fields().get_all(Name::Accept).flat_map(|value| value.split(|&byte| byte == b',')) {
         let mut parts = range.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
-        let is_it = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case(b"application/openmetrics-text"));
-        let is_refused = |part: &[u8]| {
-            let weight = part.strip_prefix(b"q=").or_else(|| part.strip_prefix(b"Q="));
-            weight.is_some_and(|weight| weight.iter().all(|byte| matches!(byte, b'0' | b'.')))
-        };
-        is_it && !parts.any(is_refused)
-    })
+        let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let weight = parts.find_map(weight).unwrap_or(WEIGHT_MAX);
+        match kind.as_slice() {
+            b"application/openmetrics-text" => open = open.max(weight),
+            // The most exact range counts.
+            b"text/plain" => plain = plain.max((3, weight)),
+            b"text/*" => plain = plain.max((2, weight)),
+            b"*/*" => plain = plain.max((1, weight)),
+            _ => {}
+        }
+    }
+    open > 0 && open >= plain.1
+}
+
+/// The weight of what says nothing of it.
+const WEIGHT_MAX: u16 = 1_000;
+
+/// `q=0.5` in thousandths; what is no weight counts for nothing.
+fn weight(part: &[u8]) -> Option<u16> {
+    let text = str::from_utf8(part).ok()?;
+    let (name, value) = text.split_once('=')?;
+    if !name.trim_end().eq_ignore_ascii_case("q") {
+        return None;
+    }
+    let (whole, decimals) = value.trim_start().split_once('.').unwrap_or((value.trim_start(), ""));
+    let thousandths = format!("{decimals:0<3}").get(..3).and_then(|digits| digits.parse::<u16>().ok());
+    let all = whole.parse::<u16>().ok().and_then(|whole| whole.checked_mul(WEIGHT_MAX)?.checked_add(thousandths?));
+    Some(all.map_or(0, |all| all.min(WEIGHT_MAX)))
 }
 
 impl Call {

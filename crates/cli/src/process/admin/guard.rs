@@ -31,7 +31,8 @@ pub(super) fn check(call: &Call, admin: Option<&Admin>, head: Head<'_>, peer: &P
     if !scheme.eq_ignore_ascii_case(b"Bearer ") {
         return Err(Reason::AdminTokenMissing);
     }
-    if token.is(shown) { Ok(()) } else { Err(Reason::AdminTokenWrong) }
+    // One space or several stand between them (RFC 9110 section 11.4); a token has none.
+    if token.is(shown.trim_ascii()) { Ok(()) } else { Err(Reason::AdminTokenWrong) }
 }
 
 /// A request without a host is no browser's.

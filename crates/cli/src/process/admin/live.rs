@@ -9,8 +9,8 @@ use super::Readiness;
 use crate::process::core::CoreAsk;
 use crate::process::reload::Reloaded;
 
-/// Reloads that wait, at most; each is answered with what it came to.
-pub(in crate::process) const ORDERS_MAX: usize = 8;
+/// Reloads that wait, at most: one for each connection. What waits when one begins is answered with what that comes to.
+pub(in crate::process) const ORDERS_MAX: usize = super::CONNECTIONS_MAX;
 
 /// Asks the control thread to reload.
 pub(in crate::process) type ReloadOrder = oneshot::Sender<Reloaded>;

@@ -49,7 +49,7 @@ impl Admin {
             | MockAsk::PutRules { .. }
             | MockAsk::RemoveRules { .. }
             | MockAsk::Reset
-            | MockAsk::Scenario => Answer::refuse(Reason::AdminMethod),
+            | MockAsk::Scenario => Answer::refuse_method("POST"),
         }
     }
 
@@ -152,7 +152,7 @@ impl Admin {
             | MockAsk::Sessions
             | MockAsk::Rules { .. }
             | MockAsk::Call { .. }
-            | MockAsk::Calls { .. } => Answer::refuse(Reason::AdminMethod),
+            | MockAsk::Calls { .. } => Answer::refuse_method("GET, HEAD"),
         })
     }
 

@@ -38,6 +38,12 @@ pub(super) use live::{Live, ORDERS_MAX, ReloadOrder};
 const TOLD_EACH_MS: u64 = 1_000;
 /// The longest body, in bytes: a file of rules. Most calls take far less.
 const BODY_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Connections, and those of one client: who holds many open, by mistake or not, keeps no probe and no operator out.
+const CONNECTIONS_MAX: usize = 512;
+const CONNECTIONS_PER_CLIENT_MAX: usize = 256;
+/// Who asks here asks at once, and comes again.
+const HEAD_TIME_MS: u64 = 5_000;
+const IDLE_TIME_MS: u64 = 30_000;
 const TEXT: &str = "text/plain; charset=utf-8";
 
 /// Whether the process may be sent traffic.
@@ -77,7 +83,14 @@ impl Admin {
         live: &Rc<Live>,
     ) -> std::io::Result<Vec<tokio::task::JoinHandle<()>>> {
         let Some(endpoint) = plan.admin() else { return Ok(Vec::new()) };
-        let limits = Limits { connections_max: 64, body_bytes_max: BODY_BYTES_MAX, ..Limits::default() };
+        let limits = Limits {
+            connections_max: CONNECTIONS_MAX,
+            connections_per_client_max: CONNECTIONS_PER_CLIENT_MAX,
+            head_time_ms: HEAD_TIME_MS,
+            idle_time_ms: IDLE_TIME_MS,
+            body_bytes_max: BODY_BYTES_MAX,
+            ..Limits::default()
+        };
         let Shared { registry, gate, lasting, plugin_counters, .. } = shared;
         let admin = Self {
             registry: Arc::clone(registry),
@@ -231,6 +244,10 @@ impl Handler for Admin {
     fn raw<R: Reply>(&self, request: Head<'_>, peer: &Peer, reply: &mut R) -> Step<Call> {
         let call = match Call::of(request) {
             Ok(call) => call,
+            Err(Reason::AdminMethod) => {
+                Answer::refuse_method(call::allowed(request)).write(reply);
+                return Step::Done;
+            }
             Err(reason) => {
                 Answer::refuse(reason).write(reply);
                 return Step::Done;

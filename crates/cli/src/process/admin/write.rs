@@ -66,11 +66,8 @@ impl Admin {
             },
             Write::Reload => {
                 let (told, came) = oneshot::channel();
-                if self.live.orders.try_send(told).is_err() {
-                    let detail = "too many reloads wait, or the process ends";
-                    return Ok(Answer::refuse_with(Reason::AdminConfig, json!({ "detail": detail })));
-                }
-                // The process ends where nobody answers.
+                // The process ends where nobody takes it, or answers.
+                self.live.orders.try_send(told).map_err(|_| Reason::HandlerFailed)?;
                 match came.await.map_err(|_| Reason::HandlerFailed)? {
                     Reloaded::Done { before } => {
                         by("reload", "done");

@@ -92,31 +92,48 @@ pub fn load(path: &Path) -> Result<Loaded, Vec<Problem>> {
     let base = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match read_file(path) {
         Ok(text) => parse(&text, &name, base),
-        Err(message) => {
+        Err(Unread { place, message, help }) => {
             let reader = Reader::new(&name, base);
-            reader.problem_of_file(message, None);
+            match place {
+                Some(place) => reader.problem_help(place, message, help),
+                None => reader.problem_of_file(message, Some(help.to_owned())),
+            }
             Err(reader.finish().0)
         }
     }
 }
 
-fn read_file(path: &Path) -> Result<String, String> {
+/// Why a file has no text.
+struct Unread {
+    place: Option<Place>,
+    message: String,
+    help: &'static str,
+}
+
+fn read_file(path: &Path) -> Result<String, Unread> {
     use std::io::{ErrorKind, Read};
 
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path);
     let read = file.and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
     if let Err(error) = read {
-        return Err(match error.kind() {
-            ErrorKind::NotFound => "there is no such file".to_owned(),
-            ErrorKind::PermissionDenied => "this user may not read the file".to_owned(),
-            ErrorKind::IsADirectory => "this is a directory, not a file".to_owned(),
-            _ => format!("the file cannot be read: {error}"),
-        });
+        let (message, help) = match error.kind() {
+            ErrorKind::NotFound => ("there is no such file".to_owned(), "check the path"),
+            ErrorKind::PermissionDenied => {
+                ("this user may not read the file".to_owned(), "change its owner or its mode")
+            }
+            ErrorKind::IsADirectory => ("this is a directory, not a file".to_owned(), "name a file in it"),
+            _ => (format!("the file cannot be read: {error}"), "check the path, and what it is on"),
+        };
+        return Err(Unread { place: None, message, help });
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
-        format!("line {} is not UTF-8", valid.iter().filter(|byte| **byte == b'\n').count() + 1)
+        let valid = str::from_utf8(valid).unwrap_or_default();
+        let line = valid.rsplit('\n').next().unwrap_or_default();
+        let (line, column) = (valid.matches('\n').count() + 1, line.chars().count() + 1);
+        let place = Place { line: line as u32, column: column as u32 };
+        Unread { place: Some(place), message: "this is not UTF-8".to_owned(), help: "save the file as UTF-8" }
     })
 }
 
@@ -128,7 +145,8 @@ pub fn parse(text: &str, file: &str, base: &Path) -> Result<Loaded, Vec<Problem>
     let base = std::path::absolute(base).unwrap_or_else(|_| base.to_owned());
     let reader = Reader::new(file, &base);
     let config = if text.len() > FILE_BYTES_MAX {
-        reader.problem_of_file(format!("the file is longer than {FILE_BYTES_MAX} bytes"), None);
+        let help = "put long bodies into files of their own, for `files` to serve";
+        reader.problem_of_file(format!("the file is longer than {FILE_BYTES_MAX} bytes"), Some(help.to_owned()));
         None
     } else {
         yaml::read(text, &reader).and_then(|node| {

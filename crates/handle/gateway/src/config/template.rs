@@ -1,6 +1,6 @@
 //! Paths and targets that are put together from parts of a request.
 
-use leat_message::{Head, Reason};
+use leat_message::{Head, Method, Reason};
 use leat_route::Params;
 
 use super::regex_rewrite::{RegexRewrite, push_value};
@@ -107,10 +107,15 @@ impl Rewrite {
         }
     }
 
-    /// Appends path and query: an origin-form target that starts with a slash (or `*` where nothing is changed).
+    /// Appends path and query: an origin-form target that starts with a slash (or `*` where nothing is changed and the request is
+    /// about the server as a whole).
     pub fn write_target(&self, head: &Head<'_>, params: &Params, out: &mut Vec<u8>) {
         let start = out.len();
         let keeps_query = match self {
+            Self::Keep if asks_the_server(head) => {
+                out.push(b'*');
+                false
+            }
             Self::Regex(regex) => {
                 let keeps_query = regex.write(head.path(), out);
                 single_leading_slash(out, start);
@@ -154,6 +159,11 @@ fn write_query(head: &Head<'_>, mark: u8, out: &mut Vec<u8>) {
 fn strip(path: &[u8], segments: usize) -> &[u8] {
     let mut slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
     slashes.nth(segments).and_then(|at| path.get(at..)).unwrap_or_default()
+}
+
+/// OPTIONS with an absolute target of neither path nor query is for the server as a whole (RFC 9112 section 3.2.4).
+fn asks_the_server(head: &Head<'_>) -> bool {
+    head.method() == Method::Options && head.path() == b"/" && head.query().is_none() && !head.target().ends_with(b"/")
 }
 
 fn single_leading_slash(out: &mut Vec<u8>, start: usize) {

@@ -81,7 +81,10 @@ impl<P: PluginHost> Gateway<P> {
     }
 
     /// Answers with what the route has, and with plug-ins where they have something to do with it.
-    #[expect(clippy::manual_async_fn, reason = "an `async fn` has room for its arguments twice (docs/design/memory.md)")]
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an `async fn` has room for its arguments twice (docs/design/memory.md)"
+    )]
     pub(super) fn answer_plugged<X: Exchange>(
         &self,
         exchange: &mut X,

@@ -10,7 +10,8 @@ interface Native {
     keep(text: string): void;
     exit(code: number): never;
     ended(code: number): void;
-    write(to: number, text: string): void;
+    /** Says a message on standard error, or in the log of a process that has one. */
+    tell(text: string): void;
     sourceLine(path: string, line: number): string | undefined;
 }
 
@@ -24,7 +25,7 @@ export interface Listening {
 
 type Origin = "uncaughtException" | "unhandledRejection";
 
-const { exit, ended, goesOn, keep, keeps, write, sourceLine } = native("process") as Native;
+const { exit, ended, goesOn, keep, keeps, tell, sourceLine } = native("process") as Native;
 
 /** `process`, and the callback that takes errors in place of its events; both only once there are any. */
 export const known: { process: Listening | undefined; captured: ((error: unknown) => void) | null } = { process: undefined, captured: null };
@@ -32,10 +33,6 @@ export const known: { process: Listening | undefined; captured: ((error: unknown
 /** Codes of Node's for how a program ended. */
 const FAILED = 1;
 const HANDLER_FAILED = 7;
-
-function print(text: string): void {
-    write(2, `${text}\n`);
-}
 
 /** `exitCode`, as a number. */
 function codeOf(value: unknown, otherwise: number): number {
@@ -128,7 +125,7 @@ function show(error: unknown): void {
         text = "Uncaught: an error that can't be printed";
     }
     if (keeps) keep(text.trimEnd());
-    else print(`${text}\n\nLeat (JavaScript of Node.js ${VERSION})`);
+    else tell(`${text}\n\nLeat (JavaScript of Node.js ${VERSION})`);
 }
 
 /** The version of Node that programs are told of. */

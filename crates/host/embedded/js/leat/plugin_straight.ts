@@ -7,7 +7,7 @@ export interface Straight {
     [walked]: Record;
 }
 
-/** Under which a record of the host's has that of the walk; on its prototype, what one tells whose run is over. */
+/** Under which a record of the host's has that of the walk. */
 export const walked: unique symbol = Symbol("leat.walked");
 
 /** A layer as the host has it. */
@@ -20,6 +20,9 @@ const NO_REQUEST: Request = Object.freeze({ method: "", path: "", headers: Objec
 const noSender = (): never => {
     throw new Error("a record without a run");
 };
+
+/** What a record tells whose run is over. */
+const none = new Record({ layers: [], slots: [], attemptAt: 0, triesMax: 1, development: false, signals: undefined, over: noSender }, NO_REQUEST, noSender);
 
 /** Records of the walk for one plan. */
 class Records implements Frame {
@@ -51,7 +54,7 @@ class Records implements Frame {
 
     over(record: Record): void {
         record.isOver = true;
-        Reflect.deleteProperty(record.view as object, walked);
+        (record.view as Straight)[walked] = none;
         record.clear(NO_REQUEST, noSender);
         if (this.spare.length < SPARE_MAX) this.spare.push(record);
     }
@@ -72,8 +75,11 @@ export function layersOf({ layers }: Records): readonly StraightLayer[] {
 
 /** Makes the prototype of the host's records whole. */
 export function finish(prototype: object): void {
-    const none = new Record({ layers: [], slots: [], attemptAt: 0, triesMax: 1, development: false, signals: undefined, over: noSender }, NO_REQUEST, noSender);
     const get = (slot: unknown): unknown => none.get(slot as never);
-    Object.defineProperty(prototype, walked, { value: none, writable: true });
     Object.defineProperty(prototype, "get", { value: get });
+}
+
+/** One of the host's, with all properties of its own that it ever has: by others it is known that a plug-in put something there. */
+export function furnished(of: Straight): Straight {
+    return Object.defineProperty(of, walked, { value: none, writable: true });
 }

@@ -6,7 +6,7 @@ import { upstream } from "./gateway";
 import { reading, UNREAD } from "./plugin_body";
 import { type Given, middlewareOf } from "./plugin_file";
 import { textOf } from "./plugin_error";
-import { finish, layersOf, type Records, type Straight, straight, type StraightLayer, walked } from "./plugin_straight";
+import { finish, furnished, layersOf, type Records, type Straight, straight, type StraightLayer, walked } from "./plugin_straight";
 
 /** A head of the host's, behind getters. */
 interface View {
@@ -270,7 +270,7 @@ class Run {
         this.number = number;
         this.request = own.view(number, true) as View & Request;
         this.response = own.view(number, false) as View & Response;
-        this.straight = own.record(number);
+        this.straight = furnished(own.record(number));
         for (const view of [this.request, this.response]) Object.defineProperty(view, RUN, { value: this });
     }
 

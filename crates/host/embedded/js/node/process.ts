@@ -22,6 +22,8 @@ interface Native {
     procFile(name: string): string | undefined;
     monotonic(): [seconds: number, nanoseconds: number];
     exit(code: number): never;
+    /** The process is not the program's own. */
+    readonly isGuest: boolean;
 }
 
 const native_ = native("process") as Native;
@@ -169,12 +171,19 @@ function umask(mask?: number | string): number {
         value = Number.parseInt(value, 8);
     }
     checkNumber(value, "mask");
+    refuseGuest("umask");
     return native_.umask(value & 0o777);
 }
 
 function chdir(directory: string): void {
     if (typeof directory !== "string") throw new codes.ERR_INVALID_ARG_TYPE("directory", "string", directory);
+    refuseGuest("chdir");
     native_.chdir(directory);
+}
+
+/** What changes the process for everybody in it, as in a worker of Node's. */
+function refuseGuest(name: string): void {
+    if (native_.isGuest) throw coded(new TypeError(`process.${name}() is not supported in plug-ins`), "ERR_WORKER_UNSUPPORTED_OPERATION");
 }
 
 function signalNumbers(): Readonly<Record<string, number>> {

@@ -46,6 +46,7 @@ pub(crate) use urls::{path_of, url_of};
 
 use crate::builtins;
 use crate::host::Host;
+use crate::tell;
 
 pub(crate) use addon::refusal as addon_refusal;
 pub(crate) use compile::{carried, explain, script};
@@ -126,7 +127,7 @@ pub(crate) fn before_exit(ctx: &Ctx<'_>) -> Result<()> {
     if main.state() != PromiseState::Pending {
         return Ok(());
     }
-    eprintln!("{}", unsettled(&*Modules::of(ctx)?));
+    tell::text(&unsettled(&*Modules::of(ctx)?).to_string());
     let process: Object<'_> = Object::from_value(builtins::require(ctx, "node:process")?)?;
     let process: Object<'_> = process.get::<_, Option<Object<'_>>>("default")?.unwrap_or(process);
     let listen: Function<'_> = process.get("prependOnceListener")?;

@@ -8,6 +8,7 @@ use crate::modules::{
     Format, Found, Modules, OnImport, addon_refusal, builtin, carried, explain, format_of, has_module_syntax, lacks,
     part_of, path_of, script, strip, text_of,
 };
+use crate::tell;
 
 pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let group = Object::new(ctx.clone())?;
@@ -92,10 +93,10 @@ fn compile<'js>(
         }
         Err(error) => {
             if format == Format::CommonJs && path.ends_with(".js") && has_module_syntax(&text) {
-                eprintln!(
+                tell::text(&format!(
                     "(leat:{}) Warning: To load an ES module, set \"type\": \"module\" in the package.json or use the .mjs extension.",
                     std::process::id()
-                );
+                ));
             }
             Err(explain(&ctx, error, &path, &text))
         }

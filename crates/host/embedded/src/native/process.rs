@@ -1,6 +1,6 @@
 //! What `process` and the host's hooks are made of.
 
-use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
+use std::io::{BufRead, BufReader, IsTerminal, Read};
 
 use rquickjs::function::{Func, This};
 use rquickjs::{Ctx, Exception, Function, Object, Result, TypedArray};
@@ -13,6 +13,8 @@ use crate::native::view;
 const STDIN_READ_BYTES: usize = 65_536;
 /// Lines longer than this are not shown with an error.
 const SOURCE_LINE_BYTES_MAX: u64 = 4096;
+/// The code of a program that a signal has ended is this and the signal's number, as in shells.
+const SIGNALLED: i32 = 128;
 /// Lines of a file that are read to find the one of an error.
 const SOURCE_LINES_MAX: usize = 100_000;
 
@@ -31,6 +33,8 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     group.set("exit", Func::from(exit))?;
     group.set("ended", Func::from(ended))?;
     group.set("write", Func::from(write))?;
+    group.set("tell", Func::from(tell))?;
+    group.set("isGuest", host.seat().process.options.is_guest)?;
     group.set("writeBytes", Func::from(write_bytes))?;
     group.set("readStdin", Func::from(read_stdin))?;
     group.set("isTerminal", Func::from(is_terminal))?;
@@ -132,30 +136,29 @@ fn ended(ctx: Ctx<'_>, code: i32) -> Result<()> {
 
 /// Writes text to descriptor 1 or 2, whole. What the reader does not take any more is lost, as it is nobody's then.
 fn write<'js>(ctx: Ctx<'js>, to: i32, text: rquickjs::String<'js>) -> Result<()> {
+    crate::tell::print(to, whole(&ctx, text)?.as_bytes());
+    Ok(())
+}
+
+/// Says a message of the host's own, of one line or several.
+fn tell<'js>(ctx: Ctx<'js>, text: rquickjs::String<'js>) -> Result<()> {
+    crate::tell::text(&whole(&ctx, text)?);
+    Ok(())
+}
+
+fn whole<'js>(ctx: &Ctx<'js>, text: rquickjs::String<'js>) -> Result<String> {
     if let Ok(text) = text.to_string() {
-        put(to, text.as_bytes());
-        return Ok(());
+        return Ok(text);
     }
     // Half a pair of surrogates.
     let prototype: Object<'_> = ctx.globals().get::<_, Object<'_>>("String")?.get("prototype")?;
-    let whole: String = prototype.get::<_, Function<'_>>("toWellFormed")?.call((This(text),))?;
-    put(to, whole.as_bytes());
-    Ok(())
+    prototype.get::<_, Function<'_>>("toWellFormed")?.call((This(text),))
 }
 
 #[allow(unsafe_code, reason = "the bytes are written from where they are")]
 fn write_bytes(to: i32, bytes: TypedArray<'_, u8>) {
     // SAFETY: no JavaScript runs while they are written, so nothing moves or frees them.
-    put(to, unsafe { bytes.as_bytes() }.unwrap_or_default());
-}
-
-fn put(to: i32, bytes: &[u8]) {
-    if to == 1 {
-        let mut out = std::io::stdout().lock();
-        let _ = out.write_all(bytes).and_then(|()| out.flush());
-    } else {
-        let _ = std::io::stderr().lock().write_all(bytes);
-    }
+    crate::tell::print(to, unsafe { bytes.as_bytes() }.unwrap_or_default());
 }
 
 /// The next bytes of standard input; `null` at its end.
@@ -276,8 +279,22 @@ fn umask(mask: i32) -> u32 {
     }
 }
 
-/// Sends a signal; 0 only asks whether there is such a process. Gives the number of the error, or 0.
-fn kill(pid: i32, signal: i32) -> i32 {
+/// Sends a signal; 0 only asks whether there is such a process. Gives the number of the error, or 0. A guest that means the process
+/// itself ends, as with [`exit`], and the process goes on.
+fn kill(ctx: Ctx<'_>, pid: i32, signal: i32) -> Result<i32> {
+    if Host::of(&ctx)?.seat().process.options.is_guest && signal != 0 && reaches_this_process(pid) {
+        exit(ctx, SIGNALLED.saturating_add(signal))?;
+    }
+    Ok(send(pid, signal))
+}
+
+/// Whether a signal to `pid` comes to this process, alone or among others.
+fn reaches_this_process(pid: i32) -> bool {
+    use rustix::process::{getpgrp, getpid};
+    pid == getpid().as_raw_pid() || matches!(pid, 0 | -1) || pid.checked_neg() == Some(getpgrp().as_raw_pid())
+}
+
+fn send(pid: i32, signal: i32) -> i32 {
     let to = if pid < 0 { pid.checked_neg() } else { Some(pid) }.and_then(Pid::from_raw);
     let signal = Signal::from_named_raw(signal);
     let done = match (pid, to, signal) {

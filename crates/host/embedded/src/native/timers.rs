@@ -95,7 +95,7 @@ fn one_by_one(world: &Rc<World>, hook: &'static str) {
     while world.host().exited().is_none() {
         match world.try_enter(|ctx| world.host().hook(ctx, hook)?.call::<_, bool>((first,))) {
             Entered::Done(true) | Entered::Interrupted => first = false,
-            Entered::Done(false) | Entered::OutOfMemory => return,
+            Entered::Done(false) | Entered::Lost => return,
         }
     }
 }

@@ -167,7 +167,7 @@ impl Run {
         // Before its world, which may end here: what the seat holds is the world's.
         drop(seat);
         if lost && let Some(prepared) = self.prepared.take() {
-            self.plugins.lose(&prepared);
+            self.plugins.lose(&prepared, Some(self.set));
         }
     }
 }

@@ -36,7 +36,7 @@ impl Headers {
     }
 }
 
-/// How QuickJS asks. They are read and not written: who sets one has set nothing.
+/// How QuickJS asks. They are read and not written.
 pub(super) static METHODS: qjs::JSClassExoticMethods = qjs::JSClassExoticMethods {
     get_own_property: Some(get_own_property),
     get_own_property_names: Some(get_own_property_names),
@@ -62,15 +62,19 @@ unsafe extern "C" fn has_property(ctx: *mut qjs::JSContext, object: qjs::JSValue
     unsafe { inside_of::<Headers>(object) }.is_some_and(|headers| headers.has(ctx, name)).into()
 }
 
+/// What is assigned would be lost: that is told, also in code that is not strict.
 unsafe extern "C" fn set_property(
-    _ctx: *mut qjs::JSContext,
+    ctx: *mut qjs::JSContext,
     _object: qjs::JSValue,
     _name: qjs::JSAtom,
     _value: qjs::JSValue,
     _receiver: qjs::JSValue,
     _flags: c_int,
 ) -> c_int {
-    0
+    let message = c"headers are read-only: return a patch from the hook, { headers: { name: value } }";
+    // SAFETY: QuickJS calls it with a live context; the text has no place for an argument.
+    unsafe { qjs::JS_ThrowTypeError(ctx, message.as_ptr()) };
+    -1
 }
 
 unsafe extern "C" fn delete_property(_ctx: *mut qjs::JSContext, _object: qjs::JSValue, _name: qjs::JSAtom) -> c_int {

@@ -105,10 +105,20 @@ pub struct Plugins {
     bodies_bytes: Cell<usize>,
     prepared: RefCell<Option<Rc<Prepared>>>,
     began: Cell<Instant>,
-    /// Worlds in a row that were lost before they settled.
+    /// Worlds in a row that were lost before they settled, by nobody's fault: to what was under way, or since none could be made.
     lost: Cell<u32>,
     /// What went wrong in a world that is lost, and was not handed out.
     troubles: RefCell<Vec<(Failure, String)>>,
+    /// The same of each set, by what was run for a request with it.
+    blamed: RefCell<Vec<Blame>>,
+}
+
+/// What a set has cost.
+#[derive(Clone, Copy, Debug)]
+struct Blame {
+    /// Worlds in a row, each within [`SETTLED`] of the one before.
+    lost: u32,
+    last: Instant,
 }
 
 /// How the world of a thread's plug-ins is.
@@ -173,6 +183,7 @@ impl Plugins {
             began: Cell::new(Instant::now()),
             lost: Cell::new(0),
             troubles: RefCell::default(),
+            blamed: RefCell::new(vec![Blame { lost: 0, last: Instant::now() }; sets.len()]),
         }))
     }
 
@@ -186,7 +197,7 @@ impl Plugins {
         PluginWorld {
             is_loaded: self.prepared.borrow().is_some(),
             age: self.began.get().elapsed(),
-            lost: self.lost.get(),
+            lost: self.blamed.borrow().iter().map(|blame| blame.lost).fold(self.lost.get(), u32::max),
         }
     }
 
@@ -204,6 +215,10 @@ impl Plugins {
     /// Runs the plug-ins of a set for a request. The head is copied, into memory that is used again. What the request came to is
     /// [`Run::decision`].
     pub fn request(self: &Rc<Self>, set: usize, head: Head<'_>) -> Run {
+        if self.is_shut_out(set) {
+            let why = format!("{LOST_MAX} worlds of plug-ins in a row were lost at once, by those of this route");
+            return Run::failed(Rc::clone(self), why);
+        }
         match self.world() {
             Ok(prepared) => Run::begin(Rc::clone(self), prepared, set, head),
             Err(error) => Run::failed(Rc::clone(self), error.message),
@@ -231,7 +246,7 @@ impl Plugins {
         match current {
             Some(prepared) if !prepared.is_lost() => return Ok(prepared),
             // By what was under way, and nobody has waited for it.
-            Some(prepared) => self.lose(&prepared),
+            Some(prepared) => self.lose(&prepared, None),
             None => {}
         }
         if self.lost.get() >= LOST_MAX && self.began.get().elapsed() < SETTLED {
@@ -246,16 +261,33 @@ impl Plugins {
         Ok(prepared)
     }
 
-    /// A world can't be entered any more: its runs fail, and the next request finds another one.
-    fn lose(&self, prepared: &Rc<Prepared>) {
+    /// A world can't be entered any more: its runs fail, and the next request finds another one. `by` is the set that was run when
+    /// it was lost.
+    fn lose(&self, prepared: &Rc<Prepared>, by: Option<usize>) {
         prepared.forget();
         *self.troubles.borrow_mut() = prepared.take_troubles(&self.limits);
         let mut current = self.prepared.borrow_mut();
-        if current.as_ref().is_some_and(|current| Rc::ptr_eq(current, prepared)) {
-            *current = None;
-            let settled = self.began.get().elapsed() >= SETTLED;
-            self.lost.set(if settled { 1 } else { self.lost.get() + 1 });
+        if !current.as_ref().is_some_and(|current| Rc::ptr_eq(current, prepared)) {
+            return;
         }
+        *current = None;
+        let mut blamed = self.blamed.borrow_mut();
+        match by.and_then(|set| blamed.get_mut(set)) {
+            Some(blame) => {
+                let lost = if blame.last.elapsed() >= SETTLED { 1 } else { blame.lost + 1 };
+                *blame = Blame { lost, last: Instant::now() };
+            }
+            None => {
+                let settled = self.began.get().elapsed() >= SETTLED;
+                self.lost.set(if settled { 1 } else { self.lost.get() + 1 });
+            }
+        }
+    }
+
+    /// Whether a set has lost so many worlds that it waits: those of other routes go on.
+    fn is_shut_out(&self, set: usize) -> bool {
+        let blamed = self.blamed.borrow();
+        blamed.get(set).is_some_and(|blame| blame.lost >= LOST_MAX && blame.last.elapsed() < SETTLED)
     }
 }
 
@@ -275,6 +307,10 @@ impl PluginLimits {
     }
 }
 
+#[cfg(test)]
+mod kept_tests;
+#[cfg(test)]
+mod lost_tests;
 #[cfg(test)]
 mod straight_tests;
 #[cfg(test)]

@@ -50,8 +50,10 @@ pub(super) enum Called {
     Step(u32),
     /// It ran too long.
     Stopped,
-    /// The world can't be entered any more.
+    /// It cost the world.
     Lost,
+    /// The world was lost before.
+    Gone,
 }
 
 /// The world.
@@ -66,7 +68,7 @@ pub(super) struct Prepared {
     /// What plug-ins wait for runs here. It ends before the world, whose values it holds.
     tasks: Rc<LocalSet>,
     world: Rc<World>,
-    /// Objects are used again: it is known whether somebody keeps them.
+    /// Objects are used again: it is known whether somebody keeps them, and whether they are still as they were made.
     counts: bool,
 }
 
@@ -108,7 +110,12 @@ impl Prepared {
         counters: &Arc<PluginCounters>,
     ) -> std::result::Result<Self, PluginsError> {
         let first = &files.first().ok_or_else(|| PluginsError::new("no plug-in is named"))?.path;
-        let options = Options { limits: limits.of_world(), on_error: OnError::Keep, ..Options::new(first.clone()) };
+        let options = Options {
+            limits: limits.of_world(),
+            on_error: OnError::Keep,
+            is_guest: true,
+            ..Options::new(first.clone())
+        };
         let process = Process::new(options);
         let host = Host::new(vec![first.to_string_lossy().into_owned()], OnError::Keep, Place::new(&process, 0));
         let failed = |error: rquickjs::Error| PluginsError::new(format!("JavaScript can't start: {error}"));
@@ -133,7 +140,10 @@ impl Prepared {
                     LOAD.as_millis(),
                     host.take_trouble(Trouble::Stopped).map(|stack| frames(&stack)).unwrap_or_default()
                 ))),
-                (Entered::OutOfMemory, _) => Err(PluginsError::new("out of memory while plug-ins were loaded")),
+                (Entered::Lost, _) if world.is_endless() => {
+                    Err(PluginsError::new("what plug-ins run while they are loaded has no end"))
+                }
+                (Entered::Lost, _) => Err(PluginsError::new("out of memory while plug-ins were loaded")),
                 (_, Some(loaded)) => loaded,
                 (_, None) => Err(PluginsError::new("plug-ins can't be loaded")),
             }
@@ -142,6 +152,13 @@ impl Prepared {
             return Err(PluginsError::new("a plug-in ended the process while it was loaded; leave process.exit out"));
         }
         let (steps, explained, counts) = loaded?;
+        if let Some(clean) = seats.take() {
+            world.enter(|ctx| {
+                steps.make(ctx, &clean)?;
+                seats.compare_with(clean);
+                Ok(())
+            });
+        }
         world.limit_turns(limits.turn);
         let driven = Driven { seats: Rc::clone(&seats), tasks: Rc::clone(&tasks), world: Rc::clone(&world) };
         let driver = tokio::task::spawn_local(driven.run());
@@ -159,7 +176,10 @@ impl Prepared {
 
     /// Runs a step of the run in `seat`, and the microtasks behind it.
     pub(super) fn call(&self, seat: &Rc<Seat>, step: Step<'_>) -> Called {
-        let Some(steps) = self.steps.borrow().clone() else { return Called::Lost };
+        let Some(steps) = self.steps.borrow().clone() else { return Called::Gone };
+        if self.is_lost() {
+            return Called::Gone;
+        }
         let _inside = self.tasks.enter();
         let mut came = None;
         let entered = self.world.try_enter(|ctx| {
@@ -167,7 +187,7 @@ impl Prepared {
             Ok(())
         });
         match (entered, came) {
-            (Entered::OutOfMemory, _) => Called::Lost,
+            (Entered::Lost, _) => Called::Lost,
             _ if self.world.host().exited().is_some() => Called::Lost,
             // What it waits for was to be done in this turn's microtasks.
             (Entered::Interrupted, Some(PENDING)) if !seat.has_decided() && !seat.wants_body() => Called::Stopped,
@@ -202,7 +222,7 @@ impl Prepared {
         let told = |(trouble, text): (Trouble, String)| match trouble {
             Trouble::Uncaught => (Failure::Threw, text),
             Trouble::Stopped => (Failure::TurnTime, limits.stopped(&text)),
-            Trouble::OutOfMemory => (Failure::Lost, self.why_lost().to_owned()),
+            Trouble::Lost => (Failure::Lost, self.why_lost().to_owned()),
         };
         self.world.host().take_troubles().into_iter().map(told).collect()
     }
@@ -212,14 +232,15 @@ impl Prepared {
         self.world.host().take_trouble(Trouble::Stopped).unwrap_or_default()
     }
 
-    /// So is the memory that it has used up.
-    pub(super) fn take_out_of_memory(&self) {
-        let _ = self.world.host().take_trouble(Trouble::OutOfMemory);
+    /// So is that it was lost.
+    pub(super) fn take_lost(&self) {
+        let _ = self.world.host().take_trouble(Trouble::Lost);
     }
 
     pub(super) fn why_lost(&self) -> &'static str {
         match self.world.host().exited() {
             Some(_) => "a plug-in ended the process: its world is made anew instead",
+            None if self.world.is_endless() => "what plug-ins run has no end: their world is made anew",
             None => "plug-ins are out of memory: their world is made anew",
         }
     }
@@ -315,8 +336,10 @@ fn compile<'js>(ctx: &Ctx<'js>, files: &[PluginFile], sets: &[Vec<usize>]) -> Re
     let step = |name: &str| -> Result<Persistent<Function<'static>>> {
         Ok(Persistent::save(ctx, exports.get::<_, Function<'js>>(name)?))
     };
+    let mut shapes_tell = false;
     if let Some(shop) = ctx.userdata::<Shop<'js>>() {
         shop.kit.names.learn(ctx, &exports.get("walked")?);
+        shapes_tell = shop.kit.names.shapes_tell;
     }
     let layers: Function<'js> = exports.get("straightLayers")?;
     let layers_of = |set: usize| -> Result<Option<Layers>> {
@@ -339,14 +362,14 @@ fn compile<'js>(ctx: &Ctx<'js>, files: &[PluginFile], sets: &[Vec<usize>]) -> Re
         bodied: step("bodied")?,
         left: step("left")?,
     };
-    Ok((steps, explained, super::head::counts(ctx)?))
+    Ok((steps, explained, super::head::counts(ctx)? && shapes_tell))
 }
 
 /// An error with the place in a plug-in's file that it comes from, where there is one: `file:line:column: what`.
 fn text_of(error: &CaughtError<'_>) -> String {
     let (value, thrown) = match error {
         CaughtError::Exception(exception) => (exception.as_value(), exception.message().unwrap_or_default()),
-        CaughtError::Value(value) => (value, format!("{value:?} was thrown")),
+        CaughtError::Value(value) => (value, format!("{} was thrown", shown(value))),
         CaughtError::Error(error) => return error.to_string(),
     };
     let text = |name: &str| modules::text_of_thrown(value, name);
@@ -362,6 +385,15 @@ fn text_of(error: &CaughtError<'_>) -> String {
         Some(place) => format!("{place}: {name}{thrown}"),
         // Those of a plan name the file, or the middleware, themselves.
         None => thrown,
+    }
+}
+
+/// A value that is no error, as text.
+fn shown(value: &Value<'_>) -> String {
+    match value.as_string().map(rquickjs::String::to_string) {
+        Some(Ok(text)) => format!("{text:?}"),
+        _ if value.is_object() => "an object that is no error".to_owned(),
+        _ => value.type_name().to_owned(),
     }
 }
 

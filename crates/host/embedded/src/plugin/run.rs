@@ -45,6 +45,8 @@ pub struct Run {
     /// `None` once it is over.
     pub(super) prepared: Option<Rc<Prepared>>,
     pub(super) decision: Decision,
+    /// Whose plug-ins they are.
+    pub(super) set: usize,
     /// Plug-ins want the response.
     open: bool,
     failure: String,
@@ -68,6 +70,7 @@ impl Run {
             prepared: Some(prepared),
             seat: Some(seat),
             decision: Decision::Unchanged,
+            set,
             open: false,
             failure: String::new(),
             failed: Failure::Threw,
@@ -84,6 +87,7 @@ impl Run {
             prepared: None,
             seat: None,
             decision: Decision::Failed,
+            set: 0,
             open: false,
             failure,
             failed: Failure::Lost,
@@ -128,7 +132,7 @@ impl Run {
         if let Some(step) = seat.take_decided() {
             self.take(Called::Step(step));
         } else if self.is_lost() {
-            self.take(Called::Lost);
+            self.take(Called::Gone);
         } else if seat.wants_body() {
             self.wait = None;
             self.decision = Decision::WantsBody;
@@ -189,13 +193,14 @@ impl Run {
                 let stack = self.prepared.as_ref().map(|prepared| prepared.take_stopped()).unwrap_or_default();
                 return self.fail(Failure::TurnTime, self.plugins.limits.stopped(&stack), false);
             }
-            Called::Lost => {
+            Called::Lost | Called::Gone => {
+                let by = matches!(called, Called::Lost).then_some(self.set);
                 let why =
                     self.prepared.as_ref().map_or("the world of plug-ins is lost", |prepared| prepared.why_lost());
                 self.fail(Failure::Lost, why.to_owned(), false);
                 if let Some(prepared) = self.prepared.take() {
-                    prepared.take_out_of_memory();
-                    self.plugins.lose(&prepared);
+                    prepared.take_lost();
+                    self.plugins.lose(&prepared, by);
                 }
                 return;
             }

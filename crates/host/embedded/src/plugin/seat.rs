@@ -11,6 +11,7 @@ use rquickjs::{Ctx, Object, Result, Undefined};
 use super::head::Prepared;
 use super::kit::Kit;
 use super::patch::Patch;
+use super::shapes::are_alike;
 use super::straight::{Straight, Walk};
 use crate::serve::Held;
 
@@ -109,6 +110,15 @@ impl Seat {
         self.object(kept).unwrap_or(true)
     }
 
+    /// Whether its objects have the properties that those of `clean` have: what a plug-in puts there is no other request's to see.
+    fn is_like(&self, clean: &Self) -> bool {
+        let (own, clean) = (self.objects.borrow(), clean.objects.borrow());
+        let (Some(own), Some(clean)) = (&*own, &*clean) else { return own.is_none() };
+        [(&own.record, &clean.record), (&own.request, &clean.request), (&own.response, &clean.response)]
+            .into_iter()
+            .all(|(own, clean)| are_alike(own, clean))
+    }
+
     /// Lets go of all objects. What a plug-in has kept of them stays what it is.
     fn release(&self, ctx: &Ctx<'_>) -> Result<()> {
         let Some(Objects { request, response, .. }) = self.objects.take() else { return Ok(()) };
@@ -147,6 +157,8 @@ pub(super) struct Seats {
     last: Cell<u32>,
     /// What seats are made with; there while the world is.
     kit: RefCell<Option<Rc<Kit>>>,
+    /// One whose objects nobody is shown.
+    clean: RefCell<Option<Rc<Seat>>>,
     /// What plug-ins threw that requests go on without.
     bypassed: RefCell<Vec<(String, String)>>,
 }
@@ -160,6 +172,11 @@ impl Seats {
     /// What seats are made with from now on.
     pub(super) fn furnish(&self, kit: Rc<Kit>) {
         *self.kit.borrow_mut() = Some(kit);
+    }
+
+    /// Seats are used again from now on, where their objects are still as those of this one.
+    pub(super) fn compare_with(&self, clean: Rc<Seat>) {
+        *self.clean.borrow_mut() = Some(clean);
     }
 
     /// A seat with all that belongs to it; a new one only if all are taken, and none once the world has ended.
@@ -201,12 +218,14 @@ impl Seats {
         self.bypassed.take()
     }
 
-    /// A run is over of which nothing goes on. Its seat is used again if nobody has kept its objects; says whether it is.
+    /// A run is over of which nothing goes on. Its seat is used again if nobody has kept its objects, or put something there; says
+    /// whether it is.
     pub(super) fn keep(&self, seat: &Rc<Seat>) -> bool {
         seat.forget_straight();
         let mut spare = self.spare.borrow_mut();
         // Who listens to the signal still would hear of another run.
-        if spare.len() >= SPARE_MAX || seat.is_signalled.get() || seat.is_kept() {
+        let is_as_made = || self.clean.borrow().as_ref().is_some_and(|clean| seat.is_like(clean));
+        if spare.len() >= SPARE_MAX || seat.is_signalled.get() || seat.is_kept() || !is_as_made() {
             return false;
         }
         seat.is_taken.set(false);
@@ -241,6 +260,7 @@ impl Seats {
     /// The world ends: nothing of it is kept, and whoever waits is told.
     pub(super) fn forget(&self) {
         self.kit.take();
+        self.clean.take();
         let all = self.all.take();
         self.spare.take();
         for seat in all.values() {

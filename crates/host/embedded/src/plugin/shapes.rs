@@ -107,6 +107,11 @@ impl Kept {
     }
 }
 
+/// Whether two objects have the same properties of their own, and the same prototype. Only where [`tell`] says so.
+pub(super) fn are_alike(one: &Held, other: &Held) -> bool {
+    one.is_object() && other.is_object() && shape(one.raw()) == shape(other.raw())
+}
+
 /// What tells the shape of an object from others, for as long as another one of it lives.
 fn shape(object: qjs::JSValue) -> usize {
     // SAFETY: a value that is a live object, which is larger than that; `tell` says whether it is the shape that stands there.

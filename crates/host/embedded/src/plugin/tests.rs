@@ -11,15 +11,16 @@ use leat_testkit::Folder;
 use super::{Decision, Failure, PluginFile, PluginLimits, Plugins, PluginsError, Run};
 use crate::size::Size;
 
-const GET: &str = "GET /a?b=1 HTTP/1.1\r\nHost: leat.test\r\nX-One: 1\r\nCookie: a\r\nX-Many: x\r\nx-many: y\r\n\r\n";
+pub(super) const GET: &str =
+    "GET /a?b=1 HTTP/1.1\r\nHost: leat.test\r\nX-One: 1\r\nCookie: a\r\nX-Many: x\r\nx-many: y\r\n\r\n";
 pub(super) const OK: &str =
     "HTTP/1.1 200 OK\r\nServer: up\r\nContent-Length: 2\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n\r\n";
 
-fn limits() -> PluginLimits {
+pub(super) fn limits() -> PluginLimits {
     PluginLimits { turn: Duration::from_millis(50), wait: Duration::from_millis(200), memory: Size::new(32_000_000) }
 }
 
-fn given(paths: &[PathBuf]) -> Vec<PluginFile> {
+pub(super) fn given(paths: &[PathBuf]) -> Vec<PluginFile> {
     paths.iter().cloned().map(PluginFile::new).collect()
 }
 
@@ -32,23 +33,27 @@ pub(super) fn load(files: &[(&str, &str)]) -> (Folder, Result<Rc<Plugins>, Plugi
 }
 
 /// One plug-in of these hooks. Its file is there for as long as the folder.
-fn in_folder(hooks: &str) -> (Folder, Rc<Plugins>) {
+pub(super) fn in_folder(hooks: &str) -> (Folder, Rc<Plugins>) {
     let head = "import { middleware } from 'leat/middleware';";
     let text = format!("{head}\nexport default middleware({{ name: 'it', scope: 'call', {hooks} }});");
     let (folder, plugins) = load(&[("it.mjs", &text)]);
     (folder, plugins.unwrap())
 }
 
-fn hooks(hooks: &str) -> Rc<Plugins> {
+pub(super) fn hooks(hooks: &str) -> Rc<Plugins> {
     in_folder(hooks).1
 }
 
 pub(super) fn run(plugins: &Rc<Plugins>, head: &str) -> Run {
+    run_set(plugins, 0, head)
+}
+
+pub(super) fn run_set(plugins: &Rc<Plugins>, set: usize, head: &str) -> Run {
     let mut lines = RequestLines::default();
     let mut progress = Progress::default();
     let length = parse_request(head.as_bytes(), &mut progress, Profile::Compatible, &Limits::default(), &mut lines);
     let length = length.unwrap().unwrap();
-    plugins.request(0, Head::new(&head.as_bytes()[..length], &lines))
+    plugins.request(set, Head::new(&head.as_bytes()[..length], &lines))
 }
 
 pub(super) fn answer(run: &mut Run, head: &str) -> Decision {
@@ -351,69 +356,6 @@ fn memory_that_is_used_up_costs_the_world_which_is_made_anew() {
         assert_eq!(patch(&run(&plugins, GET)), "x-kept: 0");
         let plugins = hooks("onRequest() { process.exit(3); }");
         assert_eq!(run(&plugins, GET).failure(), "a plug-in ended the process: its world is made anew instead");
-    });
-}
-
-#[test]
-fn a_world_that_is_lost_by_what_is_under_way_fails_whoever_waits_at_once() {
-    on_a_core(async {
-        for ends in ["process.exit(3)", "const all = []; for (;;) all.push(new Uint8Array(100_000))"] {
-            let (_folder, plugins) = in_folder(&format!(
-                "async onRequest({{ request }}) {{ if (request.path === '/wait') await new Promise(() => setTimeout(() => {{ {ends}; }}, 1)); return {{ headers: {{ 'x-a': '1' }} }}; }}"
-            ));
-            let mut waits = run(&plugins, &GET.replace("/a?b=1", "/wait"));
-            assert_eq!(waits.decision(), Decision::Pending);
-            assert_eq!((waits.decided().await, waits.failed_by()), (Decision::Failed, Failure::Lost), "{ends}");
-            let mut left = run(&plugins, &GET.replace("/a?b=1", "/wait"));
-            left.leave("peer.closed");
-            drop(left);
-            tokio::time::sleep(Duration::from_millis(30)).await;
-            let next = run(&plugins, GET);
-            assert_eq!(patch(&next), "x-a: 1", "who comes when nobody has noticed finds another world: {ends}");
-        }
-    });
-}
-
-#[test]
-fn a_run_that_is_left_may_cost_the_world_that_it_alone_still_has() {
-    on_a_core(async {
-        for ends in ["process.exit(3)", "const all = []; for (;;) all.push(new Uint8Array(100_000))"] {
-            let (_folder, plugins) = in_folder(&format!(
-                "count: 0, async onRequest({{ request, signal }}) {{ if (request.path !== '/wait') return {{ headers: {{ 'x-count': String(this.count++) }} }}; await new Promise(() => signal.addEventListener('abort', () => {{ {ends}; }})); }}"
-            ));
-            assert_eq!(patch(&run(&plugins, GET)), "x-count: 0");
-            let mut left = run(&plugins, &GET.replace("/a?b=1", "/wait"));
-            assert_eq!(left.decision(), Decision::Pending);
-            // Its objects are the world's, which has nobody else when this returns.
-            left.leave("peer.closed");
-            drop(left);
-            assert_eq!(patch(&run(&plugins, GET)), "x-count: 0", "the world is another one: {ends}");
-        }
-    });
-}
-
-#[test]
-fn worlds_that_are_lost_one_after_the_other_are_not_made_for_ever() {
-    on_a_core(async {
-        let (_folder, plugins) = in_folder("onRequest() { process.exit(3); }");
-        let failures: Vec<String> = (0..7).map(|_| run(&plugins, GET).failure().to_owned()).collect();
-        assert!(failures[..5].iter().all(|failure| failure.starts_with("a plug-in ended the process")), "{failures:?}");
-        assert!(
-            failures[5..].iter().all(|failure| failure == "5 worlds of plug-ins in a row were lost at once"),
-            "{failures:?}"
-        );
-    });
-}
-
-#[test]
-fn a_world_that_can_not_be_made_anew_is_not_tried_for_ever() {
-    on_a_core(async {
-        // Its folder is gone.
-        let plugins = hooks("onRequest() { process.exit(3); }");
-        let failures: Vec<String> = (0..6).map(|_| run(&plugins, GET).failure().to_owned()).collect();
-        assert!(failures[0].starts_with("a plug-in ended the process"), "{failures:?}");
-        assert!(failures[1..5].iter().all(|failure| failure.contains("Cannot find module")), "{failures:?}");
-        assert_eq!(failures[5], "5 worlds of plug-ins in a row were lost at once");
     });
 }
 

@@ -76,7 +76,7 @@ impl Http {
         let unanswered = current.exchange.take().is_some() && current.status.is_none();
         if unanswered && entered != Entered::Done(()) {
             // Nobody will answer it any more.
-            let reason = if entered == Entered::OutOfMemory { Reason::LaneGone } else { Reason::LaneTurnTime };
+            let reason = if entered == Entered::Lost { Reason::LaneGone } else { Reason::LaneTurnTime };
             let has_body = request.method_bytes() != b"HEAD";
             (current.bytes, current.head_len) = refusal(reason, has_body);
             let status = reason.status();
@@ -106,7 +106,7 @@ impl Http {
         match entered {
             Entered::Done(()) => self.host.exited().is_none(),
             Entered::Interrupted => self.current.borrow().exchange != Some(exchange),
-            Entered::OutOfMemory => false,
+            Entered::Lost => false,
         }
     }
 

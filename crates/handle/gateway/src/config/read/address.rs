@@ -93,9 +93,10 @@ fn bind_mistake(text: &str) -> (&'static str, String) {
         "" | "*" => {
             ("has no IP address", format!("write `127.0.0.1:{port}`, or `0.0.0.0:{port}` to be reached from elsewhere"))
         }
-        _ if host.contains(':') && !host.starts_with('[') => {
+        _ if host.matches(':').count() > 1 && !host.starts_with('[') => {
             (NOT_HOST_PORT, format!("put an IPv6 address in brackets: `[{host}]:{port}`"))
         }
+        _ if host.contains(':') && !host.starts_with('[') => (NOT_HOST_PORT, examples()),
         _ => (
             "needs an IP address to listen on",
             format!("write `127.0.0.1:{port}`, or `0.0.0.0:{port}` to be reached from elsewhere"),

@@ -3,7 +3,7 @@ use super::respond::to_json;
 use super::route::upstream_or_route_name;
 use crate::config::plugin::{OnPluginError, Plugin, PluginLimits, Plugins};
 use crate::config::problem::Place;
-use crate::config::table::{Key, Kind, Open, Section, nearest, quoted};
+use crate::config::table::{Key, Kind, Open, Section, nearest, quoted, shorten};
 
 /// Plug-ins of one configuration.
 const PLUGINS_MAX: usize = 100;
@@ -100,7 +100,7 @@ impl PluginSets {
             if upstream_or_route_name(&pair.key).is_none() {
                 open.reader.problem_help(
                     pair.place,
-                    format!("the plug-in name `{}` is not letters, digits, `-`, `_` and `.`", pair.key.escape_debug()),
+                    format!("the plug-in name `{}` is not letters, digits, `-`, `_` and `.`", shorten(&pair.key)),
                     "write for example `tenant:`",
                 );
             }

@@ -156,14 +156,14 @@ pub(in crate::config) fn read(open: &Open<'_>) -> Option<Config> {
         upstreams.warn_unused(open);
     }
     plugins.warn_unused(open);
-    if open.place_of("routes").is_none() {
+    let (routes, table) = routes?;
+    if routes.is_empty() {
         open.reader.warn(
-            open.place(),
+            open.place_of("routes").unwrap_or_else(|| open.place()),
             "there are no routes: every request will be answered with 404",
             "add `routes:`, for example `- proxy: http://127.0.0.1:3000`",
         );
     }
-    let (routes, table) = routes?;
     let config = Config {
         listeners,
         workers,

@@ -30,7 +30,7 @@ use crate::config::fields::FieldEdits;
 use crate::config::layers::Layers;
 use crate::config::model::{Action, Route};
 use crate::config::problem::Place;
-use crate::config::table::{Group, Key, Kind, Open, Section};
+use crate::config::table::{Group, Key, Kind, Open, Section, shorten};
 use crate::config::template::Rewrite;
 
 /// The longest name of a route or an upstream.
@@ -178,7 +178,7 @@ fn read_route(
                 text.place,
                 format!(
                     "the name `{}` is not letters, digits, `-`, `_` and `.`, or longer than {NAME_MAX}",
-                    text.value.escape_debug()
+                    shorten(text.value)
                 ),
                 "write for example `name: api`",
             );

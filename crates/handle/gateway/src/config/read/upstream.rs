@@ -11,7 +11,7 @@ use super::retry::RETRY;
 use super::route::upstream_or_route_name;
 use crate::config::policies::{HealthKind, Policies};
 use crate::config::problem::Place;
-use crate::config::table::{Key, Kind, Open, Reader, Section, Text, nearest};
+use crate::config::table::{Key, Kind, Open, Reader, Section, Text, nearest, shorten};
 use crate::config::upstream::{ClientTls, Endpoint, Protocol, Upstream};
 use crate::config::yaml::{Node, Value};
 
@@ -166,7 +166,7 @@ impl Upstreams {
             if name.is_none() {
                 open.reader.problem_help(
                     pair.place,
-                    format!("the upstream name `{}` is not letters, digits, `-`, `_` and `.`", pair.key.escape_debug()),
+                    format!("the upstream name `{}` is not letters, digits, `-`, `_` and `.`", shorten(&pair.key)),
                     "write for example `users:`",
                 );
             }

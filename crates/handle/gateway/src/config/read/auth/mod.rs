@@ -18,7 +18,7 @@ use crate::config::auth::{AuthKind, AuthScheme, RouteAuth};
 use crate::config::fields::FieldEdits;
 use crate::config::model::Listener;
 use crate::config::problem::Place;
-use crate::config::table::{Group, Key, Kind, Open, Section, Text};
+use crate::config::table::{Group, Key, Kind, Open, Section, Text, shorten};
 
 pub(super) use jwt::read_claim;
 pub(super) use route::{ROUTE_AUTH, read_route_auth};
@@ -72,10 +72,7 @@ impl Schemes {
             if upstream_or_route_name(&pair.key).is_none() || !pair.key.is_ascii() {
                 open.reader.problem_help(
                     pair.place,
-                    format!(
-                        "the name `{}` of a scheme is not letters, digits, `-`, `_` and `.`",
-                        pair.key.escape_debug()
-                    ),
+                    format!("the name `{}` of a scheme is not letters, digits, `-`, `_` and `.`", shorten(&pair.key)),
                     "write for example `users:`",
                 );
             }
