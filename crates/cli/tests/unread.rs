@@ -13,7 +13,8 @@ const LINES: usize = 150;
 
 #[test]
 fn nobody_waits_for_a_reader_of_standard_error_who_does_not_read() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    // An address that nobody else has: a port that is free stays so until the gateway takes it.
+    let free = TcpListener::bind("127.53.7.1:0").unwrap();
     let address: SocketAddr = free.local_addr().unwrap();
     drop(free);
     let folder = Folder::new();
