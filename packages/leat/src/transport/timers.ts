@@ -28,7 +28,8 @@ export class Queues {
     after(waitMs: number, run: () => void): Timer {
         const queue = this.#queues.get(waitMs) ?? this.#made(waitMs);
         if (queue !== undefined) return queue.add(this.#nowMs() + waitMs, run);
-        const timer = setTimeout(run, Math.min(Math.max(waitMs, 0), WAIT_MS_MAX));
+        // Rounded up: Node's timers cut parts of a millisecond off.
+        const timer = setTimeout(run, Math.min(Math.max(Math.ceil(waitMs), 0), WAIT_MS_MAX));
         return { cancel: () => clearTimeout(timer) };
     }
 
