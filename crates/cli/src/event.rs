@@ -15,6 +15,7 @@ use crate::outlet::{self, To};
 /// Longest message of an event, in bytes. A plug-in may throw megabytes; and a line that is shorter than 4 KiB comes through a pipe as a
 /// whole, whoever else writes there.
 const MESSAGE_BYTES_MAX: usize = 3 * 1024;
+
 /// The least level that is told of.
 static LEAST: AtomicU8 = AtomicU8::new(Level::Info as u8);
 

@@ -216,7 +216,6 @@ impl Prepared {
         self.steps.borrow().iter().flat_map(|steps| steps.straight.iter().map(Option::is_some)).collect()
     }
 
-    /// Why the world is lost.
     /// What went wrong where no run waited for it, in words.
     pub(super) fn take_troubles(&self, limits: &PluginLimits) -> Vec<(Failure, String)> {
         let told = |(trouble, text): (Trouble, String)| match trouble {
@@ -237,6 +236,7 @@ impl Prepared {
         let _ = self.world.host().take_trouble(Trouble::Lost);
     }
 
+    /// Why the world is lost.
     pub(super) fn why_lost(&self) -> &'static str {
         match self.world.host().exited() {
             Some(_) => "a plug-in ended the process: its world is made anew instead",
